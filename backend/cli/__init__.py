@@ -1,0 +1,1 @@
+"""Command line of Regent, a client of the REST door."""

@@ -1,0 +1,5 @@
+"""What can stop a local cluster from starting, each as one line with the next step."""
+
+
+class CannotStart(Exception):  # noqa: N818 - reads as the sentence it prints
+    """The cluster cannot start; the message is the one line that the user sees."""

@@ -1,0 +1,111 @@
+"""Checks before anything is started, so that a failure is one clear line and changes nothing."""
+
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from backend.supervisor.errors import CannotStart
+from backend.supervisor.layout import LOOPBACK, ClusterLayout
+
+DISK_FREE_BYTES_MIN = 1 << 30
+"""Postgres, the first commit-log segments of two brokers and room to write a first report."""
+
+
+def prepare_directories(layout: ClusterLayout) -> None:
+    """Make the data directory and its parts.
+
+    Raises:
+        CannotStart: the directory can't be made or written.
+    """
+    try:
+        layout.data_dir.mkdir(parents=True, exist_ok=True)
+        for path in (
+            layout.log_dir,
+            layout.redis_dir,
+            layout.postgres_dir,
+            layout.history_dir,
+            layout.report_dir,
+            *(broker.directory for broker in layout.brokers),
+        ):
+            path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _disk_error(layout.data_dir, error) from error
+
+
+@contextmanager
+def exclusive_directory(layout: ClusterLayout) -> Iterator[None]:
+    """Hold the data directory, so that a second cluster can't run on it.
+
+    Raises:
+        CannotStart: another process holds it.
+    """
+    with (layout.data_dir / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise CannotStart(
+                f"{layout.data_dir} is in use by another `regent up`; stop that one, or choose "
+                "another directory and ports: regent up --data DIR --http-port N "
+                "--remoting-port N --broker-port N",
+            ) from error
+        yield
+
+
+def check_disk(layout: ClusterLayout) -> None:
+    """Raise CannotStart when the file system of the data directory is nearly full."""
+    free = shutil.disk_usage(layout.data_dir).free
+    if free < DISK_FREE_BYTES_MIN:
+        raise CannotStart(
+            f"only {free / (1 << 20):.0f} MiB are free in {layout.data_dir}, and a cluster needs "
+            f"{DISK_FREE_BYTES_MIN >> 20} MiB to start; free some space or choose another "
+            "directory with --data DIR",
+        )
+
+
+def check_ports(layout: ClusterLayout) -> None:
+    """Raise CannotStart for the first port that some process has already."""
+    ports = layout.ports()
+    for port, option in ports.items():
+        if not 0 < port < 1 << 16:
+            raise CannotStart(f"port {port} is outside 1-65535; choose a lower one with {option}")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOOPBACK, port))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise CannotStart(f"port {port}: {error.strerror}") from error
+                raise CannotStart(
+                    f"port {port} is in use; stop what listens there "
+                    f"(ss -ltnp 'sport = :{port}') or choose another with {option} N",
+                ) from error
+    expected = 2 + 2 * len(layout.brokers)
+    if len(ports) != expected:
+        raise CannotStart(
+            "two parts of the cluster would share a port; keep --http-port, --remoting-port and "
+            "--broker-port at least ten apart",
+        )
+
+
+def ensure_bootstrap_secret(path: Path) -> str:
+    """Return the password of the first user, made on the first start and readable by us alone."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        secret = secrets.token_urlsafe(18)
+        file.write(secret + "\n")
+    return secret
+
+
+def _disk_error(path: Path, error: OSError) -> CannotStart:
+    if error.errno == errno.ENOSPC:
+        return CannotStart(f"the disk of {path} is full; free some space or use --data DIR")
+    return CannotStart(f"{error.filename or path}: {error.strerror}; choose another with --data DIR")

@@ -1,0 +1,44 @@
+"""What the user sees while a local cluster starts: one line a step, each with its time."""
+
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+from rich.table import Table
+
+
+class Progress:
+    """Prints steps and facts to the terminal, in plain text when it is not one."""
+
+    def __init__(self) -> None:
+        """Print to standard output."""
+        self._console = Console(highlight=False, soft_wrap=True)
+
+    @asynccontextmanager
+    async def step(self, title: str, *, first_time: bool = False) -> AsyncIterator[None]:
+        """Show that a step is under way and, when it is done, how long it took."""
+        started = time.monotonic()
+        hint = " (first start: making its files)" if first_time else ""
+        if self._console.is_terminal:
+            with self._console.status(f"{title}{hint}"):
+                yield
+        else:
+            yield
+        took_s = time.monotonic() - started
+        self._console.print(f"[green]ok[/green]  {title:<28} [dim]{took_s:5.1f} s[/dim]")
+
+    def facts(self, facts: Mapping[str, str]) -> None:
+        """Print names and values as two columns."""
+        table = Table.grid(padding=(0, 2))
+        for name, value in facts.items():
+            table.add_row(f"[bold]{name}[/bold]", value)
+        self._console.print()
+        self._console.print(table)
+        self._console.print()
+
+    def note(self, text: str) -> None:
+        """Print one line at once, also into a pipe."""
+        self._console.print(text)
+        sys.stdout.flush()
