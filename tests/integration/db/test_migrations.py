@@ -1,0 +1,61 @@
+"""Migrations lead from nothing to exactly the declared tables, and may run twice or at once."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine
+
+from backend.db.engine import driver_url
+from backend.db.tables import metadata
+from migrations import upgrade
+
+
+def test_migrations_lead_to_exactly_the_declared_tables(database_url):
+    engine = create_engine(driver_url(database_url))
+
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differences = compare_metadata(context, metadata)
+    engine.dispose()
+
+    assert differences == []
+
+
+def test_upgrading_twice_changes_nothing(database_url):
+    upgrade(database_url)
+    upgrade(database_url)
+
+
+def test_the_command_upgrades_an_empty_database(empty_database_url):
+    first = _run_migrations(empty_database_url)
+    second = _run_migrations(empty_database_url)
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+
+
+def test_two_commands_at_once_take_turns(empty_database_url):
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(_run_migrations, [empty_database_url] * 2))
+
+    assert [run.returncode for run in runs] == [0, 0], [run.stderr for run in runs]
+
+
+def test_a_database_that_cannot_be_reached_is_one_line(tmp_path):
+    run = _run_migrations(f"postgresql://nobody@/nothing?host={tmp_path}")
+
+    assert run.returncode == 1
+    assert len(run.stderr.strip().splitlines()) == 1
+
+
+def _run_migrations(url):
+    return subprocess.run(
+        [sys.executable, "-m", "migrations"],
+        env={"REGENT_DATABASE_URL": url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
