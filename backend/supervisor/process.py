@@ -101,6 +101,12 @@ class SupervisedProcess:
             child.kill()
             await child.wait()
 
+    def kill(self) -> None:
+        """End the process at once, and don't start it again."""
+        self._is_stopping = True
+        if self._child is not None and self._child.returncode is None:
+            self._child.kill()
+
     async def _spawn(self) -> None:
         _rotate(self.spec.log_path)
         with self.spec.log_path.open("ab") as log:

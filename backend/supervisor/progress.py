@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
 
 class Progress:
@@ -30,12 +30,10 @@ class Progress:
         self._console.print(f"[green]ok[/green]  {title:<28} [dim]{took_s:5.1f} s[/dim]")
 
     def facts(self, facts: Mapping[str, str]) -> None:
-        """Print names and values as two columns."""
-        table = Table.grid(padding=(0, 2))
-        for name, value in facts.items():
-            table.add_row(f"[bold]{name}[/bold]", value)
+        """Print names and values as two columns; values stay whole, to be copied."""
         self._console.print()
-        self._console.print(table)
+        for name, value in facts.items():
+            self._console.print(f"[bold]{name:<12}[/bold] {escape(value)}")
         self._console.print()
 
     def note(self, text: str) -> None:

@@ -1,0 +1,141 @@
+# Two commands do all of their own set-up on a fresh machine: `make up` and `make test`.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON := .venv/bin/python
+STAMPS := build/stamps
+ENGINE := workers/engine
+ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
+CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
+export VIRTUAL_ENV := $(CURDIR)/.venv
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+##  Set-up: each part is done once, and again only when what it is made from changes.
+
+.PHONY: setup toolchain engine console
+setup: toolchain ## Set up Python, the engine and the console (does nothing twice)
+	@$(MAKE) --no-print-directory -j2 engine console
+
+toolchain:
+	@.ci/toolchain
+
+engine: $(STAMPS)/engine ## Build the native engine into the virtual environment
+console: $(STAMPS)/console ## Build the console
+
+$(STAMPS)/python: requirements.lock pyproject.toml
+	@mkdir -p $(@D)
+	@echo "setting up Python (a minute or two the first time)"
+	test -x $(PYTHON) || python3 -m venv .venv
+	$(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(STAMPS)/engine: $(STAMPS)/python $(ENGINE_SOURCES)
+	@echo "building the engine"
+	.venv/bin/maturin develop --quiet --release --locked -m $(ENGINE)/python/Cargo.toml
+	@touch $@
+
+$(STAMPS)/node: frontend/package-lock.json
+	@mkdir -p $(@D)
+	@echo "setting up the console's packages"
+	cd frontend && npm ci --no-fund --no-audit --loglevel=error
+	@touch $@
+
+$(STAMPS)/console: $(STAMPS)/node $(CONSOLE_SOURCES)
+	@echo "building the console"
+	cd frontend && npm run --silent build
+	@touch $@
+
+##  Run
+
+.PHONY: up
+up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port N …")
+	@exec .venv/bin/regent up $(UP)
+
+##  Check
+
+.PHONY: test check check-python check-engine check-console check-docker test-fast test-integration test-cluster
+test: ## Run every check there is
+	@.ci/toolchain test
+	@$(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory -j2 --output-sync=target $(STAMPS)/browser $(STAMPS)/interop \
+	  check-python check-engine check-console
+	@$(MAKE) --no-print-directory test-fast test-integration test-cluster
+
+check: setup ## Run the fast core: lint, types, contracts and unit tests
+	@$(MAKE) --no-print-directory -j2 --output-sync=target check-python check-engine check-console
+	@$(MAKE) --no-print-directory test-fast
+
+check-python: $(STAMPS)/engine
+	.venv/bin/ruff format --check --quiet .
+	.venv/bin/ruff check --quiet .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+check-engine: $(STAMPS)/python
+	cd $(ENGINE) && cargo fmt --all --check
+	cd $(ENGINE) && cargo clippy --locked --quiet --all-targets -- -D warnings
+	cd $(ENGINE) && cargo test --locked --quiet
+
+check-console: $(STAMPS)/node
+	cd frontend && npm run --silent lint
+	cd frontend && npm run --silent typecheck
+	cd frontend && npm run --silent codegen:check
+	cd frontend && npm run --silent test
+
+test-fast: $(STAMPS)/engine
+	$(PYTHON) -m pytest -q -n 2 tests/unit tests/architecture
+
+test-integration: $(STAMPS)/engine
+	$(PYTHON) -m pytest -q -n 2 tests/integration
+
+test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
+	$(PYTHON) -m pytest -q tests/interop tests/system
+
+$(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
+	@mkdir -p $(@D)
+	@echo "building the Java client of the interop tests"
+	cd tests/interop && mvn -q -B package dependency:copy-dependencies
+	@touch $@
+
+# Debian's Chromium with its libraries; needs root, or Chromium already there.
+$(STAMPS)/browser:
+	@mkdir -p $(@D)
+	@if ! command -v chromium >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ]; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+	      --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	  else echo "missing: chromium, for the browser tests. Debian: apt-get install chromium" >&2; exit 1; fi; \
+	fi
+	@touch $@
+
+check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far as no engine allows
+	$(PYTHON) -m pytest -q tests/architecture/test_containers.py
+
+##  Measure, mend, clean
+
+.PHONY: bench interop fmt lock clean
+bench: setup ## Print the performance ratios of one run (about five minutes)
+	$(PYTHON) -m tests.bench
+
+interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster
+	$(PYTHON) -m pytest -q tests/interop
+
+fmt: setup ## Format everything
+	.venv/bin/ruff format . && .venv/bin/ruff check --fix .
+	cd $(ENGINE) && cargo fmt --all
+	cd frontend && npm run --silent format
+
+lock: ## Compile requirements.lock anew from pyproject.toml
+	$(PYTHON) -m pip install -q uv
+	.venv/bin/uv pip compile pyproject.toml --quiet --all-extras --generate-hashes \
+	  --python-version 3.11 --no-header -o requirements.lock
+
+clean: ## Remove what was built, and keep data
+	rm -rf build .venv $(ENGINE)/target frontend/node_modules frontend/dist tests/interop/target
