@@ -1,0 +1,130 @@
+"""Describe a topic: what kind it is, and how many queues each broker group holds of it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from enum import IntFlag, StrEnum
+from typing import Final
+
+from backend.domain.errors import InvalidTopicSettings
+
+RETRY_PREFIX: Final = "%RETRY%"
+DEAD_LETTER_PREFIX: Final = "%DLQ%"
+SYSTEM_PREFIX: Final = "rmq_sys_"
+REPLY_SUFFIX: Final = "_REPLY_TOPIC"
+SYSTEM_TOPIC_NAMES: Final = frozenset(
+    {
+        "TBW102",
+        "SCHEDULE_TOPIC_XXXX",
+        "BenchmarkTest",
+        "RMQ_SYS_TRANS_HALF_TOPIC",
+        "RMQ_SYS_TRACE_TOPIC",
+        "RMQ_SYS_TRANS_OP_HALF_TOPIC",
+        "TRANS_CHECK_MAX_TIME_TOPIC",
+        "SELF_TEST_TOPIC",
+        "OFFSET_MOVED_EVENT",
+        "CHECKPOINT_TOPIC",
+    }
+)
+QUEUE_COUNT_MAX: Final = 65_535
+PERMISSIONS_MAX: Final = 15
+
+
+class TopicKind(StrEnum):
+    """Tell users' topics from those that the cluster makes for itself."""
+
+    NORMAL = "normal"
+    RETRY = "retry"
+    DEAD_LETTER = "dead_letter"
+    SYSTEM = "system"
+
+
+class Permission(IntFlag):
+    """Name the bits of a placement's permissions."""
+
+    INHERIT = 1
+    WRITE = 2
+    READ = 4
+    PRIORITY = 8
+
+
+READ_WRITE: Final = int(Permission.READ | Permission.WRITE)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Name a topic of a cluster."""
+
+    id: int
+    cluster_name: str
+    name: str
+    kind: TopicKind
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSettings:
+    """Say how many queues of a topic one broker group holds, and who may use them."""
+
+    read_queue_count: int
+    write_queue_count: int
+    permissions: int
+    topic_sys_flag: int = 0
+    is_ordered: bool = False
+
+    @property
+    def is_readable(self) -> bool:
+        """Tell whether consumers may read the queues."""
+        return bool(self.permissions & Permission.READ)
+
+    @property
+    def is_writable(self) -> bool:
+        """Tell whether producers may send to the queues."""
+        return bool(self.permissions & Permission.WRITE)
+
+    @property
+    def is_inherited(self) -> bool:
+        """Tell whether topics created on first use take these settings over."""
+        return bool(self.permissions & Permission.INHERIT)
+
+    def without_write(self) -> "QueueSettings":
+        """Return the same settings with the write bit cleared."""
+        return replace(self, permissions=self.permissions & ~int(Permission.WRITE))
+
+    def with_permissions(self, permissions: int) -> "QueueSettings":
+        """Return the same settings with other permissions."""
+        return replace(self, permissions=permissions)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlacement:
+    """Say what one broker group holds of a topic."""
+
+    topic_id: int
+    group_name: str
+    settings: QueueSettings
+
+
+def check_queue_settings(topic_name: str, settings: QueueSettings) -> QueueSettings:
+    """Return the settings of a topic when a broker may announce them."""
+    counts = (settings.read_queue_count, settings.write_queue_count)
+    if not all(0 <= count <= QUEUE_COUNT_MAX for count in counts):
+        raise InvalidTopicSettings(topic_name, f"has {counts[0]} and {counts[1]} queues")
+    if not 0 <= settings.permissions <= PERMISSIONS_MAX:
+        raise InvalidTopicSettings(topic_name, f"has the permissions {settings.permissions}")
+    if not 0 <= settings.topic_sys_flag < 1 << 31:
+        raise InvalidTopicSettings(topic_name, f"has the flag {settings.topic_sys_flag}")
+    return settings
+
+
+def topic_kind(name: str, *, cluster_name: str, group_names: Collection[str]) -> TopicKind:
+    """Tell what a topic is for, from its name alone and the names around it."""
+    if name.startswith(RETRY_PREFIX):
+        return TopicKind.RETRY
+    if name.startswith(DEAD_LETTER_PREFIX):
+        return TopicKind.DEAD_LETTER
+    is_system = (
+        name in SYSTEM_TOPIC_NAMES
+        or name.startswith(SYSTEM_PREFIX)
+        or name in {cluster_name, cluster_name + REPLY_SUFFIX}
+        or name in group_names
+    )
+    return TopicKind.SYSTEM if is_system else TopicKind.NORMAL
