@@ -1,0 +1,310 @@
+//! The JSON header (remoting.md 1.2), scanned once without building a tree.
+//!
+//! Strictness: JSON's grammar holds, except that control characters may stand unescaped inside
+//! strings, as some clients write them. Unknown keys are skipped. Ext values may be numbers or
+//! booleans, taken as the text they are written with.
+
+use crate::error::HeaderError;
+use crate::header::{ExtSink, Header};
+use crate::language::Language;
+use crate::limits::{EXT_COUNT_MAX, JSON_DEPTH_MAX};
+use crate::text::Text;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// Set the high bit of each zero byte; exact up to and with the first one.
+fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
+}
+
+/// Find the next quote or backslash, eight bytes at a time.
+fn find_string_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*chunk);
+        let stops = zero_bytes(word ^ (ONES * b'"' as u64)) | zero_bytes(word ^ (ONES * b'\\' as u64));
+        if stops != 0 {
+            return Some(at + (stops.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..)?;
+    rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|found| at + found)
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn invalid<T>(&self) -> Result<T, HeaderError> {
+        if self.at >= self.text.len() {
+            return Err(HeaderError::Truncated);
+        }
+        Err(HeaderError::JsonInvalid(self.at))
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), HeaderError> {
+        if self.peek() != Some(byte) {
+            return self.invalid();
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Skip space, and say which byte a value starts with.
+    fn value_start(&mut self) -> Result<u8, HeaderError> {
+        self.skip_space();
+        match self.peek() {
+            Some(byte) => Ok(byte),
+            None => Err(HeaderError::Truncated),
+        }
+    }
+
+    fn string(&mut self) -> Result<Text<'a>, HeaderError> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            let Some(stop) = find_string_stop(self.text.as_bytes(), self.at) else {
+                return Err(HeaderError::Truncated);
+            };
+            self.at = stop + 1;
+            if self.text.as_bytes()[stop] == b'"' {
+                return Ok(Text::json(&self.text[start..stop], escaped));
+            }
+            escaped = true;
+            self.escape()?;
+        }
+    }
+
+    /// Check one escape, standing after its backslash.
+    fn escape(&mut self) -> Result<(), HeaderError> {
+        match self.peek() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                self.at += 1;
+                for _ in 0..4 {
+                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
+                        return self.invalid();
+                    }
+                    self.at += 1;
+                }
+            }
+            _ => return self.invalid(),
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), HeaderError> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        if self.at == start {
+            return self.invalid();
+        }
+        Ok(())
+    }
+
+    /// Scan a number, returning its text and whether it is a whole one.
+    fn number(&mut self) -> Result<(&'a str, bool), HeaderError> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        let mut whole = true;
+        if self.peek() == Some(b'.') {
+            whole = false;
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            whole = false;
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok((&self.text[start..self.at], whole))
+    }
+
+    fn literal(&mut self, literal: &str) -> Result<&'a str, HeaderError> {
+        let start = self.at;
+        if !self.text.as_bytes()[start..].starts_with(literal.as_bytes()) {
+            return self.invalid();
+        }
+        self.at += literal.len();
+        Ok(&self.text[start..self.at])
+    }
+
+    /// Scan an integer field; `null` leaves the default.
+    fn integer(&mut self) -> Result<i32, HeaderError> {
+        let first = self.value_start()?;
+        let start = self.at;
+        match first {
+            b'n' => self.literal("null").map(|_| 0),
+            b'-' | b'0'..=b'9' => {
+                let (text, _) = self.number()?;
+                text.parse().map_err(|_| HeaderError::TypeWrong(start))
+            }
+            _ => Err(HeaderError::TypeWrong(start)),
+        }
+    }
+
+    fn optional_string(&mut self) -> Result<Option<Text<'a>>, HeaderError> {
+        match self.value_start()? {
+            b'n' => self.literal("null").map(|_| None),
+            b'"' => self.string().map(Some),
+            _ => Err(HeaderError::TypeWrong(self.at)),
+        }
+    }
+
+    fn ext_value(&mut self) -> Result<Option<Text<'a>>, HeaderError> {
+        let text = match self.value_start()? {
+            b'"' => return self.string().map(Some),
+            b'n' => return self.literal("null").map(|_| None),
+            b't' => self.literal("true")?,
+            b'f' => self.literal("false")?,
+            b'-' | b'0'..=b'9' => self.number()?.0,
+            b'{' | b'[' => return Err(HeaderError::TypeWrong(self.at)),
+            _ => return self.invalid(),
+        };
+        Ok(Some(Text::plain(text)))
+    }
+
+    /// Walk an object, calling `field` standing before each value.
+    fn object(
+        &mut self,
+        mut field: impl FnMut(&mut Self, Text<'a>) -> Result<(), HeaderError>,
+    ) -> Result<(), HeaderError> {
+        self.expect(b'{')?;
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip_space();
+            let key = self.string()?;
+            self.skip_space();
+            self.expect(b':')?;
+            field(self, key)?;
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return self.invalid(),
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<(), HeaderError> {
+        self.expect(b'[')?;
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip_value(depth)?;
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return self.invalid(),
+            }
+        }
+    }
+
+    /// Skip a value of a key we don't know. Recursion ends at [`JSON_DEPTH_MAX`].
+    fn skip_value(&mut self, depth: usize) -> Result<(), HeaderError> {
+        if depth > JSON_DEPTH_MAX {
+            return Err(HeaderError::TooDeep);
+        }
+        match self.value_start()? {
+            b'{' => self.object(|scanner, _| scanner.skip_value(depth + 1)),
+            b'[' => self.array(depth + 1),
+            b'"' => self.string().map(|_| ()),
+            b't' => self.literal("true").map(|_| ()),
+            b'f' => self.literal("false").map(|_| ()),
+            b'n' => self.literal("null").map(|_| ()),
+            _ => self.number().map(|_| ()),
+        }
+    }
+
+    fn ext_fields(&mut self, ext: &mut impl ExtSink<'a>) -> Result<(), HeaderError> {
+        ext.clear();
+        match self.value_start()? {
+            b'n' => return self.literal("null").map(|_| ()),
+            b'{' => {}
+            _ => return Err(HeaderError::TypeWrong(self.at)),
+        }
+        let mut count = 0;
+        self.object(|scanner, key| {
+            count += 1;
+            if count > EXT_COUNT_MAX {
+                return Err(HeaderError::ExtTooMany);
+            }
+            let value = scanner.ext_value()?;
+            ext.put(key, value);
+            Ok(())
+        })
+    }
+}
+
+pub(crate) fn decode_header<'a>(
+    bytes: &'a [u8],
+    ext: &mut impl ExtSink<'a>,
+) -> Result<Header<'a>, HeaderError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| HeaderError::NotUtf8)?;
+    let mut scanner = Scanner { text, at: 0 };
+    let mut header = Header::default();
+    scanner.skip_space();
+    scanner.object(|scanner, key| {
+        let key = key.to_str();
+        match key.as_ref() {
+            "code" => header.code = scanner.integer()?,
+            "version" => header.version = scanner.integer()?,
+            "opaque" => header.opaque = scanner.integer()?,
+            "flag" => header.flag = scanner.integer()?,
+            "remark" => header.remark = scanner.optional_string()?,
+            "language" => {
+                header.language = scanner.optional_string()?.map_or(Language::JAVA, |name| {
+                    Language::find(&name.to_str()).unwrap_or(Language::OTHER)
+                });
+            }
+            "extFields" => scanner.ext_fields(ext)?,
+            _ => scanner.skip_value(1)?,
+        }
+        Ok(())
+    })?;
+    scanner.skip_space();
+    if scanner.at != text.len() {
+        return Err(HeaderError::Trailing(scanner.at));
+    }
+    Ok(header)
+}

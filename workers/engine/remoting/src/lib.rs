@@ -1,0 +1,1 @@
+//! RocketMQ remoting frames and headers: bytes in, commands out, and back.

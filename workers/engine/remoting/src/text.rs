@@ -1,0 +1,171 @@
+//! Text borrowed from a header, with its JSON escapes still in place.
+
+use std::borrow::Cow;
+
+/// A string of a header as it stands there; escapes are checked when it is scanned, and resolved
+/// only when someone asks for the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text<'a> {
+    raw: &'a str,
+    escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// Wrap text that stands for itself.
+    #[must_use]
+    pub fn plain(raw: &'a str) -> Self {
+        Self { raw, escaped: false }
+    }
+
+    /// Wrap the inside of a JSON string; `escaped` says that it holds a backslash. Its escapes
+    /// have been checked by the scanner.
+    pub(crate) fn json(raw: &'a str, escaped: bool) -> Self {
+        Self { raw, escaped }
+    }
+
+    /// The text when it holds no escapes.
+    #[must_use]
+    pub fn as_plain(self) -> Option<&'a str> {
+        (!self.escaped).then_some(self.raw)
+    }
+
+    /// An upper bound of the text's size in bytes: no escape is shorter than what it stands for.
+    #[must_use]
+    pub fn size_bound(self) -> usize {
+        self.raw.len()
+    }
+
+    /// Compare with plain text.
+    #[must_use]
+    pub fn is(self, other: &str) -> bool {
+        match self.as_plain() {
+            Some(plain) => plain == other,
+            None => self.to_str() == other,
+        }
+    }
+
+    /// Resolve the escapes.
+    #[must_use]
+    pub fn to_str(self) -> Cow<'a, str> {
+        match self.as_plain() {
+            Some(plain) => Cow::Borrowed(plain),
+            None => {
+                let mut resolved = Vec::with_capacity(self.raw.len());
+                self.append_to(&mut resolved);
+                Cow::Owned(String::from_utf8_lossy(&resolved).into_owned())
+            }
+        }
+    }
+
+    /// Append the resolved text as UTF-8.
+    pub fn append_to(self, out: &mut Vec<u8>) {
+        let mut rest = self.raw.as_bytes();
+        if self.escaped {
+            while let Some(at) = rest.iter().position(|&byte| byte == b'\\') {
+                out.extend_from_slice(&rest[..at]);
+                rest = append_escape(&rest[at + 1..], out);
+            }
+        }
+        out.extend_from_slice(rest);
+    }
+
+    /// Read a decimal number as Java's `Integer.parseInt` does.
+    #[must_use]
+    pub fn to_i32(self) -> Option<i32> {
+        self.to_str().parse().ok()
+    }
+
+    /// Read a decimal number as Java's `Long.parseLong` does.
+    #[must_use]
+    pub fn to_i64(self) -> Option<i64> {
+        self.to_str().parse().ok()
+    }
+}
+
+/// Resolve one escape, `rest` starting after the backslash, and return what follows it.
+fn append_escape<'b>(rest: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+    let Some((&kind, after)) = rest.split_first() else {
+        return rest;
+    };
+    let byte = match kind {
+        b'u' => return append_unicode(after, out),
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        same => same,
+    };
+    out.push(byte);
+    after
+}
+
+/// Resolve the digits of a `\u` escape. A surrogate without its other half becomes `?`, which is
+/// what Java's UTF-8 encoder writes for it.
+fn append_unicode<'b>(digits: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+    let Some((unit, after)) = unit(digits) else {
+        return digits;
+    };
+    if unit < 0x80 {
+        out.push(unit.to_le_bytes()[0]);
+        return after;
+    }
+    let low = || {
+        let (low, after) = self::unit(after.strip_prefix(b"\\u")?)?;
+        (0xDC00..0xE000).contains(&low).then_some((low, after))
+    };
+    let (code, after) = match unit {
+        0xD800..0xDC00 => match low() {
+            Some((low, after)) => (0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00), after),
+            None => (u32::from(b'?'), after),
+        },
+        _ => (unit, after),
+    };
+    let character = char::from_u32(code).unwrap_or('?');
+    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    after
+}
+
+fn unit(digits: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, after) = digits.split_first_chunk::<4>()?;
+    let unit = digits.iter().try_fold(0, |unit, &digit| {
+        char::from(digit).to_digit(16).map(|value| unit * 16 + value)
+    })?;
+    Some((unit, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(raw: &str) -> String {
+        Text::json(raw, true).to_str().into_owned()
+    }
+
+    #[test]
+    fn escapes_become_what_they_stand_for() {
+        assert_eq!(resolved(r#"a\"b\\c\/d\n\t\r\b\f"#), "a\"b\\c/d\n\t\r\u{8}\u{c}");
+        assert_eq!(resolved(r"K\u0001V\u0002\u00e9\u4E2d"), "K\u{1}V\u{2}é中");
+    }
+
+    #[test]
+    fn a_pair_of_surrogates_is_one_character() {
+        assert_eq!(resolved(r"\uD83D\uDE00!"), "😀!");
+    }
+
+    #[test]
+    fn a_lone_surrogate_becomes_a_question_mark_as_in_java() {
+        assert_eq!(resolved(r"a\ud83db"), "a?b");
+        assert_eq!(resolved(r"\ude00"), "?");
+        assert_eq!(resolved(r"\ud83d\u0041"), "?A");
+        assert_eq!(resolved(r"\ud83d\ud83d\ude00"), "?😀");
+    }
+
+    #[test]
+    fn numbers_are_read_whole_or_not_at_all() {
+        assert_eq!(Text::plain("-12").to_i32(), Some(-12));
+        assert_eq!(Text::plain("12x").to_i32(), None);
+        assert_eq!(Text::plain("2147483648").to_i32(), None);
+        assert_eq!(Text::plain("2147483648").to_i64(), Some(2_147_483_648));
+    }
+}
