@@ -25,7 +25,9 @@ struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], HeaderError> {
-        let chunk = self.bytes[self.at..].first_chunk::<N>().ok_or(HeaderError::Truncated)?;
+        let chunk = self.bytes[self.at..]
+            .first_chunk::<N>()
+            .ok_or(HeaderError::Truncated)?;
         self.at += N;
         Ok(*chunk)
     }
@@ -59,7 +61,10 @@ pub(crate) fn decode_header<'a>(
     let remark = cursor.text(remark_size)?;
     let ext_size = i32::from_be_bytes(cursor.take()?);
     let ext_size = cursor.size(ext_size)?;
-    let ext_end = cursor.at.checked_add(ext_size).ok_or(HeaderError::Truncated)?;
+    let ext_end = cursor
+        .at
+        .checked_add(ext_size)
+        .ok_or(HeaderError::Truncated)?;
     if ext_end > bytes.len() {
         return Err(HeaderError::Truncated);
     }
@@ -81,5 +86,12 @@ pub(crate) fn decode_header<'a>(
         }
     }
     let language = Language::from_number(language);
-    Ok(Header { code, language, version, opaque, flag, remark })
+    Ok(Header {
+        code,
+        language,
+        version,
+        opaque,
+        flag,
+        remark,
+    })
 }

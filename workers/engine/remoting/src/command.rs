@@ -4,21 +4,30 @@ use std::collections::BTreeMap;
 
 use crate::error::FrameError;
 use crate::frame::{Frame, Framer};
-use crate::header::{decode_header, Encoding, ExtSink, Header, FLAG_ONEWAY, FLAG_RESPONSE};
+use crate::header::{Encoding, ExtSink, FLAG_ONEWAY, FLAG_RESPONSE, Header, decode_header};
 use crate::language::Language;
 use crate::text::Text;
 
 /// A decoded command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
+    /// Request or response code.
     pub code: i32,
+    /// The sender's language.
     pub language: Language,
+    /// The sender's protocol version.
     pub version: i32,
+    /// Correlation id chosen by the requester.
     pub opaque: i32,
+    /// Bits [`FLAG_RESPONSE`] and [`FLAG_ONEWAY`].
     pub flag: i32,
+    /// Text for humans, mostly on errors.
     pub remark: Option<String>,
+    /// The custom header fields.
     pub ext: BTreeMap<String, String>,
+    /// The body; empty when there is none.
     pub body: Vec<u8>,
+    /// How the header was written.
     pub encoding: Encoding,
 }
 
@@ -49,7 +58,11 @@ impl Command {
 
     /// Assemble a command from a header that was decoded already.
     #[must_use]
-    pub fn from_parts(header: &Header<'_>, ext: BTreeMap<String, String>, frame: &Frame<'_>) -> Self {
+    pub fn from_parts(
+        header: &Header<'_>,
+        ext: BTreeMap<String, String>,
+        frame: &Frame<'_>,
+    ) -> Self {
         Self {
             code: header.code,
             language: header.language,
@@ -63,11 +76,13 @@ impl Command {
         }
     }
 
+    /// Whether this answers a request of ours.
     #[must_use]
     pub fn is_response(&self) -> bool {
         self.flag & FLAG_RESPONSE != 0
     }
 
+    /// Whether nobody waits for an answer.
     #[must_use]
     pub fn is_oneway(&self) -> bool {
         self.flag & FLAG_ONEWAY != 0
@@ -81,9 +96,12 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// A decoder that takes frames up to a size.
     #[must_use]
     pub fn new(frame_size_max: usize) -> Self {
-        Self { framer: Framer::new(frame_size_max) }
+        Self {
+            framer: Framer::new(frame_size_max),
+        }
     }
 
     /// Decode every frame that `chunk` completes, appending to `commands`. On an error the

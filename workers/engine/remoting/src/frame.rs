@@ -16,8 +16,11 @@ const LENGTH_SIZE: usize = 4;
 /// One whole frame, borrowed from the bytes it came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
+    /// How the header was written.
     pub encoding: Encoding,
+    /// The bytes of the header.
     pub header: &'a [u8],
+    /// The body; empty when there is none.
     pub body: &'a [u8],
 }
 
@@ -33,7 +36,10 @@ fn frame_size(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
         _ => return Err(FrameError::LengthInvalid(length)),
     };
     if size > limit {
-        return Err(FrameError::Oversize { size: size as u64, limit });
+        return Err(FrameError::Oversize {
+            size: size as u64,
+            limit,
+        });
     }
     if let Some(&[_, _, _, _, encoding, h2, h1, h0]) = bytes.first_chunk::<8>() {
         if Encoding::from_number(encoding).is_none() {
@@ -41,10 +47,16 @@ fn frame_size(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
         }
         let header = u32::from_be_bytes([0, h2, h1, h0]) as usize;
         if header > size - FRAME_PREFIX_SIZE {
-            return Err(FrameError::HeaderBeyondFrame { header, frame: size });
+            return Err(FrameError::HeaderBeyondFrame {
+                header,
+                frame: size,
+            });
         }
         if header > HEADER_SIZE_MAX {
-            return Err(FrameError::HeaderOversize { size: header, limit: HEADER_SIZE_MAX });
+            return Err(FrameError::HeaderOversize {
+                size: header,
+                limit: HEADER_SIZE_MAX,
+            });
         }
     }
     Ok(Some(size))
@@ -57,7 +69,11 @@ fn split(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
         Encoding::from_number(prefix[4]).ok_or(FrameError::EncodingUnknown(prefix[4]))?;
     let header = u32::from_be_bytes([0, prefix[5], prefix[6], prefix[7]]) as usize;
     let (header, body) = rest.split_at(header);
-    Ok(Frame { encoding, header, body })
+    Ok(Frame {
+        encoding,
+        header,
+        body,
+    })
 }
 
 /// Reassembles frames from chunks. An error is final: a stream that lost its frame boundaries
@@ -70,15 +86,24 @@ pub struct Framer {
 }
 
 impl Framer {
+    /// A framer that takes frames up to a size.
     #[must_use]
     pub fn new(frame_size_max: usize) -> Self {
-        Self { frame_size_max, partial: Vec::new(), failed: None }
+        Self {
+            frame_size_max,
+            partial: Vec::new(),
+            failed: None,
+        }
     }
 
     /// Take a chunk. Frames inside it are borrowed from it; only a frame cut by the chunk's end
     /// is copied, and memory grows with what was received, never with what a length claims.
     pub fn receive<'a>(&'a mut self, chunk: &'a [u8]) -> Frames<'a> {
-        Frames { framer: self, rest: chunk, partial_used: false }
+        Frames {
+            framer: self,
+            rest: chunk,
+            partial_used: false,
+        }
     }
 
     /// Remember a failure found in a frame's content, so that later calls repeat it.
@@ -116,10 +141,18 @@ impl Frames<'_> {
             self.framer.partial.clear();
             self.framer.partial.shrink_to(REASSEMBLY_KEPT_MAX);
         }
-        let whole = if self.framer.partial.is_empty() { self.cut() } else { self.complete() };
+        let whole = if self.framer.partial.is_empty() {
+            self.cut()
+        } else {
+            self.complete()
+        };
         match whole {
-            Ok(Some(frame)) => split(if self.partial_used { &self.framer.partial } else { frame })
-                .map(Some),
+            Ok(Some(frame)) => split(if self.partial_used {
+                &self.framer.partial
+            } else {
+                frame
+            })
+            .map(Some),
             Ok(None) => Ok(None),
             Err(error) => {
                 self.framer.fail(error);
@@ -155,7 +188,9 @@ impl<'a> Frames<'a> {
     }
 
     fn fill(&mut self, size: usize) {
-        let missing = size.saturating_sub(self.framer.partial.len()).min(self.rest.len());
+        let missing = size
+            .saturating_sub(self.framer.partial.len())
+            .min(self.rest.len());
         let (taken, rest) = self.rest.split_at(missing);
         self.framer.partial.extend_from_slice(taken);
         self.rest = rest;

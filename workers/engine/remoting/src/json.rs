@@ -22,14 +22,17 @@ fn zero_bytes(word: u64) -> u64 {
 fn find_string_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let word = u64::from_le_bytes(*chunk);
-        let stops = zero_bytes(word ^ (ONES * b'"' as u64)) | zero_bytes(word ^ (ONES * b'\\' as u64));
+        let stops =
+            zero_bytes(word ^ (ONES * b'"' as u64)) | zero_bytes(word ^ (ONES * b'\\' as u64));
         if stops != 0 {
             return Some(at + (stops.trailing_zeros() / 8) as usize);
         }
         at += 8;
     }
     let rest = bytes.get(at..)?;
-    rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|found| at + found)
+    rest.iter()
+        .position(|byte| matches!(byte, b'"' | b'\\'))
+        .map(|found| at + found)
 }
 
 struct Scanner<'a> {

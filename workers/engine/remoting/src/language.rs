@@ -10,7 +10,9 @@ const NAMES: [&str; 14] = [
 ];
 
 impl Language {
+    /// Java; what an absent language stands for.
     pub const JAVA: Self = Self(0);
+    /// Any language without a number.
     pub const OTHER: Self = Self(7);
 
     /// Take the number of a ROCKETMQ header; one we don't know is `OTHER`.
@@ -26,14 +28,18 @@ impl Language {
     /// Find a language by its exact name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        (0u8..).zip(NAMES).find_map(|(number, known)| (known == name).then_some(Self(number)))
+        (0u8..)
+            .zip(NAMES)
+            .find_map(|(number, known)| (known == name).then_some(Self(number)))
     }
 
+    /// The number ROCKETMQ headers use.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0
     }
 
+    /// The name JSON headers use.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES[usize::from(self.0)]

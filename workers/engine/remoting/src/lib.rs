@@ -1,1 +1,29 @@
-//! RocketMQ remoting frames and headers: bytes in, commands out, and back.
+//! The RocketMQ remoting wire: frames, headers in JSON and ROCKETMQ form (remoting.md 1), and
+//! the messages that travel in bodies (remoting.md 4).
+//!
+//! Works on bytes only: no sockets, no clock, no threads. Whatever a peer sends is a command or
+//! an error; memory grows with what was received, never with what a length field claims.
+
+#![forbid(unsafe_code)]
+
+mod binary;
+mod command;
+mod error;
+mod frame;
+mod header;
+mod json;
+mod language;
+pub mod limits;
+pub mod message_id;
+pub mod properties;
+pub mod record;
+mod text;
+mod writer;
+
+pub use command::{Command, Decoder};
+pub use error::{EncodeError, FrameError, HeaderError};
+pub use frame::{Frame, Framer, Frames};
+pub use header::{Encoding, ExtSink, FLAG_ONEWAY, FLAG_RESPONSE, Header, decode_header};
+pub use language::Language;
+pub use text::Text;
+pub use writer::{Fields, FrameWriter};

@@ -14,7 +14,10 @@ impl<'a> Text<'a> {
     /// Wrap text that stands for itself.
     #[must_use]
     pub fn plain(raw: &'a str) -> Self {
-        Self { raw, escaped: false }
+        Self {
+            raw,
+            escaped: false,
+        }
     }
 
     /// Wrap the inside of a JSON string; `escaped` says that it holds a backslash. Its escapes
@@ -129,7 +132,9 @@ fn append_unicode<'b>(digits: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
 fn unit(digits: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, after) = digits.split_first_chunk::<4>()?;
     let unit = digits.iter().try_fold(0, |unit, &digit| {
-        char::from(digit).to_digit(16).map(|value| unit * 16 + value)
+        char::from(digit)
+            .to_digit(16)
+            .map(|value| unit * 16 + value)
     })?;
     Some((unit, after))
 }
@@ -144,7 +149,10 @@ mod tests {
 
     #[test]
     fn escapes_become_what_they_stand_for() {
-        assert_eq!(resolved(r#"a\"b\\c\/d\n\t\r\b\f"#), "a\"b\\c/d\n\t\r\u{8}\u{c}");
+        assert_eq!(
+            resolved(r#"a\"b\\c\/d\n\t\r\b\f"#),
+            "a\"b\\c/d\n\t\r\u{8}\u{c}"
+        );
         assert_eq!(resolved(r"K\u0001V\u0002\u00e9\u4E2d"), "K\u{1}V\u{2}é中");
     }
 

@@ -8,11 +8,17 @@ use crate::limits::{FRAME_PREFIX_SIZE, HEADER_SIZE_MAX};
 /// What every header carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fields<'a> {
+    /// Request or response code.
     pub code: i32,
+    /// The sender's language.
     pub language: Language,
+    /// The sender's protocol version.
     pub version: i32,
+    /// Correlation id chosen by the requester.
     pub opaque: i32,
+    /// Bits [`crate::FLAG_RESPONSE`] and [`crate::FLAG_ONEWAY`].
     pub flag: i32,
+    /// Text for humans, mostly on errors.
     pub remark: Option<&'a str>,
 }
 
@@ -41,7 +47,13 @@ impl<'o> FrameWriter<'o> {
             }
             Encoding::RocketMq => begin_binary(out, fields),
         };
-        Self { out, encoding, start, ext_at, failed: None }
+        Self {
+            out,
+            encoding,
+            start,
+            ext_at,
+            failed: None,
+        }
     }
 
     /// Add an ext field.
@@ -98,7 +110,10 @@ impl<'o> FrameWriter<'o> {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         let header = u32::try_from(header).unwrap_or(u32::MAX);
         self.patch(self.start, length);
-        self.patch(self.start + 4, u32::from(self.encoding.number()) << 24 | header);
+        self.patch(
+            self.start + 4,
+            u32::from(self.encoding.number()) << 24 | header,
+        );
         self.out.extend_from_slice(body);
         Ok(())
     }
@@ -108,7 +123,11 @@ impl<'o> FrameWriter<'o> {
     }
 
     fn json_key(&mut self, key: &str) {
-        let opening: &[u8] = if self.ext_at == 0 { b",\"extFields\":{" } else { b"," };
+        let opening: &[u8] = if self.ext_at == 0 {
+            b",\"extFields\":{"
+        } else {
+            b","
+        };
         self.ext_at = 1;
         self.out.extend_from_slice(opening);
         append_json_string(self.out, key);

@@ -1,5 +1,7 @@
 //! Frames taken from the reference (remoting.md 1.2, 1.3, 2.2), and the ways they arrive.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 
 use regent_remoting::{
