@@ -1,0 +1,90 @@
+"""Keep broker groups."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Select, any_, func, select, true
+from sqlalchemy.dialects.postgresql import ARRAY, array, insert
+
+from backend.db.engine import Connection
+from backend.db.tables import broker_groups, clusters
+from backend.domain.broker_group import BrokerGroup, GroupMode
+from backend.domain.errors import BrokerGroupNotFound
+
+
+async def find_or_add(
+    connection: Connection, cluster_id: int, name: str, *, mode: GroupMode, at: datetime
+) -> int:
+    """Return the id of a cluster's group, adding it when it is new, and note its mode."""
+    statement = insert(broker_groups).values(
+        cluster_id=cluster_id, name=name, mode=mode, created_at=at
+    )
+    upsert = statement.on_conflict_do_update(
+        index_elements=[broker_groups.c.cluster_id, broker_groups.c.name], set_={"mode": mode}
+    )
+    added = await connection.execute(upsert.returning(broker_groups.c.id))
+    return int(added.scalar_one())
+
+
+async def get(connection: Connection, cluster_name: str, name: str) -> BrokerGroup:
+    """Return a cluster's group of a name.
+
+    Raises:
+        BrokerGroupNotFound: the cluster holds none.
+    """
+    statement = _select().where(clusters.c.name == cluster_name, broker_groups.c.name == name)
+    row = (await connection.execute(statement)).mappings().first()
+    if row is None:
+        raise BrokerGroupNotFound(cluster_name, name)
+    return _group(row)
+
+
+async def list_of_clusters(
+    connection: Connection, cluster_ids: Collection[int], *, after: str | None, limit: int
+) -> dict[int, list[BrokerGroup]]:
+    """List the first groups of each cluster by name, all clusters in one statement."""
+    wanted = func.unnest(array(list(cluster_ids), type_=BigInteger)).table_valued("id").alias("w")
+    groups = _select().where(broker_groups.c.cluster_id == wanted.c.id)
+    if after is not None:
+        groups = groups.where(broker_groups.c.name > after)
+    page = groups.order_by(broker_groups.c.name).limit(limit).lateral("page")
+    statement = (
+        select(wanted.c.id.label("wanted_id"), *page.c)
+        .select_from(wanted.join(page, true()))
+        .order_by(wanted.c.id, page.c.name)
+    )
+    found: dict[int, list[BrokerGroup]] = {cluster_id: [] for cluster_id in cluster_ids}
+    for row in (await connection.execute(statement)).mappings():
+        found[row["wanted_id"]].append(_group(row))
+    return found
+
+
+async def count_of_clusters(connection: Connection, cluster_ids: Collection[int]) -> dict[int, int]:
+    """Count the groups of each cluster."""
+    wanted = array(list(cluster_ids), type_=BigInteger).cast(ARRAY(BigInteger))
+    statement = (
+        select(broker_groups.c.cluster_id, func.count())
+        .where(broker_groups.c.cluster_id == any_(wanted))
+        .group_by(broker_groups.c.cluster_id)
+    )
+    counted = {row[0]: row[1] for row in await connection.execute(statement)}
+    return {cluster_id: counted.get(cluster_id, 0) for cluster_id in cluster_ids}
+
+
+def _select() -> Select[Any]:
+    return select(
+        broker_groups.c.id,
+        broker_groups.c.name,
+        broker_groups.c.mode,
+        clusters.c.name.label("cluster_name"),
+    ).select_from(broker_groups.join(clusters))
+
+
+def _group(row: Mapping[Any, Any]) -> BrokerGroup:
+    return BrokerGroup(
+        id=row["id"],
+        cluster_name=row["cluster_name"],
+        name=row["name"],
+        mode=GroupMode(row["mode"]),
+    )

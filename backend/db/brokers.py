@@ -1,0 +1,184 @@
+"""Keep brokers, and what each last registered with."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, delete, func, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+
+from backend.db.engine import Connection
+from backend.db.tables import broker_groups, brokers, clusters
+from backend.domain.broker import Broker, BrokerState, DataVersion
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """Hold what a broker says of itself when it registers."""
+
+    broker_id: int
+    address: str
+    ha_address: str | None
+    heartbeat_timeout_ms: int
+    data_version: DataVersion
+
+
+async def save(
+    connection: Connection, broker_group_id: int, registration: BrokerRegistration, *, at: datetime
+) -> bool:
+    """Note a registration; tell whether it changes what clients are told of the broker."""
+    key = (brokers.c.broker_group_id == broker_group_id) & (
+        brokers.c.broker_id == registration.broker_id
+    )
+    before = (
+        await connection.execute(
+            select(brokers.c.address, brokers.c.ha_address, brokers.c.state)
+            .where(key)
+            .with_for_update()
+        )
+    ).first()
+    values = {
+        "address": registration.address,
+        "ha_address": registration.ha_address,
+        "state": BrokerState.ONLINE,
+        "last_registered_at": at,
+        "heartbeat_timeout_ms": registration.heartbeat_timeout_ms,
+        "data_version_counter": registration.data_version.counter,
+        "data_version_timestamp_ms": registration.data_version.timestamp_ms,
+        "data_version_state": registration.data_version.state_version,
+    }
+    await connection.execute(
+        insert(brokers)
+        .values(
+            broker_group_id=broker_group_id,
+            broker_id=registration.broker_id,
+            registered_at=at,
+            **values,
+        )
+        .on_conflict_do_update(
+            index_elements=[brokers.c.broker_group_id, brokers.c.broker_id], set_=values
+        )
+    )
+    told = (registration.address, registration.ha_address, BrokerState.ONLINE)
+    return before is None or tuple(before) != told
+
+
+async def remove_namesakes(
+    connection: Connection, broker_group_id: int, *, broker_id: int, address: str
+) -> int:
+    """Remove rows of the same address under another id: one broker has changed its role."""
+    statement = delete(brokers).where(
+        brokers.c.broker_group_id == broker_group_id,
+        brokers.c.address == address,
+        brokers.c.broker_id != broker_id,
+    )
+    return (await connection.execute(statement)).rowcount
+
+
+async def mark_offline(
+    connection: Connection,
+    *,
+    cluster_name: str,
+    group_name: str,
+    broker_id: int,
+    address: str | None,
+) -> int | None:
+    """Note that a broker is gone; return its cluster's id, or nothing when that was known."""
+    group = (
+        select(broker_groups.c.id)
+        .select_from(broker_groups.join(clusters))
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+        .scalar_subquery()
+    )
+    statement = (
+        update(brokers)
+        .where(
+            brokers.c.broker_group_id == group,
+            brokers.c.broker_id == broker_id,
+            brokers.c.state == BrokerState.ONLINE,
+        )
+        .values(state=BrokerState.OFFLINE)
+        .returning(brokers.c.broker_group_id)
+    )
+    if address is not None:
+        statement = statement.where(brokers.c.address == address)
+    group_id = (await connection.execute(statement)).scalar()
+    if group_id is None:
+        return None
+    cluster_id = await connection.scalar(
+        select(broker_groups.c.cluster_id).where(broker_groups.c.id == group_id)
+    )
+    return int(cluster_id) if cluster_id is not None else None
+
+
+async def list_of_groups(
+    connection: Connection, group_ids: Collection[int]
+) -> dict[int, list[Broker]]:
+    """List the brokers of each group by id, all groups in one statement."""
+    statement = (
+        _select()
+        .where(brokers.c.broker_group_id.in_(group_ids))
+        .order_by(brokers.c.broker_group_id, brokers.c.broker_id)
+    )
+    found: dict[int, list[Broker]] = {group_id: [] for group_id in group_ids}
+    for row in (await connection.execute(statement)).mappings():
+        found[row["broker_group_id"]].append(_broker(row))
+    return found
+
+
+async def list_of_cluster(
+    connection: Connection, cluster_id: int, *, after: tuple[str, int] | None, limit: int
+) -> list[Broker]:
+    """List a cluster's brokers by group and id, from the first past `after`."""
+    statement = (
+        _select()
+        .where(broker_groups.c.cluster_id == cluster_id)
+        .order_by(broker_groups.c.name, brokers.c.broker_id)
+        .limit(limit)
+    )
+    if after is not None:
+        statement = statement.where(tuple_(broker_groups.c.name, brokers.c.broker_id) > after)
+    return [_broker(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def count_of_cluster(connection: Connection, cluster_id: int) -> int:
+    """Count a cluster's brokers."""
+    statement = (
+        select(func.count())
+        .select_from(brokers.join(broker_groups))
+        .where(broker_groups.c.cluster_id == cluster_id)
+    )
+    return int(await connection.scalar(statement) or 0)
+
+
+async def list_online(connection: Connection) -> list[Broker]:
+    """List every broker that is counted on, in all clusters."""
+    statement = (
+        _select()
+        .where(brokers.c.state == BrokerState.ONLINE)
+        .order_by(clusters.c.name, broker_groups.c.name, brokers.c.broker_id)
+    )
+    return [_broker(row) for row in (await connection.execute(statement)).mappings()]
+
+
+def _select() -> Select[Any]:
+    return select(
+        brokers.c.id,
+        brokers.c.broker_group_id,
+        clusters.c.name.label("cluster_name"),
+        broker_groups.c.name.label("group_name"),
+        brokers.c.broker_id,
+        brokers.c.address,
+        brokers.c.ha_address,
+        brokers.c.state,
+        brokers.c.registered_at,
+        brokers.c.last_registered_at,
+        brokers.c.heartbeat_timeout_ms,
+    ).select_from(brokers.join(broker_groups).join(clusters))
+
+
+def _broker(row: Mapping[Any, Any]) -> Broker:
+    values = dict(row)
+    values["state"] = BrokerState(values["state"])
+    return Broker(**values)

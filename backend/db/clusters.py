@@ -1,0 +1,102 @@
+"""Keep clusters and the version of their routes."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from backend.db.engine import Connection
+from backend.db.tables import broker_groups, brokers, clusters, route_versions, topics
+from backend.domain.broker import BrokerState
+from backend.domain.cluster import Census, Cluster
+from backend.domain.errors import ClusterNotFound
+
+
+async def find_or_add(connection: Connection, name: str, *, at: datetime) -> int:
+    """Return the id of the cluster of a name, adding it when it is new."""
+    found = await connection.scalar(select(clusters.c.id).where(clusters.c.name == name))
+    if found is not None:
+        return int(found)
+    statement = insert(clusters).values(name=name, created_at=at)
+    # Updating the name to itself makes the row of a competing transaction come back too.
+    upsert = statement.on_conflict_do_update(
+        index_elements=[clusters.c.name], set_={"name": statement.excluded.name}
+    )
+    added = await connection.execute(upsert.returning(clusters.c.id))
+    return int(added.scalar_one())
+
+
+async def raise_route_version(connection: Connection, cluster_id: int, *, at: datetime) -> int:
+    """Count one more change of a cluster's routes and return the new version."""
+    statement = insert(route_versions).values(cluster_id=cluster_id, version=1, changed_at=at)
+    upsert = statement.on_conflict_do_update(
+        index_elements=[route_versions.c.cluster_id],
+        set_={"version": route_versions.c.version + 1, "changed_at": at},
+    )
+    raised = await connection.execute(upsert.returning(route_versions.c.version))
+    return int(raised.scalar_one())
+
+
+async def get(connection: Connection, name: str) -> Cluster:
+    """Return the cluster of a name.
+
+    Raises:
+        ClusterNotFound: there is none.
+    """
+    row = (await connection.execute(_select().where(clusters.c.name == name))).mappings().first()
+    if row is None:
+        raise ClusterNotFound(name)
+    return _cluster(row)
+
+
+async def list_after(connection: Connection, *, after: str | None, limit: int) -> list[Cluster]:
+    """List clusters by name, from the first name past `after`."""
+    statement = _select().order_by(clusters.c.name).limit(limit)
+    if after is not None:
+        statement = statement.where(clusters.c.name > after)
+    return [_cluster(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def count(connection: Connection) -> int:
+    """Count all clusters."""
+    return int(await connection.scalar(select(func.count()).select_from(clusters)) or 0)
+
+
+async def take_census(connection: Connection) -> Census:
+    """Count what all clusters hold, in one statement."""
+    online = brokers.c.state == BrokerState.ONLINE
+    statement = select(
+        select(func.count()).select_from(clusters).scalar_subquery().label("cluster_count"),
+        select(func.count()).select_from(broker_groups).scalar_subquery().label("group_count"),
+        select(func.count()).select_from(brokers).scalar_subquery().label("broker_count"),
+        select(func.count()).select_from(brokers).where(online).scalar_subquery().label("online"),
+        select(func.count()).select_from(topics).scalar_subquery().label("topic_count"),
+    )
+    row = (await connection.execute(statement)).one()
+    return Census(
+        cluster_count=row.cluster_count,
+        broker_group_count=row.group_count,
+        broker_count=row.broker_count,
+        online_broker_count=row.online,
+        topic_count=row.topic_count,
+    )
+
+
+def _select() -> Select[Any]:
+    return select(
+        clusters.c.id,
+        clusters.c.name,
+        clusters.c.created_at,
+        func.coalesce(route_versions.c.version, 0).label("route_version"),
+    ).select_from(clusters.outerjoin(route_versions))
+
+
+def _cluster(row: Mapping[Any, Any]) -> Cluster:
+    return Cluster(
+        id=row["id"],
+        name=row["name"],
+        created_at=row["created_at"],
+        route_version=row["route_version"],
+    )

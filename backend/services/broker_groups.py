@@ -1,0 +1,30 @@
+"""Describe broker groups to whoever asks."""
+
+from collections.abc import Collection
+
+from backend.db import broker_groups
+from backend.db.engine import Database
+from backend.domain.broker_group import BrokerGroup
+from backend.domain.page import Page, check_page_size, cut_page
+
+
+async def list_broker_groups(
+    cluster_ids: Collection[int], *, size: int, after: str | None, database: Database
+) -> dict[int, Page[BrokerGroup, str]]:
+    """List each cluster's groups by name, in as many statements for many as for one.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with database.connect() as connection:
+        found = await broker_groups.list_of_clusters(
+            connection, cluster_ids, after=after, limit=size + 1
+        )
+        totals = await broker_groups.count_of_clusters(connection, cluster_ids)
+    return {
+        cluster_id: cut_page(
+            groups, size=size, key=lambda group: group.name, total_count=totals[cluster_id]
+        )
+        for cluster_id, groups in found.items()
+    }

@@ -1,0 +1,47 @@
+"""Describe brokers to whoever asks."""
+
+from collections.abc import Collection
+
+from backend.db import brokers, clusters
+from backend.db.engine import Database
+from backend.domain.broker import Broker
+from backend.domain.names import check_cluster_name
+from backend.domain.page import Page, check_page_size, cut_page
+
+
+async def list_brokers(
+    cluster_name: str, *, size: int, after: tuple[str, int] | None, database: Database
+) -> Page[Broker, tuple[str, int]]:
+    """List a cluster's brokers by group and id.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    check_cluster_name(cluster_name)
+    async with database.connect() as connection:
+        cluster = await clusters.get(connection, cluster_name)
+        found = await brokers.list_of_cluster(connection, cluster.id, after=after, limit=size + 1)
+        total = await brokers.count_of_cluster(connection, cluster.id)
+    return cut_page(
+        found,
+        size=size,
+        key=lambda broker: (broker.group_name, broker.broker_id),
+        total_count=total,
+    )
+
+
+async def list_brokers_of_groups(
+    group_ids: Collection[int], *, database: Database
+) -> dict[int, list[Broker]]:
+    """List the brokers of many groups, each by id."""
+    async with database.connect() as connection:
+        return await brokers.list_of_groups(connection, group_ids)
+
+
+async def list_online_brokers(*, database: Database) -> list[Broker]:
+    """List every broker that is counted on, in all clusters."""
+    async with database.connect() as connection:
+        return await brokers.list_online(connection)

@@ -1,0 +1,38 @@
+"""Describe clusters to whoever asks."""
+
+from backend.db import clusters
+from backend.db.engine import Database
+from backend.domain.cluster import Census, Cluster
+from backend.domain.names import check_cluster_name
+from backend.domain.page import Page, check_page_size, cut_page
+
+
+async def list_clusters(*, size: int, after: str | None, database: Database) -> Page[Cluster, str]:
+    """List clusters by name.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with database.connect() as connection:
+        found = await clusters.list_after(connection, after=after, limit=size + 1)
+        total = await clusters.count(connection)
+    return cut_page(found, size=size, key=lambda cluster: cluster.name, total_count=total)
+
+
+async def describe_cluster(name: str, *, database: Database) -> Cluster:
+    """Return the cluster of a name.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+    """
+    check_cluster_name(name)
+    async with database.connect() as connection:
+        return await clusters.get(connection, name)
+
+
+async def take_census(*, database: Database) -> Census:
+    """Count what all clusters hold."""
+    async with database.connect() as connection:
+        return await clusters.take_census(connection)
