@@ -1,0 +1,47 @@
+"""Headers of the requests that tools make to brokers (remoting.md 2.8)."""
+
+import msgspec
+
+from backend.remoting.headers.base import Header, Int32, Int64
+
+
+class CreateTopicHeader(Header, frozen=True, kw_only=True):
+    """The wished configuration of a topic (17)."""
+
+    topic: str
+    default_topic: str
+    read_queue_count: Int32 = msgspec.field(name="readQueueNums")
+    write_queue_count: Int32 = msgspec.field(name="writeQueueNums")
+    permissions: Int32 = msgspec.field(name="perm")
+    filter_type: str = msgspec.field(name="topicFilterType")
+    topic_sys_flag: Int32 = 0
+    is_ordered: bool = msgspec.field(name="order")
+    attributes: str = ""
+    force: bool = False
+
+
+class TopicHeader(Header, frozen=True, kw_only=True):
+    """One topic (202, 215, 351)."""
+
+    topic: str
+
+
+class GroupHeader(Header, frozen=True, kw_only=True):
+    """One consumer group (352)."""
+
+    group: str
+
+
+class ConsumeStatsHeader(Header, frozen=True, kw_only=True):
+    """Whose progress is asked for; a list of topics wins over one topic (208)."""
+
+    consumer_group: str
+    topic: str | None = None
+    topic_list: str | None = None
+
+
+class ViewMessageHeader(Header, frozen=True, kw_only=True):
+    """The log position of one message (33)."""
+
+    log_position: Int64 = msgspec.field(name="offset")
+    topic: str | None = None

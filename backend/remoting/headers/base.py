@@ -1,0 +1,64 @@
+"""Decode and encode the text map that every command carries as its custom header."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, TypeVar
+
+import msgspec
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+_FIELD_IN_MESSAGE: Final = re.compile(r"`\$?\.?([A-Za-z0-9_]+)`\s*$")
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The typed fields of one command; on the wire each travels as text."""
+
+
+HeaderT = TypeVar("HeaderT", bound=Header)
+
+
+class InvalidHeader(ValueError):  # noqa: N818 - named for what it says, as all errors here
+    """A required field is missing or a field does not hold what it should."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+
+
+def decode_header(kind: type[HeaderT], ext: Mapping[str, str]) -> HeaderT:
+    """Read a header from the text map of a command.
+
+    An empty value counts as absent, as it does in the binary encoding (remoting.md 1.3).
+
+    Raises:
+        InvalidHeader: names the field that is missing or malformed.
+    """
+    given = {key: value for key, value in ext.items() if value}
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _explain(str(error)) from error
+
+
+def encode_header(header: Header) -> dict[str, str]:
+    """Write a header as a text map; fields that are None are left out."""
+    names = zip(header.__struct_fields__, header.__struct_encode_fields__, strict=True)
+    values = ((wire, getattr(header, name)) for name, wire in names)
+    return {wire: text_of(value) for wire, value in values if value is not None}
+
+
+def text_of(value: str | int | bool) -> str:  # noqa: FBT001 - the value is what is converted
+    """Spell a value as the protocol does: decimal numbers, lower-case booleans."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _explain(message: str) -> InvalidHeader:
+    found = _FIELD_IN_MESSAGE.search(message)
+    field = found.group(1) if found else "header"
+    if "missing required field" in message:
+        return InvalidHeader(field, f"the required field {field} is missing")
+    return InvalidHeader(field, f"the field {field} is malformed")

@@ -1,0 +1,97 @@
+"""Headers of the requests that consumers make (remoting.md 2.3) and of calls to them (2.6)."""
+
+import msgspec
+
+from backend.remoting.headers.base import Header, Int32, Int64
+
+
+class PullMessageHeader(Header, frozen=True, kw_only=True):
+    """What a consumer wants to read from one queue, and for how long it will wait."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32
+    queue_offset: Int64
+    message_count_max: Int32 = msgspec.field(name="maxMsgNums")
+    sys_flag: Int32
+    commit_offset: Int64
+    suspend_timeout_ms: Int64 = msgspec.field(name="suspendTimeoutMillis")
+    subscription: str | None = None
+    subscription_version: Int64 = msgspec.field(name="subVersion")
+    expression_type: str | None = None
+    size_max_bytes: Int32 | None = msgspec.field(name="maxMsgBytes", default=None)
+
+
+class PullMessageAnswer(Header, frozen=True, kw_only=True):
+    """Where to continue reading; all four fields are required by every client."""
+
+    suggested_broker_id: Int64 = msgspec.field(name="suggestWhichBrokerId")
+    next_begin_offset: Int64
+    min_offset: Int64
+    max_offset: Int64
+
+
+class QueryConsumerOffsetHeader(Header, frozen=True, kw_only=True):
+    """Which committed offset is asked for."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32
+    set_zero_if_not_found: bool = True
+
+
+class UpdateConsumerOffsetHeader(Header, frozen=True, kw_only=True):
+    """The offset that a group has consumed up to in one queue."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32 | None = None
+    commit_offset: Int64 | None = None
+
+
+class QueueHeader(Header, frozen=True, kw_only=True):
+    """One queue of a topic, for 30, 31 and 32."""
+
+    topic: str
+    queue_id: Int32
+
+
+class SearchOffsetHeader(Header, frozen=True, kw_only=True):
+    """A moment to look up in a queue."""
+
+    topic: str
+    queue_id: Int32
+    timestamp_ms: Int64 = msgspec.field(name="timestamp")
+    boundary_type: str = "LOWER"
+
+
+class SendBackHeader(Header, frozen=True, kw_only=True):
+    """A message that its consumer could not handle."""
+
+    log_position: Int64 = msgspec.field(name="offset")
+    group: str
+    delay_level: Int32
+    origin_message_id: str | None = msgspec.field(name="originMsgId", default=None)
+    origin_topic: str | None = None
+    unit_mode: bool = False
+    max_reconsume_times: Int32 | None = None
+
+
+class ConsumerGroupHeader(Header, frozen=True, kw_only=True):
+    """A consumer group, for 38, 40 and 203."""
+
+    consumer_group: str
+
+
+class ProducerGroupHeader(Header, frozen=True, kw_only=True):
+    """A producer group, for 204."""
+
+    producer_group: str
+
+
+class UnregisterClientHeader(Header, frozen=True, kw_only=True):
+    """A client that leaves the groups it names."""
+
+    client_id: str = msgspec.field(name="clientID")
+    producer_group: str | None = None
+    consumer_group: str | None = None

@@ -1,0 +1,118 @@
+"""Headers of the requests that a name server answers (remoting.md 2.7)."""
+
+import msgspec
+
+from backend.remoting.headers.base import Header, Int32, Int64
+
+
+class RouteHeader(Header, frozen=True, kw_only=True):
+    """The topic whose route is asked for (105)."""
+
+    topic: str
+    accept_standard_json_only: bool = False
+
+
+class RegisterBrokerHeader(Header, frozen=True, kw_only=True):
+    """Who registers, where it is reached and how its body is packed (103)."""
+
+    broker_name: str
+    broker_address: str = msgspec.field(name="brokerAddr")
+    cluster_name: str
+    ha_address: str = msgspec.field(name="haServerAddr")
+    broker_id: Int64
+    heartbeat_timeout_ms: Int64 | None = msgspec.field(name="heartbeatTimeoutMillis", default=None)
+    enable_acting_master: bool | None = None
+    compressed: bool = False
+    body_crc32: Int32 = 0
+
+
+class RegisterBrokerAnswer(Header, frozen=True, kw_only=True):
+    """What a registering replica learns about its master."""
+
+    ha_address: str | None = msgspec.field(name="haServerAddr", default=None)
+    master_address: str | None = msgspec.field(name="masterAddr", default=None)
+
+
+class UnregisterBrokerHeader(Header, frozen=True, kw_only=True):
+    """Who leaves (104)."""
+
+    broker_name: str
+    broker_address: str = msgspec.field(name="brokerAddr")
+    cluster_name: str
+    broker_id: Int64
+
+
+class QueryDataVersionHeader(Header, frozen=True, kw_only=True):
+    """Whose data version is compared (322)."""
+
+    broker_name: str
+    broker_address: str = msgspec.field(name="brokerAddr")
+    cluster_name: str
+    broker_id: Int64
+
+
+class QueryDataVersionAnswer(Header, frozen=True, kw_only=True):
+    """Whether the name server holds another version than the one given."""
+
+    changed: bool
+
+
+class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
+    """A sign of life between registrations (904)."""
+
+    cluster_name: str
+    broker_address: str = msgspec.field(name="brokerAddr")
+    broker_name: str
+    broker_id: Int64 | None = None
+    epoch: Int32 | None = None
+    max_offset: Int64 | None = None
+    confirm_offset: Int64 | None = None
+    heartbeat_timeout_ms: Int64 | None = msgspec.field(name="heartbeatTimeoutMills", default=None)
+    election_priority: Int32 | None = None
+
+
+class BrokerMemberGroupHeader(Header, frozen=True, kw_only=True):
+    """The broker group whose members are asked for (901)."""
+
+    cluster_name: str
+    broker_name: str
+
+
+class BrokerNameHeader(Header, frozen=True, kw_only=True):
+    """One broker group by name alone (205, 327)."""
+
+    broker_name: str
+
+
+class ClusterHeader(Header, frozen=True, kw_only=True):
+    """One cluster (224)."""
+
+    cluster: str
+
+
+class DeleteRouteHeader(Header, frozen=True, kw_only=True):
+    """A topic whose route is dropped (216)."""
+
+    topic: str
+    cluster_name: str | None = None
+
+
+class KeyValueHeader(Header, frozen=True, kw_only=True):
+    """One key of the name server's table (101, 102)."""
+
+    namespace: str
+    key: str
+
+
+class PutKeyValueHeader(Header, frozen=True, kw_only=True):
+    """One value for the name server's table (100)."""
+
+    namespace: str
+    key: str
+    value: str
+
+
+class NamespaceHeader(Header, frozen=True, kw_only=True):
+    """One namespace of the name server's table (219)."""
+
+    namespace: str

@@ -1,0 +1,69 @@
+"""Headers of the requests that producers make (remoting.md 2.2)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from backend.remoting.headers.base import Header, Int32, Int64, decode_header
+from backend.remoting.request_code import RequestCode
+
+# The short keys that 310, 320 and 325 use for the fields of 10.
+SEND_MESSAGE_SHORT_KEYS: Final = {
+    "a": "producerGroup",
+    "b": "topic",
+    "c": "defaultTopic",
+    "d": "defaultTopicQueueNums",
+    "e": "queueId",
+    "f": "sysFlag",
+    "g": "bornTimestamp",
+    "h": "flag",
+    "i": "properties",
+    "j": "reconsumeTimes",
+    "k": "unitMode",
+    "l": "maxReconsumeTimes",
+    "m": "batch",
+    "n": "bname",
+}
+
+
+class SendMessageHeader(Header, frozen=True, kw_only=True):
+    """Everything about a message but its body; a negative queue means any queue."""
+
+    producer_group: str
+    topic: str
+    default_topic: str
+    default_topic_queue_count: Int32 = msgspec.field(name="defaultTopicQueueNums")
+    queue_id: Int32
+    sys_flag: Int32
+    born_timestamp_ms: Int64 = msgspec.field(name="bornTimestamp")
+    flag: Int32
+    properties: str = ""
+    reconsume_times: Int32 = 0
+    unit_mode: bool = False
+    max_reconsume_times: Int32 | None = None
+    batch: bool = False
+    broker_name: str | None = msgspec.field(name="bname", default=None)
+
+
+class SendMessageAnswer(Header, frozen=True, kw_only=True):
+    """Where a message was stored; every field is unboxed by Java, so none may be missing."""
+
+    message_id: str = msgspec.field(name="msgId")
+    queue_id: Int32
+    queue_offset: Int64
+    transaction_id: str | None = None
+    region: str = msgspec.field(name="MSG_REGION", default="DefaultRegion")
+    trace_on: bool = msgspec.field(name="TRACE_ON", default=True)
+
+
+def decode_send_header(code: int, ext: Mapping[str, str]) -> SendMessageHeader:
+    """Read a send header with long names (10) or with short ones (310, 320).
+
+    Raises:
+        InvalidHeader: names the field that is missing or malformed.
+    """
+    if code == RequestCode.SEND_MESSAGE:
+        return decode_header(SendMessageHeader, ext)
+    long_names = {SEND_MESSAGE_SHORT_KEYS.get(key, key): value for key, value in ext.items()}
+    return decode_header(SendMessageHeader, long_names)

@@ -1,0 +1,119 @@
+"""Decide which topic and group names the protocol allows, and build the derived ones."""
+
+import re
+from typing import Final
+
+TOPIC_LENGTH_MAX: Final = 127
+DERIVED_TOPIC_LENGTH_MAX: Final = 255
+GROUP_LENGTH_MAX: Final = 120
+
+RETRY_PREFIX: Final = "%RETRY%"
+DEAD_LETTER_PREFIX: Final = "%DLQ%"
+SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
+SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
+
+TEMPLATE_TOPIC: Final = "TBW102"
+SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"
+BENCHMARK_TOPIC: Final = "BenchmarkTest"
+OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
+HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
+HALF_OPERATION_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+TRANSACTION_CHECK_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+
+SYSTEM_TOPICS: Final = frozenset(
+    {
+        TEMPLATE_TOPIC,
+        SCHEDULE_TOPIC,
+        BENCHMARK_TOPIC,
+        HALF_TOPIC,
+        "RMQ_SYS_TRACE_TOPIC",
+        HALF_OPERATION_TOPIC,
+        TRANSACTION_CHECK_TOPIC,
+        SELF_TEST_TOPIC,
+        OFFSET_MOVED_TOPIC,
+        "CHECKPOINT_TOPIC",
+    }
+)
+
+# Topics that clients may not send to (remoting.md 2.2).
+CLOSED_TOPICS: Final = frozenset(
+    {
+        SCHEDULE_TOPIC,
+        HALF_TOPIC,
+        HALF_OPERATION_TOPIC,
+        TRANSACTION_CHECK_TOPIC,
+        SELF_TEST_TOPIC,
+        OFFSET_MOVED_TOPIC,
+    }
+)
+
+BUILT_IN_GROUPS: Final = (
+    "TOOLS_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PULL",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+    "CID_RMQ_SYS_TRANS",
+)
+
+_ALLOWED: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
+
+
+class InvalidName(ValueError):  # noqa: N818 - named for what it says, as all errors here
+    """A topic or group name breaks the naming rules."""
+
+    def __init__(self, kind: str, name: str, reason: str) -> None:
+        super().__init__(f"the specified {kind} {reason}")
+        self.kind, self.name = kind, name
+
+
+def check_topic_name(name: str) -> None:
+    """Accept a topic name or say what is wrong with it.
+
+    Raises:
+        InvalidName: the name is blank, too long or holds a forbidden character.
+    """
+    derived = name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
+    _check("topic", name, DERIVED_TOPIC_LENGTH_MAX if derived else TOPIC_LENGTH_MAX)
+
+
+def check_group_name(name: str) -> None:
+    """Accept a producer or consumer group name or say what is wrong with it.
+
+    Raises:
+        InvalidName: the name is blank, too long or holds a forbidden character.
+    """
+    _check("group", name, GROUP_LENGTH_MAX)
+
+
+def is_system_topic(name: str) -> bool:
+    """Tell whether every broker owns this topic, so that nobody may create or delete it."""
+    return name in SYSTEM_TOPICS or name.startswith(SYSTEM_TOPIC_PREFIX)
+
+
+def retry_topic(group: str) -> str:
+    """Name the topic that brings failed messages of a group back to it."""
+    return RETRY_PREFIX + group
+
+
+def dead_letter_topic(group: str) -> str:
+    """Name the topic that keeps what a group failed to consume for good."""
+    return DEAD_LETTER_PREFIX + group
+
+
+def reply_topic(cluster_name: str) -> str:
+    """Name the topic that carries request-reply answers of a cluster."""
+    return f"{cluster_name}_REPLY_TOPIC"
+
+
+def _check(kind: str, name: str, length_max: int) -> None:
+    if not name.strip():
+        raise InvalidName(kind, name, "is blank")
+    if len(name) > length_max:
+        raise InvalidName(kind, name, f"is longer than {length_max} characters")
+    if not _ALLOWED.fullmatch(name):
+        allowed = "letters, digits, '%', '|', '_' and '-'"
+        raise InvalidName(kind, name, f"contains illegal characters, allowing only {allowed}")
