@@ -1,0 +1,35 @@
+"""The form that all bodies share: structs spelled on the wire in camel case."""
+
+import msgspec
+
+
+class Body(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
+    """One JSON object of the protocol; unknown members are ignored on reading."""
+
+
+class DataVersion(Body, frozen=True, kw_only=True):
+    """A version of some broker state; two are the same when all three members are."""
+
+    counter: int = 0
+    state_version: int = 0
+    timestamp_ms: int = msgspec.field(name="timestamp", default=0)
+
+    def next(self, now_ms: int) -> "DataVersion":
+        """Give the version of the state after one more change."""
+        return DataVersion(
+            counter=self.counter + 1, state_version=self.state_version, timestamp_ms=now_ms
+        )
+
+
+class MessageQueue(Body, frozen=True, kw_only=True):
+    """One queue of a topic on one broker group."""
+
+    broker_name: str = ""
+    queue_id: int = 0
+    topic: str = ""
+
+
+class KeyValueTable(Body, frozen=True, kw_only=True):
+    """A flat table of texts (28, 103, 219)."""
+
+    table: dict[str, str] = msgspec.field(default_factory=dict)

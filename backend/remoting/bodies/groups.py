@@ -1,0 +1,149 @@
+"""Bodies about consumer groups, their members and their progress (remoting.md 3.2, 3.5-3.7)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from backend.remoting import java_json
+from backend.remoting.bodies.base import Body, DataVersion, MessageQueue
+
+
+class SubscriptionData(Body, frozen=True, kw_only=True):
+    """What a group wants of one topic."""
+
+    class_filter_mode: bool = False
+    tag_hashes: list[int] = msgspec.field(name="codeSet", default_factory=list)
+    expression_type: str = "TAG"
+    expression: str = msgspec.field(name="subString", default="*")
+    version: int = msgspec.field(name="subVersion", default=0)
+    tags: list[str] = msgspec.field(name="tagsSet", default_factory=list)
+    topic: str = ""
+
+
+class ConsumerData(Body, frozen=True, kw_only=True):
+    """One consumer group of a client."""
+
+    consume_from_where: str | int = "CONSUME_FROM_LAST_OFFSET"
+    consume_type: str | int = "CONSUME_PASSIVELY"
+    group_name: str = ""
+    message_model: str | int = "CLUSTERING"
+    subscriptions: list[SubscriptionData] = msgspec.field(
+        name="subscriptionDataSet", default_factory=list
+    )
+    unit_mode: bool = False
+
+
+class ProducerData(Body, frozen=True, kw_only=True):
+    """One producer group of a client."""
+
+    group_name: str = ""
+
+
+class HeartbeatData(Body, frozen=True, kw_only=True):
+    """What a client tells each broker about itself (34)."""
+
+    client_id: str = msgspec.field(name="clientID", default="")
+    consumers: list[ConsumerData] = msgspec.field(name="consumerDataSet", default_factory=list)
+    fingerprint: int = msgspec.field(name="heartbeatFingerprint", default=0)
+    producers: list[ProducerData] = msgspec.field(name="producerDataSet", default_factory=list)
+    without_subscriptions: bool = msgspec.field(name="withoutSub", default=False)
+
+
+class CheckClientBody(Body, frozen=True, kw_only=True):
+    """A subscription to be judged before a consumer starts (46)."""
+
+    client_id: str = ""
+    group: str = ""
+    subscription: SubscriptionData | None = msgspec.field(name="subscriptionData", default=None)
+
+
+class LockBody(Body, frozen=True, kw_only=True):
+    """Queues that a client wants to hold or give back (41, 42)."""
+
+    client_id: str = ""
+    consumer_group: str = ""
+    queues: list[MessageQueue] = msgspec.field(name="mqSet", default_factory=list)
+    only_this_broker: bool = False
+
+
+class LockedBody(Body, frozen=True, kw_only=True):
+    """The queues that the client now holds (answer of 41)."""
+
+    queues: list[MessageQueue] = msgspec.field(name="lockOKMQSet", default_factory=list)
+
+
+class ConsumerIds(Body, frozen=True, kw_only=True):
+    """The members of a group (answer of 38)."""
+
+    ids: list[str] = msgspec.field(name="consumerIdList")
+
+
+class SubscriptionGroupConfig(Body, frozen=True, kw_only=True):
+    """How one consumer group is served."""
+
+    attributes: dict[str, str] = msgspec.field(default_factory=dict)
+    broker_id: int = 0
+    broadcast_allowed: bool = msgspec.field(name="consumeBroadcastEnable", default=True)
+    consume_enabled: bool = msgspec.field(name="consumeEnable", default=True)
+    consume_from_min_enable: bool = True
+    consume_message_orderly: bool = False
+    consume_timeout_minute: int = 15
+    name: str = msgspec.field(name="groupName", default="")
+    retry_policy: dict[str, Any] = msgspec.field(
+        name="groupRetryPolicy", default_factory=lambda: {"type": "CUSTOMIZED"}
+    )
+    group_sys_flag: int = 0
+    notify_members: bool = msgspec.field(name="notifyConsumerIdsChangedEnable", default=True)
+    retry_count_max: int = msgspec.field(name="retryMaxTimes", default=16)
+    retry_queue_count: int = msgspec.field(name="retryQueueNums", default=1)
+    which_broker_when_consume_slowly: int = 1
+
+
+class SubscriptionGroupTable(Body, frozen=True, kw_only=True):
+    """All consumer groups of a broker and their version (201, `subscriptionGroup.json`)."""
+
+    data_version: DataVersion = DataVersion()
+    forbidden_table: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    groups: dict[str, SubscriptionGroupConfig] = msgspec.field(
+        name="subscriptionGroupTable", default_factory=dict
+    )
+
+
+class ClientConnection(Body, frozen=True, kw_only=True):
+    """One client as tools see it."""
+
+    client_address: str = msgspec.field(name="clientAddr")
+    client_id: str
+    language: str
+    version: int
+
+
+class ConsumerConnection(Body, frozen=True, kw_only=True):
+    """The online members of a consumer group and what they want (203)."""
+
+    connections: list[ClientConnection] = msgspec.field(name="connectionSet")
+    consume_from_where: str
+    consume_type: str
+    message_model: str
+    subscriptions: dict[str, SubscriptionData] = msgspec.field(name="subscriptionTable")
+
+
+class ProducerConnection(Body, frozen=True, kw_only=True):
+    """The online members of a producer group (204)."""
+
+    connections: list[ClientConnection] = msgspec.field(name="connectionSet")
+
+
+class QueueProgress(Body, frozen=True, kw_only=True):
+    """How far a group is in one queue."""
+
+    broker_offset: int
+    consumer_offset: int
+    last_timestamp_ms: int = msgspec.field(name="lastTimestamp")
+    pull_offset: int
+
+
+def encode_consume_stats(entries: Iterable[tuple[MessageQueue, QueueProgress]]) -> bytes:
+    """Write the answer of 208, whose keys are whole objects."""
+    return b'{"consumeTps":0.0,"offsetTable":' + java_json.encode_object_map(entries) + b"}"

@@ -1,0 +1,100 @@
+"""Hold one side of a remoting conversation: bytes in, commands out, answers matched.
+
+It never waits and owns no socket. The shell feeds it chunks, writes what `request` returns, and
+resolves what it kept under an opaque when `take` hands the answer over.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Generic, TypeVar
+
+from regent_engine import Command, Decoder, ProtocolError
+
+from backend.remoting.command import notice, request
+from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
+
+FRAME_SIZE_MAX: Final = 16 << 20
+PENDING_COUNT_MAX: Final = 1024
+_OPAQUE_MAX: Final = 2**31 - 1
+
+Waiter = TypeVar("Waiter")
+
+
+class PeerConnection(Generic[Waiter]):
+    """Decodes what a peer sends and remembers which answers are still owed to us.
+
+    A waiter is whatever the shell keeps per open request, for instance a future.
+    """
+
+    def __init__(
+        self,
+        *,
+        frame_size_max: int = FRAME_SIZE_MAX,
+        pending_count_max: int = PENDING_COUNT_MAX,
+    ) -> None:
+        self._decoder = Decoder(frame_size_max)
+        self._pending: dict[int, Waiter] = {}
+        self._pending_count_max = pending_count_max
+        self._opaque = 0
+        self._commands: list[Command] = []
+
+    def receive_data(self, data: bytes) -> None:
+        """Take a chunk of any size; whole commands come out of `commands`.
+
+        Raises:
+            RemoteProtocolError: the peer sent garbage or an oversized frame; close the connection.
+        """
+        try:
+            self._commands.extend(self._decoder.receive(data))
+        except ProtocolError as error:
+            raise RemoteProtocolError(str(error)) from error
+
+    def commands(self) -> list[Command]:
+        """Hand over the whole commands received so far, each once and in order."""
+        commands, self._commands = self._commands, []
+        return commands
+
+    def request(
+        self,
+        code: int,
+        waiter: Waiter,
+        *,
+        ext: Mapping[str, str] | None = None,
+        body: bytes = b"",
+    ) -> bytes:
+        """Encode a request and keep the waiter until its answer arrives.
+
+        Raises:
+            LocalProtocolError: too many requests are open already.
+        """
+        if len(self._pending) >= self._pending_count_max:
+            raise LocalProtocolError(f"{len(self._pending)} requests are open on one connection")
+        opaque = self._next_opaque()
+        frame = request(code, opaque=opaque, ext=ext, body=body)
+        self._pending[opaque] = waiter
+        return frame
+
+    def notice(
+        self, code: int, *, ext: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> bytes:
+        """Encode a one-way request."""
+        return notice(code, opaque=self._next_opaque(), ext=ext, body=body)
+
+    def take(self, response: Command) -> Waiter | None:
+        """Give the waiter of this answer; None when it was never asked for or given up."""
+        return self._pending.pop(response.opaque, None)
+
+    def forget(self, waiter: Waiter) -> None:
+        """Drop a waiter whose deadline has passed; a late answer is then ignored."""
+        for opaque, kept in self._pending.items():
+            if kept is waiter:
+                del self._pending[opaque]
+                return
+
+    def abandon(self) -> Iterable[Waiter]:
+        """Hand over every waiter when the connection is gone."""
+        pending, self._pending = self._pending, {}
+        return pending.values()
+
+    def _next_opaque(self) -> int:
+        self._opaque = self._opaque + 1 if self._opaque < _OPAQUE_MAX else 0
+        return self._opaque

@@ -1,0 +1,171 @@
+"""Read the JSON that Java tools write, and write JSON that every client reads.
+
+Stock RocketMQ leaves integer map keys unquoted and uses whole objects as map keys
+(remoting.md 3.1). The reader takes both; an object used as a key becomes its compact text with
+sorted members. The writer quotes all keys, except that maps of message queues keep the object
+form, the one that every Java tool reads.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+DEPTH_MAX: Final = 64
+DOCUMENT_SIZE_MAX: Final = 64 << 20
+NUMBER_LENGTH_MAX: Final = 40
+
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+_BARE: Final = re.compile(r"[A-Za-z0-9_$.+-]+")
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_STRINGS: Final = json.JSONDecoder(strict=False)
+_WORDS: Final = {"true": True, "false": False, "null": None, "NaN": None}
+
+
+class InvalidJson(ValueError):  # noqa: N818 - named for what it says, as all errors here
+    """A document is neither JSON nor what Java takes for it."""
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """Read a body into a typed value, leniently where the strict reader refuses.
+
+    Raises:
+        InvalidJson: the document cannot be read, or does not have the shape of the type.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidJson(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    try:
+        return msgspec.convert(loads(data), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidJson(str(error)) from error
+
+
+def loads(data: bytes) -> Any:
+    """Read one document into plain values.
+
+    Raises:
+        InvalidJson: the document is malformed, too deep or too large.
+    """
+    if len(data) > DOCUMENT_SIZE_MAX:
+        raise InvalidJson(f"the document is larger than {DOCUMENT_SIZE_MAX} bytes")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidJson("the document is not UTF-8") from error
+    reader = _Reader(text)
+    value = reader.value(0)
+    if reader.peek():
+        raise reader.fault("text after the end of the document")
+    return value
+
+
+def encode(value: Any) -> bytes:
+    """Write compact JSON with quoted keys."""
+    return msgspec.json.encode(value)
+
+
+def encode_object_map(entries: Iterable[tuple[Any, Any]]) -> bytes:
+    """Write a map whose keys are objects, in the form that Java itself emits."""
+    parts = (msgspec.json.encode(key) + b":" + msgspec.json.encode(value) for key, value in entries)
+    return b"{" + b",".join(parts) + b"}"
+
+
+class _Reader:
+    """Recursive descent over one document, bounded in depth."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    def fault(self, what: str) -> InvalidJson:
+        return InvalidJson(f"{what} at character {self._at}")
+
+    def peek(self) -> str:
+        blank = _BLANK.match(self._text, self._at)
+        assert blank is not None
+        self._at = blank.end()
+        return self._text[self._at : self._at + 1]
+
+    def value(self, depth: int) -> Any:
+        if depth > DEPTH_MAX:
+            raise self.fault("nesting too deep")
+        match self.peek():
+            case "{":
+                return self._object(depth)
+            case "[":
+                return self._array(depth)
+            case '"':
+                return self._string()
+            case _:
+                return self._scalar()
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        self._at += 1
+        members: dict[str, Any] = {}
+        while self.peek() != "}":
+            key = self._key(depth)
+            self._expect(":")
+            members[key] = self.value(depth + 1)
+            if self.peek() == ",":
+                self._at += 1
+            elif self.peek() != "}":
+                raise self.fault("a comma or a closing brace is missing")
+        self._at += 1
+        return members
+
+    def _array(self, depth: int) -> list[Any]:
+        self._at += 1
+        items: list[Any] = []
+        while self.peek() != "]":
+            items.append(self.value(depth + 1))
+            if self.peek() == ",":
+                self._at += 1
+            elif self.peek() != "]":
+                raise self.fault("a comma or a closing bracket is missing")
+        self._at += 1
+        return items
+
+    def _key(self, depth: int) -> str:
+        match self.peek():
+            case '"':
+                return self._string()
+            case "{":
+                members = self.value(depth + 1)
+                return json.dumps(members, separators=(",", ":"), sort_keys=True)
+            case _:
+                return self._bare()
+
+    def _string(self) -> str:
+        try:
+            text, self._at = _STRINGS.raw_decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            raise self.fault("a string does not end") from error
+        return str(text)
+
+    def _bare(self) -> str:
+        found = _BARE.match(self._text, self._at)
+        if found is None:
+            raise self.fault("a key or value is missing")
+        self._at = found.end()
+        return found.group()
+
+    def _scalar(self) -> Any:
+        word = self._bare()
+        if word in _WORDS:
+            return _WORDS[word]
+        number = _NUMBER.fullmatch(word)
+        if number is None or len(word) > NUMBER_LENGTH_MAX:
+            raise self.fault(f"{word[:20]!r} is not a value")
+        return float(word) if number.group(1) or number.group(2) else int(word)
+
+    def _expect(self, mark: str) -> None:
+        if self.peek() != mark:
+            raise self.fault(f"{mark!r} is missing")
+        self._at += 1
