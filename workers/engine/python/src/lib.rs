@@ -1,5 +1,26 @@
-//! The Python face of the engine: it holds no logic and lets the interpreter run while it works.
+//! The Python face of the engine: types and names only, no logic.
+//!
+//! Every call that may wait or work for long frees the interpreter lock. A panic never crosses:
+//! it becomes an exception, and what it happened in refuses further work.
 
-/// The native engine of Regent.
-#[pyo3::pymodule]
-mod regent_engine {}
+#![forbid(unsafe_code)]
+
+mod command;
+mod error;
+mod message;
+
+use pyo3::prelude::*;
+
+/// The message engine of Regent.
+#[pymodule]
+mod regent_engine {
+    #[pymodule_export]
+    use crate::command::{Command, Decoder, encode_command};
+    #[pymodule_export]
+    use crate::error::{ProtocolError, StoreError};
+    #[pymodule_export]
+    use crate::message::{
+        Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,
+        parse_properties, tag_hash,
+    };
+}

@@ -30,8 +30,7 @@ pub fn parse_message_id(id: &str) -> Option<(SocketAddr, u64)> {
     if !matches!(id.len(), SIZE_IPV4 | SIZE_IPV6) {
         return None;
     }
-    let (pairs, _) = id.as_bytes().as_chunks::<2>();
-    let bytes: Option<Vec<u8>> = pairs.iter().map(|pair| hex_byte(*pair)).collect();
+    let bytes: Option<Vec<u8>> = id.as_bytes().chunks_exact(2).map(hex_byte).collect();
     let bytes = bytes?;
     let (ip, rest): (IpAddr, _) = if id.len() == SIZE_IPV4 {
         let (ip, rest) = bytes.split_first_chunk::<4>()?;
@@ -48,9 +47,11 @@ pub fn parse_message_id(id: &str) -> Option<(SocketAddr, u64)> {
     ))
 }
 
-fn hex_byte([high, low]: [u8; 2]) -> Option<u8> {
-    let value = char::from(high).to_digit(16)? * 16 + char::from(low).to_digit(16)?;
-    u8::try_from(value).ok()
+fn hex_byte(digits: &[u8]) -> Option<u8> {
+    digits.iter().try_fold(0, |byte, &digit| {
+        let value = u8::try_from(char::from(digit).to_digit(16)?).ok()?;
+        Some(byte << 4 | value)
+    })
 }
 
 #[cfg(test)]

@@ -204,10 +204,8 @@ mod tests {
             .bytes()
             .filter(|byte| !byte.is_ascii_whitespace())
             .collect();
-        let (pairs, _) = digits.as_chunks::<2>();
-        let byte =
-            |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-        pairs.iter().map(byte).collect()
+        let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+        digits.chunks_exact(2).map(byte).collect()
     }
 
     #[test]

@@ -1,0 +1,324 @@
+"""The message engine of Regent: wire codec, commit log and hot path.
+
+Calls that work on bytes free the interpreter lock. A panic inside becomes a `StoreError` with the
+code `poisoned`, and what it happened in refuses further work.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, final
+
+class ProtocolError(Exception):
+    """The peer sent what no reader can make sense of; the connection must be closed.
+
+    `Decoder.receive` adds `commands`, `Connection.receive` adds `received`: what came before the
+    break.
+    """
+
+    commands: list[Command]
+    received: Received
+    replies: bytes
+
+class StoreError(Exception):
+    """The store refused or failed.
+
+    Codes: `illegal_message`, `properties_too_large`, `disk_full`, `corrupt`, `locked`, `closed`,
+    `poisoned`, `io`, `invalid_setting`, `unexpected_file`.
+    """
+
+    code: str
+
+@final
+class Command:
+    """A remoting command, received."""
+
+    @property
+    def code(self) -> int: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def opaque(self) -> int: ...
+    @property
+    def flag(self) -> int: ...
+    @property
+    def remark(self) -> str | None: ...
+    @property
+    def ext(self) -> dict[str, str]: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def encoding(self) -> Literal["json", "rocketmq"]: ...
+    @property
+    def is_response(self) -> bool: ...
+    @property
+    def is_oneway(self) -> bool: ...
+
+def encode_command(
+    *,
+    code: int,
+    opaque: int,
+    flag: int = 0,
+    language: str = "OTHER",
+    version: int = 513,
+    remark: str | None = None,
+    ext: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+    encoding: str = "json",
+) -> bytes:
+    """Encode a command as one frame.
+
+    Raises:
+        ValueError: the language or encoding has no such name, or a length doesn't fit its field.
+    """
+
+@final
+class Decoder:
+    """Turns one connection's bytes into commands."""
+
+    def __new__(cls, frame_size_max: int = 16_777_216) -> Decoder: ...
+    def receive(self, data: bytes) -> list[Command]:
+        """Take a chunk and return the commands it completes.
+
+        Raises:
+            ProtocolError: the stream is broken, now and at every later call.
+        """
+
+@final
+class Record:
+    """One stored message, decoded."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def queue_id(self) -> int: ...
+    @property
+    def queue_offset(self) -> int: ...
+    @property
+    def log_position(self) -> int: ...
+    @property
+    def flag(self) -> int: ...
+    @property
+    def sys_flag(self) -> int: ...
+    @property
+    def born_timestamp_ms(self) -> int: ...
+    @property
+    def born_host(self) -> tuple[str, int]: ...
+    @property
+    def store_timestamp_ms(self) -> int: ...
+    @property
+    def store_host(self) -> tuple[str, int]: ...
+    @property
+    def reconsume_times(self) -> int: ...
+    @property
+    def prepared_transaction_offset(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def properties(self) -> dict[str, str]: ...
+    @property
+    def size(self) -> int: ...
+
+def decode_records(data: bytes) -> list[Record]:
+    """Decode the records of a pull answer's body.
+
+    Raises:
+        ProtocolError: the bytes are not whole records back to back.
+    """
+
+def encode_properties(properties: Mapping[str, str]) -> bytes:
+    """Encode properties as the property string of a message.
+
+    Raises:
+        ValueError: a name is empty, a separator stands inside, or the whole exceeds 32 767 bytes.
+    """
+
+def parse_properties(data: bytes) -> dict[str, str]:
+    """Decode a property string; bytes that are not UTF-8 are replaced."""
+
+def tag_hash(tag: str) -> int:
+    """Hash a tag as consume queues hold it: Java's `String.hashCode`."""
+
+def offset_message_id(host: str, port: int, log_position: int) -> str:
+    """Write the offset message id of a record.
+
+    Raises:
+        ValueError: the host is no numeric address.
+    """
+
+def parse_offset_message_id(id: str) -> tuple[str, int, int]:
+    """Read host, port and log position of an offset message id.
+
+    Raises:
+        ValueError: it is none.
+    """
+
+@final
+class Appended:
+    """Where an appended message went."""
+
+    @property
+    def queue_offset(self) -> int: ...
+    @property
+    def log_position(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def store_timestamp_ms(self) -> int: ...
+    @property
+    def message_id(self) -> str: ...
+
+@final
+class ReadResult:
+    """What a queue read found."""
+
+    @property
+    def status(self) -> str: ...
+    @property
+    def next_offset(self) -> int: ...
+    @property
+    def min_offset(self) -> int: ...
+    @property
+    def max_offset(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+
+@final
+class Counters:
+    """Messages and record bytes appended since the store was opened; topics as (messages, bytes)."""
+
+    @property
+    def messages(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def topics(self) -> dict[str, tuple[int, int]]: ...
+
+@final
+class Store:
+    """One message store: commit log and consume queues in a directory.
+
+    Every method raises `StoreError`. Dropping a store without `close` is an unclean stop.
+    """
+
+    def __new__(
+        cls,
+        path: str,
+        *,
+        commit_log_path: str | None = None,
+        segment_size_bytes: int = 1 << 30,
+        queue_file_size_bytes: int = 6_000_000,
+        flush_mode: str = "async",
+        message_body_size_max: int = 4 << 20,
+        delay_levels_ms: Sequence[int] | None = None,
+        store_host: tuple[str, int] = ("127.0.0.1", 10911),
+    ) -> Store: ...
+    def append(
+        self,
+        topic: str,
+        queue_id: int,
+        body: bytes,
+        properties: bytes,
+        *,
+        flag: int = 0,
+        sys_flag: int = 0,
+        born_timestamp_ms: int = 0,
+        born_host: tuple[str, int] = ("127.0.0.1", 0),
+        reconsume_times: int = 0,
+        prepared_transaction_offset: int = 0,
+        store_host: tuple[str, int] | None = None,
+    ) -> Appended: ...
+    def append_many(
+        self, topic: str, queue_id: int, bodies: list[bytes], properties: list[bytes]
+    ) -> list[int]:
+        """Append messages under one lock and return their queue offsets.
+
+        An error leaves the messages before it appended.
+        """
+    def read(
+        self,
+        topic: str,
+        queue_id: int,
+        offset: int,
+        count_max: int = 32,
+        bytes_max: int = 262_144,
+        tag_hashes: Sequence[int] | None = None,
+    ) -> ReadResult: ...
+    def entries(
+        self, topic: str, queue_id: int, offset: int, count: int
+    ) -> list[tuple[int, int, int]]:
+        """List queue entries as (log position, size, tags code)."""
+    def record(self, log_position: int) -> bytes | None: ...
+    def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
+    def queues(self) -> list[tuple[str, int, int, int]]:
+        """List queues as (topic, queue id, min offset, max offset)."""
+    def offset_by_time(
+        self, topic: str, queue_id: int, timestamp_ms: int, boundary: str = "LOWER"
+    ) -> int: ...
+    def store_timestamp(self, topic: str, queue_id: int, offset: int) -> int:
+        """Find the store time of a message, -1 when it is not there."""
+    def earliest_store_timestamp(self, topic: str, queue_id: int) -> int:
+        """Find the store time of a queue's first message, -1 when there is none."""
+    def flush(self) -> int:
+        """Make everything appended durable and return the position up to which it is."""
+    def tick(self, now_ms: int) -> None:
+        """Flush queues and write the checkpoint as they fall due."""
+    @property
+    def flushed_position(self) -> int: ...
+    @property
+    def min_position(self) -> int: ...
+    @property
+    def max_position(self) -> int: ...
+    def counters(self) -> Counters: ...
+    def delete_topic(self, topic: str) -> None: ...
+    def close(self) -> None:
+        """Flush all, write the checkpoint and release the directory; a second call does nothing."""
+
+@final
+class HotPath:
+    """What one broker's connections share: the store, the topic table and the broker's names."""
+
+    def __new__(
+        cls,
+        store: Store,
+        *,
+        broker_name: str,
+        cluster_name: str,
+        store_host: tuple[str, int],
+        region: str = "DefaultRegion",
+        frame_size_max: int = 16_777_216,
+    ) -> HotPath: ...
+    def set_topic(
+        self, name: str, *, perm: int, read_queue_count: int, write_queue_count: int
+    ) -> None: ...
+    def remove_topic(self, name: str) -> None: ...
+    def set_writable(self, writable: bool) -> None: ...
+
+@final
+class Connection:
+    """One client connection: bytes in, answers and cold requests out."""
+
+    def __new__(cls, hot: HotPath, peer: tuple[str, int]) -> Connection: ...
+    def receive(self, data: bytes, now_ms: int) -> Received:
+        """Take a chunk, append the sends it completes and answer them.
+
+        Raises:
+            ProtocolError: the stream is broken; `received` holds what came before the break.
+        """
+
+@final
+class Received:
+    """What one chunk came to."""
+
+    @property
+    def replies(self) -> bytes: ...
+    @property
+    def deferred(self) -> bytes: ...
+    @property
+    def deferred_position(self) -> int: ...
+    @property
+    def cold(self) -> list[Command]: ...
+    @property
+    def arrivals(self) -> list[tuple[str, int, int]]: ...

@@ -1,0 +1,165 @@
+//! Commands and their codec.
+
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyDict, PyMapping};
+use regent_remoting as remoting;
+use regent_remoting::{Encoding, Fields, FrameWriter, Language, limits};
+
+use crate::error::{ProtocolError, detached};
+
+/// A remoting command, received.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Command {
+    code: i32,
+    language: &'static str,
+    version: i32,
+    opaque: i32,
+    flag: i32,
+    remark: Option<String>,
+    ext: Py<PyDict>,
+    body: Py<PyBytes>,
+    encoding: &'static str,
+    is_response: bool,
+    is_oneway: bool,
+}
+
+impl Command {
+    pub(crate) fn new(py: Python<'_>, command: remoting::Command) -> PyResult<Self> {
+        let ext = PyDict::new(py);
+        for (key, value) in &command.ext {
+            ext.set_item(key, value)?;
+        }
+        Ok(Self {
+            code: command.code,
+            language: command.language.name(),
+            version: command.version,
+            opaque: command.opaque,
+            flag: command.flag,
+            is_response: command.is_response(),
+            is_oneway: command.is_oneway(),
+            encoding: encoding_name(command.encoding),
+            body: PyBytes::new(py, &command.body).unbind(),
+            remark: command.remark,
+            ext: ext.unbind(),
+        })
+    }
+}
+
+#[pymethods]
+impl Command {
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!(
+            "Command(code={}, opaque={}, flag={}, ext={}, body={} bytes, encoding={:?})",
+            self.code,
+            self.opaque,
+            self.flag,
+            self.ext.bind(py),
+            self.body.as_bytes(py).len(),
+            self.encoding,
+        )
+    }
+}
+
+fn encoding_name(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Json => "json",
+        Encoding::RocketMq => "rocketmq",
+    }
+}
+
+fn encoding_named(name: &str) -> PyResult<Encoding> {
+    match name {
+        "json" => Ok(Encoding::Json),
+        "rocketmq" => Ok(Encoding::RocketMq),
+        _ => Err(PyValueError::new_err(format!(
+            "no encoding {name:?}: json or rocketmq"
+        ))),
+    }
+}
+
+/// Read a mapping from text to text.
+pub(crate) fn text_pairs(mapping: &Bound<'_, PyAny>) -> PyResult<Vec<(PyBackedStr, PyBackedStr)>> {
+    let mapping = mapping
+        .cast::<PyMapping>()
+        .map_err(|_| PyTypeError::new_err("a mapping from str to str is needed"))?;
+    mapping.items()?.iter().map(|pair| pair.extract()).collect()
+}
+
+/// Encode a command as one frame.
+#[pyfunction]
+#[pyo3(signature = (*, code, opaque, flag=0, language="OTHER", version=513, remark=None, ext=None, body=None, encoding="json"))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn encode_command<'py>(
+    py: Python<'py>,
+    code: i32,
+    opaque: i32,
+    flag: i32,
+    language: &str,
+    version: i32,
+    remark: Option<&str>,
+    ext: Option<&Bound<'py, PyAny>>,
+    body: Option<&[u8]>,
+    encoding: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let encoding = encoding_named(encoding)?;
+    let language = Language::find(language)
+        .ok_or_else(|| PyValueError::new_err(format!("no language {language:?}")))?;
+    let ext = ext.map(text_pairs).transpose()?.unwrap_or_default();
+    let body = body.unwrap_or_default();
+    let frame = detached(py, || {
+        let mut frame = Vec::with_capacity(256 + body.len());
+        let fields = Fields {
+            code,
+            language,
+            version,
+            opaque,
+            flag,
+            remark,
+        };
+        let mut writer = FrameWriter::begin(&mut frame, encoding, &fields);
+        for (key, value) in &ext {
+            writer.ext(key, value);
+        }
+        writer.finish(body)?;
+        Ok(frame)
+    })?;
+    Ok(PyBytes::new(py, &frame))
+}
+
+/// Turns one connection's bytes into commands.
+#[pyclass(frozen, module = "regent_engine")]
+pub(crate) struct Decoder(Mutex<remoting::Decoder>);
+
+#[pymethods]
+impl Decoder {
+    #[new]
+    #[pyo3(signature = (frame_size_max=limits::FRAME_SIZE_MAX_DEFAULT))]
+    fn new(frame_size_max: usize) -> Self {
+        Self(Mutex::new(remoting::Decoder::new(frame_size_max)))
+    }
+
+    /// Take a chunk and return the commands it completes.
+    ///
+    /// A broken stream raises `ProtocolError`, now and at every later call; the commands before
+    /// the break are on the exception as `commands`.
+    fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<Vec<Command>> {
+        let (commands, outcome) = detached(py, || {
+            let mut commands = Vec::new();
+            let outcome = self.0.lock().receive(data, &mut commands);
+            Ok((commands, outcome))
+        })?;
+        let commands: PyResult<Vec<_>> = commands
+            .into_iter()
+            .map(|command| Command::new(py, command))
+            .collect();
+        let Err(error) = outcome else {
+            return commands;
+        };
+        let exception = ProtocolError::new_err(error.to_string());
+        exception.value(py).setattr("commands", commands?)?;
+        Err(exception)
+    }
+}

@@ -1,0 +1,106 @@
+//! Exceptions, and the border that no panic crosses.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use regent_commitlog as commitlog;
+use regent_remoting::{EncodeError, FrameError};
+
+create_exception!(
+    regent_engine,
+    ProtocolError,
+    PyException,
+    "The peer sent what no reader can make sense of; the connection must be closed."
+);
+create_exception!(
+    regent_engine,
+    StoreError,
+    PyException,
+    "The store refused or failed; `code` names why in a stable form."
+);
+
+/// The `code` of work refused because earlier work panicked.
+const CODE_POISONED: &str = "poisoned";
+
+/// An error on its way to Python.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Protocol(String),
+    Store { code: &'static str, message: String },
+    Value(String),
+}
+
+impl Failure {
+    /// Work refused because of an earlier panic.
+    pub(crate) fn poisoned(message: &str) -> Self {
+        Self::Store {
+            code: CODE_POISONED,
+            message: message.to_owned(),
+        }
+    }
+
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Protocol(message) => ProtocolError::new_err(message),
+            Self::Value(message) => PyValueError::new_err(message),
+            Self::Store { code, message } => {
+                let error = StoreError::new_err(message);
+                match error.value(py).setattr("code", code) {
+                    Ok(()) => error,
+                    Err(failed) => failed,
+                }
+            }
+        }
+    }
+}
+
+impl From<FrameError> for Failure {
+    fn from(error: FrameError) -> Self {
+        Self::Protocol(error.to_string())
+    }
+}
+
+impl From<EncodeError> for Failure {
+    fn from(error: EncodeError) -> Self {
+        Self::Value(error.to_string())
+    }
+}
+
+impl From<commitlog::StoreError> for Failure {
+    fn from(error: commitlog::StoreError) -> Self {
+        Self::Store {
+            code: error.code(),
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<commitlog::AppendError> for Failure {
+    fn from(error: commitlog::AppendError) -> Self {
+        Self::Store {
+            code: error.code(),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// Run `work` with the interpreter lock free, and turn a panic in it into [`Failure::poisoned`].
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work)))
+        .unwrap_or_else(|panic| Err(Failure::poisoned(&panic_text(panic.as_ref()))))
+        .map_err(|failure| failure.into_python(py))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the engine panicked: {}", text.unwrap_or("no message"))
+}
