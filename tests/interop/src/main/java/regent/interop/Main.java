@@ -1,0 +1,51 @@
+package regent.interop;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Runs one scenario of a stock client against a running cluster.
+ *
+ * <p>Events go to standard output as JSON lines. The last one is {@code result}, or {@code failed}
+ * with the exit code 1.
+ */
+public final class Main {
+    private interface Scenario {
+        void run(Arguments arguments) throws Exception;
+    }
+
+    private static final Map<String, Scenario> SCENARIOS = new TreeMap<>(Map.of(
+        "send", SendScenario::run,
+        "consume", ConsumeScenario::run,
+        "orderly", OrderlyScenario::run,
+        "tags", TagsScenario::run,
+        "retry", RetryScenario::run,
+        "rebalance", RebalanceScenario::run,
+        "litepull", LitePullScenario::run,
+        "chaos-send", ChaosSendScenario::run,
+        "read-back", ReadBackScenario::run));
+
+    private Main() {
+    }
+
+    public static void main(String[] words) {
+        if (words.length == 0 || !SCENARIOS.containsKey(words[0])) {
+            System.err.println("usage: <scenario> [--name value]...; scenarios: " + SCENARIOS.keySet());
+            System.exit(2);
+        }
+        try {
+            SCENARIOS.get(words[0]).run(Arguments.parse(words, 1));
+        } catch (Throwable failure) {
+            failure.printStackTrace();
+            Report.event("failed", "scenario", words[0], "arguments", Arrays.asList(words), "reason", describe(failure));
+            // Threads of clients that were never shut down would keep the process alive.
+            Runtime.getRuntime().halt(1);
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static String describe(Throwable failure) {
+        return failure instanceof Failure ? failure.getMessage() : failure.toString();
+    }
+}

@@ -1,0 +1,27 @@
+package regent.interop;
+
+import java.util.function.BooleanSupplier;
+
+/** Waiting for something other threads bring about, always with a deadline. */
+final class Waiting {
+    private static final int POLL_MS = 10;
+
+    private Waiting() {
+    }
+
+    /** Returns the milliseconds it took until `holds`; fails at the deadline. */
+    static long until(BooleanSupplier holds, int timeoutMs, String what) throws InterruptedException {
+        long started = System.nanoTime();
+        while (!holds.getAsBoolean()) {
+            long passedMs = (System.nanoTime() - started) / 1_000_000;
+            Failure.unless(passedMs < timeoutMs, "not within " + timeoutMs + " ms: " + what);
+            Thread.sleep(POLL_MS);
+        }
+        return (System.nanoTime() - started) / 1_000_000;
+    }
+
+    /** Gives messages that should never come the time to come. */
+    static void quietly(int milliseconds) throws InterruptedException {
+        Thread.sleep(milliseconds);
+    }
+}
