@@ -1,0 +1,1 @@
+"""The broker agent: asyncio around the engine, speaking RocketMQ's remoting protocol."""

@@ -1,0 +1,166 @@
+"""Remember which clients are connected, in which groups, and what they subscribe to.
+
+Pure tables keyed by channel, which is any hashable thing the session layer uses. They are told the
+time and say what changed; sending the notifications is their caller's work.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from backend.remoting.bodies import ConsumerData, SubscriptionData
+
+CHANNEL_LIFE_MS: Final = 120_000
+_CONSUME_FROM: Final = (
+    "CONSUME_FROM_LAST_OFFSET",
+    "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST",
+    "CONSUME_FROM_MIN_OFFSET",
+    "CONSUME_FROM_MAX_OFFSET",
+    "CONSUME_FROM_FIRST_OFFSET",
+    "CONSUME_FROM_TIMESTAMP",
+)
+_CONSUME_TYPES: Final = ("CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP")
+_MODELS: Final = ("BROADCASTING", "CLUSTERING")
+BROADCASTING: Final = "BROADCASTING"
+
+Channel = TypeVar("Channel", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Client:
+    """One member of a group, as its last heartbeat described it."""
+
+    client_id: str
+    address: str
+    language: str
+    version: int
+    seen_at_ms: int
+
+
+@dataclass(slots=True)
+class ConsumerGroup(Generic[Channel]):
+    """The online side of a consumer group."""
+
+    consume_type: str
+    message_model: str
+    consume_from_where: str
+    members: dict[Channel, Client] = field(default_factory=dict)
+    subscriptions: dict[str, SubscriptionData] = field(default_factory=dict)
+    fingerprint: int = 0
+
+    @property
+    def is_broadcasting(self) -> bool:
+        """Tell whether every member gets every message."""
+        return self.message_model == BROADCASTING
+
+
+class Consumers(Generic[Channel]):
+    """All online consumer groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, ConsumerGroup[Channel]] = {}
+
+    def find(self, group: str) -> ConsumerGroup[Channel] | None:
+        """Give the online side of a group; None when it has no member."""
+        return self._groups.get(group)
+
+    def register(
+        self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
+    ) -> bool:
+        """Take in one group of a heartbeat; True when its members should rebalance."""
+        group = self._groups.setdefault(
+            data.group_name,
+            ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
+        )
+        group.consume_type = _named(data.consume_type, _CONSUME_TYPES)
+        group.message_model = _named(data.message_model, _MODELS)
+        group.consume_from_where = _named(data.consume_from_where, _CONSUME_FROM)
+        known = group.members.get(channel)
+        group.members[channel] = client
+        changed = known is None or known.client_id != client.client_id
+        if with_subscriptions:
+            changed |= _update_subscriptions(group, data.subscriptions)
+        return changed
+
+    def compare_fingerprint(self, group_name: str, fingerprint: int) -> bool:
+        """Store the fingerprint of a light heartbeat; True when another one was stored."""
+        group = self._groups[group_name]
+        differs = group.fingerprint != fingerprint
+        group.fingerprint = fingerprint
+        return differs
+
+    def unregister(self, group_name: str, channel: Channel) -> bool:
+        """Take a channel out of a group; True when it was in."""
+        group = self._groups.get(group_name)
+        if group is None or group.members.pop(channel, None) is None:
+            return False
+        if not group.members:
+            del self._groups[group_name]
+        return True
+
+    def drop_channel(self, channel: Channel) -> list[str]:
+        """Take a closed channel out of every group and name the groups it was in."""
+        return [name for name in list(self._groups) if self.unregister(name, channel)]
+
+    def silent_channels(self, now_ms: int) -> set[Channel]:
+        """Name the channels whose heartbeats have stopped."""
+        members = (item for group in self._groups.values() for item in group.members.items())
+        return {channel for channel, client in members if _is_silent(client, now_ms)}
+
+
+class Producers(Generic[Channel]):
+    """All online producer groups."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, dict[Channel, Client]] = {}
+
+    def find(self, group: str) -> dict[Channel, Client] | None:
+        """Give the members of a group; None when it has none."""
+        return self._groups.get(group)
+
+    def register(self, group: str, channel: Channel, client: Client) -> None:
+        """Take in one group of a heartbeat."""
+        self._groups.setdefault(group, {})[channel] = client
+
+    def unregister(self, group: str, channel: Channel) -> None:
+        """Take a channel out of a group."""
+        members = self._groups.get(group, {})
+        members.pop(channel, None)
+        if not members:
+            self._groups.pop(group, None)
+
+    def drop_channel(self, channel: Channel) -> None:
+        """Take a closed channel out of every group."""
+        for group in list(self._groups):
+            self.unregister(group, channel)
+
+    def silent_channels(self, now_ms: int) -> set[Channel]:
+        """Name the channels whose heartbeats have stopped."""
+        members = (item for group in self._groups.values() for item in group.items())
+        return {channel for channel, client in members if _is_silent(client, now_ms)}
+
+
+def _update_subscriptions(
+    group: ConsumerGroup[Channel], subscriptions: list[SubscriptionData]
+) -> bool:
+    """Keep per topic the newest subscription, and drop the topics no longer named."""
+    wanted = {subscription.topic: subscription for subscription in subscriptions}
+    changed = wanted.keys() != group.subscriptions.keys()
+    for topic in group.subscriptions.keys() - wanted.keys():
+        del group.subscriptions[topic]
+    for topic, subscription in wanted.items():
+        stored = group.subscriptions.get(topic)
+        if stored is None or subscription.version > stored.version:
+            group.subscriptions[topic] = subscription
+    return changed
+
+
+def _named(value: str | int, ordered: tuple[str, ...]) -> str:
+    """Spell an enumeration that some clients send by position."""
+    if isinstance(value, str):
+        return value
+    return ordered[value] if 0 <= value < len(ordered) else ordered[0]
+
+
+def _is_silent(client: Client, now_ms: int) -> bool:
+    return now_ms - client.seen_at_ms > CHANNEL_LIFE_MS

@@ -1,0 +1,105 @@
+"""Hold pulls that found nothing until a message arrives or their time is over.
+
+A pure table: it is told the time, never asks for it, and answers nothing itself. Deadlines share
+coarse slots, so that holding and waking cost the same however many pulls are held.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+HELD_COUNT_MAX: Final = 100_000
+SLOT_MS: Final = 100
+
+Request = TypeVar("Request")
+
+
+@dataclass(slots=True, eq=False)
+class HeldPull(Generic[Request]):
+    """One waiting pull: where it goes on reading, and when it must be answered."""
+
+    topic: str
+    queue_id: int
+    offset: int
+    deadline_ms: int
+    request: Request
+    owner: object = field(repr=False)
+
+
+class HeldPulls(Generic[Request]):
+    """All waiting pulls of a broker, by queue, by deadline and by owner."""
+
+    def __init__(self, *, count_max: int = HELD_COUNT_MAX) -> None:
+        self._count_max = count_max
+        self._by_queue: dict[tuple[str, int], dict[HeldPull[Request], None]] = {}
+        self._by_slot: dict[int, dict[HeldPull[Request], None]] = {}
+        self._by_owner: dict[object, dict[HeldPull[Request], None]] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """Give the moment at which `expire` has something to do; None when nothing waits."""
+        return (min(self._by_slot) + 1) * SLOT_MS if self._by_slot else None
+
+    def hold(self, pull: HeldPull[Request]) -> bool:
+        """Keep a pull; False when the table is full and the pull must be refused."""
+        if self._count >= self._count_max:
+            return False
+        self._by_queue.setdefault((pull.topic, pull.queue_id), {})[pull] = None
+        self._by_slot.setdefault(_slot(pull), {})[pull] = None
+        self._by_owner.setdefault(pull.owner, {})[pull] = None
+        self._count += 1
+        return True
+
+    def wake(self, topic: str, queue_id: int, max_offset: int) -> list[HeldPull[Request]]:
+        """Take out the pulls of a queue that now have something to read."""
+        waiting = self._by_queue.get((topic, queue_id))
+        if not waiting:
+            return []
+        return self._take_out([pull for pull in waiting if pull.offset < max_offset])
+
+    def expire(self, now_ms: int) -> list[HeldPull[Request]]:
+        """Take out the pulls whose time is over."""
+        due = [slot for slot in self._by_slot if (slot + 1) * SLOT_MS <= now_ms]
+        return self._take_out([pull for slot in sorted(due) for pull in self._by_slot[slot]])
+
+    def drop_owner(self, owner: object) -> None:
+        """Forget the pulls of a connection that is gone."""
+        self._take_out(list(self._by_owner.get(owner, ())))
+
+    def take_queue(self, topic: str) -> list[HeldPull[Request]]:
+        """Take out all pulls of a topic, for instance because it was deleted."""
+        queues = [waiting for key, waiting in self._by_queue.items() if key[0] == topic]
+        return self._take_out([pull for waiting in queues for pull in waiting])
+
+    def take_all(self) -> list[HeldPull[Request]]:
+        """Take out every pull, to answer them before the broker stops."""
+        return self._take_out([pull for slot in self._by_slot.values() for pull in slot])
+
+    def _take_out(self, pulls: Iterable[HeldPull[Request]]) -> list[HeldPull[Request]]:
+        taken = list(pulls)
+        for pull in taken:
+            _discard(self._by_queue, (pull.topic, pull.queue_id), pull)
+            _discard(self._by_slot, _slot(pull), pull)
+            _discard(self._by_owner, pull.owner, pull)
+        self._count -= len(taken)
+        return taken
+
+
+Key = TypeVar("Key")
+
+
+def _slot(pull: HeldPull[Request]) -> int:
+    return pull.deadline_ms // SLOT_MS
+
+
+def _discard(
+    index: dict[Key, dict[HeldPull[Request], None]], key: Key, pull: HeldPull[Request]
+) -> None:
+    members = index[key]
+    del members[pull]
+    if not members:
+        del index[key]

@@ -1,0 +1,60 @@
+"""Read Java-properties text, the form of stock `broker.conf` files."""
+
+import re
+from typing import Final
+
+_ESCAPES: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PAIR: Final = re.compile(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", re.DOTALL)
+_CONTINUED: Final = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+
+
+def parse_properties_text(text: str) -> dict[str, str]:
+    """Read names and values; the last of a repeated name wins, trailing blanks are dropped.
+
+    Dropping trailing blanks departs from Java on purpose: no stock property wants one, and they
+    are invisible in a configuration file.
+    """
+    return dict(_pair(line) for line in _logical_lines(text))
+
+
+def format_properties_text(values: dict[str, str]) -> str:
+    """Write one `name=value` line for each pair."""
+    return "".join(f"{name}={_escape(value)}\n" for name, value in values.items())
+
+
+def _logical_lines(text: str) -> list[str]:
+    lines: list[str] = []
+    held = ""
+    for raw in text.splitlines():
+        line = raw.lstrip()
+        if not held and (not line or line[0] in "#!"):
+            continue
+        held += line
+        if _CONTINUED.search(held):
+            held = held[:-1]
+            continue
+        lines.append(held.rstrip())
+        held = ""
+    return [*lines, held.rstrip()] if held.strip() else lines
+
+
+def _pair(line: str) -> tuple[str, str]:
+    found = _PAIR.fullmatch(line)
+    assert found is not None, "the pattern matches every line"
+    return _unescape(found.group(1)), _unescape(found.group(2))
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(_unescape_one, text)
+
+
+def _unescape_one(found: re.Match[str]) -> str:
+    mark = found.group(1)
+    if len(mark) > 1:
+        return chr(int(mark[1:], 16))
+    return _ESCAPES.get(mark, mark)
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")

@@ -1,0 +1,208 @@
+"""Say how one broker agent runs, from a stock `broker.conf`."""
+
+# ruff: noqa: FBT003, RUF009 - settings are declared by `_stock`, which only builds fields
+
+import re
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from backend.remoting.names import InvalidName, check_topic_name
+from workers.broker.properties import parse_properties_text
+
+DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
+NAME_SERVER_PORT: Final = 9876
+_DELAY_LEVEL_COUNT_MAX: Final = 1024
+_UNIT_MS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
+_QUEUE_ENTRY_SIZE: Final = 20
+
+FlushMode = Literal["async", "sync"]
+Address = tuple[str, int]
+
+
+class InvalidSetting(ValueError):  # noqa: N818 - named for what it says, as all errors here
+    """A property holds a value that the broker cannot run with."""
+
+    def __init__(self, name: str, value: str, reason: str) -> None:
+        super().__init__(f"{name}={value}: {reason}")
+        self.name, self.value = name, value
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _name(text: str) -> str:
+    try:
+        check_topic_name(text)
+    except InvalidName as error:
+        raise ValueError(f"the name {str(error).removeprefix('the specified topic ')}") from error
+    return text
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in {"true", "false"}:
+        raise ValueError("must be true or false")
+    return text.lower() == "true"
+
+
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,18}", text) or not low <= int(text) <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _port(text: str) -> int:
+    port = _whole(0, 65535)(text)
+    if port in {1, 2}:
+        raise ValueError("must leave room for the fast port, two below it")
+    return port
+
+
+def _queue_file_size(text: str) -> int:
+    size = _whole(_QUEUE_ENTRY_SIZE, 1 << 31)(text)
+    return -(-size // _QUEUE_ENTRY_SIZE) * _QUEUE_ENTRY_SIZE
+
+
+def _flush_mode(text: str) -> FlushMode:
+    modes: dict[str, FlushMode] = {"ASYNC_FLUSH": "async", "SYNC_FLUSH": "sync"}
+    if text not in modes:
+        raise ValueError("must be ASYNC_FLUSH or SYNC_FLUSH")
+    return modes[text]
+
+
+def _addresses(text: str) -> tuple[Address, ...]:
+    return tuple(_address(part.strip()) for part in text.split(";") if part.strip())
+
+
+def _address(text: str) -> Address:
+    host, mark, port = text.rpartition(":")
+    if not mark:
+        return text, NAME_SERVER_PORT
+    if not host:
+        raise ValueError("must be host:port pairs separated by semicolons")
+    return host, _whole(1, 65535)(port)
+
+
+def parse_delay_levels(text: str) -> tuple[int, ...]:
+    """Read delay levels such as `1s 5m 2h` into milliseconds; level 1 comes first."""
+    levels = [_DELAY.fullmatch(part) for part in text.split()]
+    if not levels or len(levels) > _DELAY_LEVEL_COUNT_MAX:
+        raise ValueError(f"must hold 1 to {_DELAY_LEVEL_COUNT_MAX} levels")
+    if not all(levels):
+        raise ValueError("must be numbers with the unit s, m, h or d, separated by blanks")
+    return tuple(int(found[1]) * _UNIT_MS[found[2]] for found in levels if found)
+
+
+def _local_ip() -> str:
+    try:
+        return socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return "127.0.0.1"
+
+
+def _stock(name: str, parse: Callable[[str], Any], default: Any) -> Any:
+    """Declare a setting by its stock property; a callable default is asked for late."""
+    metadata = {"property": name, "parse": parse}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+_COUNT: Final = _whole(1, 65535)
+_INTERVAL_MS: Final = _whole(10, 86_400_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """Everything a broker agent is told; each field names its stock property."""
+
+    cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
+    broker_name: str = _stock("brokerName", _name, lambda: socket.gethostname().split(".")[0])
+    broker_id: int = _stock("brokerId", _whole(0, 2**63 - 1), 0)
+    bind_address: str = _stock("bindAddress", _text, "0.0.0.0")  # noqa: S104 - as stock brokers do
+    listen_port: int = _stock("listenPort", _port, 10911)
+    ha_listen_port: int = _stock("haListenPort", _whole(0, 65535), 0)
+    advertised_ip: str = _stock("brokerIP1", _text, _local_ip)
+    ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip)
+    name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, ())
+    root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store")
+    commit_log_dir: Path | None = _stock("storePathCommitLog", Path, None)
+    commit_log_file_size_bytes: int = _stock(
+        "mappedFileSizeCommitLog", _whole(1 << 12, 1 << 31), 1 << 30
+    )
+    queue_file_size_bytes: int = _stock("mappedFileSizeConsumeQueue", _queue_file_size, 6_000_000)
+    message_size_max_bytes: int = _stock("maxMessageSize", _whole(10, 1 << 28), 4 << 20)
+    flush_mode: FlushMode = _stock("flushDiskType", _flush_mode, "async")
+    flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
+    flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000)
+    delay_levels_ms: tuple[int, ...] = _stock(
+        "messageDelayLevel", parse_delay_levels, parse_delay_levels(DELAY_LEVELS)
+    )
+    auto_create_topics: bool = _stock("autoCreateTopicEnable", _flag, True)
+    auto_create_groups: bool = _stock("autoCreateSubscriptionGroup", _flag, True)
+    template_queue_count: int = _stock("defaultTopicQueueNums", _COUNT, 8)
+    long_polling: bool = _stock("longPollingEnable", _flag, True)
+    short_polling_ms: int = _stock("shortPollingTimeMills", _INTERVAL_MS, 1000)
+    lite_pull: bool = _stock("litePullMessageEnable", _flag, True)
+    trace_on: bool = _stock("traceOn", _flag, True)
+    region_id: str = _stock("regionId", _text, "DefaultRegion")
+    permissions: int = _stock("brokerPermission", _whole(0, 15), 6)
+    register_interval_ms: int = _stock("registerNameServerPeriod", _INTERVAL_MS, 30_000)
+    heartbeat_interval_ms: int = _stock("brokerHeartbeatInterval", _INTERVAL_MS, 500)
+    heartbeat_timeout_ms: int = _stock("brokerNotActiveTimeoutMillis", _INTERVAL_MS, 3000)
+    offset_save_interval_ms: int = _stock("flushConsumerOffsetInterval", _INTERVAL_MS, 5000)
+    delay_save_interval_ms: int = _stock("flushDelayOffsetInterval", _INTERVAL_MS, 10_000)
+
+    @property
+    def config_dir(self) -> Path:
+        """Give the folder of the state files."""
+        return self.root_dir / "config"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """Settings, and the stock properties that were given but have no effect here."""
+
+    settings: BrokerSettings
+    given: Mapping[str, str]
+    unused: tuple[str, ...]
+
+
+def load_settings(path: Path) -> LoadedSettings:
+    """Read a configuration file.
+
+    Raises:
+        InvalidSetting: names the property and what is wrong with it.
+        OSError: the file cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidSetting("configuration file", str(path), "is not UTF-8 text") from error
+    return parse_settings(parse_properties_text(text))
+
+
+def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
+    """Turn properties into settings.
+
+    Raises:
+        InvalidSetting: names the property and what is wrong with it.
+    """
+    values: dict[str, Any] = {}
+    known = {entry.metadata["property"]: entry for entry in fields(BrokerSettings)}
+    for name in known.keys() & given.keys():
+        try:
+            values[known[name].name] = known[name].metadata["parse"](given[name].strip())
+        except ValueError as error:
+            raise InvalidSetting(name, given[name], str(error)) from error
+    unused = tuple(sorted(given.keys() - known.keys()))
+    return LoadedSettings(settings=BrokerSettings(**values), given=dict(given), unused=unused)

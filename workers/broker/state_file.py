@@ -1,0 +1,109 @@
+"""Keep small state files so that a crash at any moment leaves a readable one.
+
+The new content is written and synced beside the current file, the current file becomes the backup,
+and the new one takes its place (storage-and-ha.md 1.1). Whatever moment the machine stops at, the
+file or its backup is whole.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from backend.remoting import java_json
+from backend.remoting.java_json import InvalidJson
+
+T = TypeVar("T")
+
+
+class StateFileUnreadable(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """Neither a state file nor its backup can be read; nothing was changed."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"neither {path} nor its backup can be read: {reason}")
+        self.path = path
+
+
+class StateFile:
+    """One JSON file in stock shape, with its backup."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.backup_path = path.with_name(path.name + ".bak")
+        self._new_path = path.with_name(path.name + ".new")
+
+    def load(self, kind: type[T]) -> T | None:
+        """Read the file, or else its backup; None when there is neither.
+
+        Raises:
+            StateFileUnreadable: what is there cannot be understood.
+        """
+        reason = ""
+        for path in (self.path, self.backup_path):
+            try:
+                content = path.read_bytes()
+                if content.strip():
+                    return java_json.decode(content, kind)
+            except FileNotFoundError:
+                continue
+            except (InvalidJson, OSError) as error:
+                reason = reason or str(error)
+        if reason:
+            raise StateFileUnreadable(self.path, reason)
+        return None
+
+    def save(self, content: bytes) -> None:
+        """Replace the content durably; blocks until the disk has it.
+
+        Raises:
+            OSError: the disk refused; the former content is still there.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._new_path.open("wb") as file:
+            file.write(msgspec.json.format(content, indent=2))
+            file.flush()
+            os.fsync(file.fileno())
+        if self.path.exists():
+            self.path.replace(self.backup_path)
+        self._new_path.replace(self.path)
+        directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+class StateSaver:
+    """Writes one state file off the loop: one write at a time, changes in between together."""
+
+    def __init__(self, file: StateFile, snapshot: Callable[[], bytes]) -> None:
+        self._file, self._snapshot = file, snapshot
+        self._lock = asyncio.Lock()
+        self._changes = 0
+        self._saved_changes = 0
+
+    @property
+    def is_dirty(self) -> bool:
+        """Tell whether a change is not on disk yet."""
+        return self._saved_changes < self._changes
+
+    def touch(self) -> None:
+        """Note that the state has changed."""
+        self._changes += 1
+
+    async def save(self) -> None:
+        """Return once every change noted before this call is on disk.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        wanted = self._changes
+        async with self._lock:
+            if self._saved_changes >= wanted:
+                return
+            changes, content = self._changes, self._snapshot()
+            await asyncio.to_thread(self._file.save, content)
+            self._saved_changes = changes

@@ -1,0 +1,117 @@
+"""Hold the topics of a broker and their version (`topics.json`)."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from backend.remoting import java_json, names
+from backend.remoting.bodies import DataVersion, TopicConfig, TopicConfigTable
+from workers.broker.settings import BrokerSettings
+
+READABLE: Final = 4
+WRITABLE: Final = 2
+INHERITED: Final = 1
+SCHEDULE_QUEUE_COUNT: Final = 18
+
+TopicListener = Callable[[str, TopicConfig | None], None]
+
+
+class TopicTable:
+    """All topics; every change gives a new data version, or name servers would ignore it."""
+
+    def __init__(self, stored: TopicConfigTable | None, *, listener: TopicListener) -> None:
+        stored = stored or TopicConfigTable()
+        self._topics = dict(stored.topics)
+        self._listener = listener
+        self.data_version: DataVersion = stored.data_version
+        for name, topic in self._topics.items():
+            listener(name, topic)
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+    def find(self, name: str) -> TopicConfig | None:
+        """Give a topic; None when this broker has none of that name."""
+        return self._topics.get(name)
+
+    def all(self) -> Iterable[TopicConfig]:
+        """Give every topic."""
+        return self._topics.values()
+
+    def put(self, topic: TopicConfig, now_ms: int) -> bool:
+        """Add or replace a topic; False when it was exactly so already."""
+        if self._topics.get(topic.name) == topic:
+            return False
+        self._topics[topic.name] = topic
+        self._change(topic.name, topic, now_ms)
+        return True
+
+    def remove(self, name: str, now_ms: int) -> bool:
+        """Drop a topic; False when there was none."""
+        if self._topics.pop(name, None) is None:
+            return False
+        self._change(name, None, now_ms)
+        return True
+
+    def as_body(self) -> TopicConfigTable:
+        """Give the table as name servers and tools read it."""
+        return TopicConfigTable(data_version=self.data_version, topics=self._topics)
+
+    def as_file(self) -> bytes:
+        """Give the content of `topics.json`."""
+        document: dict[str, Any] = {
+            "dataVersion": self.data_version,
+            "topicConfigTable": self._topics,
+        }
+        return java_json.encode(document)
+
+    def _change(self, name: str, topic: TopicConfig | None, now_ms: int) -> None:
+        self.data_version = self.data_version.next(now_ms)
+        self._listener(name, topic)
+
+
+def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
+    """Give the topics that a broker owns from its start (remoting.md 8)."""
+    template_permissions = READABLE | WRITABLE
+    if settings.auto_create_topics:
+        template_permissions |= INHERITED
+    schedule_queue_count = max(SCHEDULE_QUEUE_COUNT, len(settings.delay_levels_ms))
+    return [
+        topic_of(names.TEMPLATE_TOPIC, settings.template_queue_count, template_permissions),
+        topic_of(names.reply_topic(settings.cluster_name), 1),
+        topic_of(names.SELF_TEST_TOPIC, 1),
+        topic_of(settings.cluster_name, 16, READABLE | WRITABLE | INHERITED),
+        topic_of(settings.broker_name, 1, READABLE | WRITABLE | INHERITED),
+        topic_of(names.BENCHMARK_TOPIC, 1024),
+        topic_of(names.SCHEDULE_TOPIC, schedule_queue_count),
+        topic_of(names.OFFSET_MOVED_TOPIC, 1),
+    ]
+
+
+def topic_of(
+    name: str, queue_count: int, permissions: int = READABLE | WRITABLE, *, topic_sys_flag: int = 0
+) -> TopicConfig:
+    """Describe a topic with as many queues for reading as for writing."""
+    return TopicConfig(
+        name=name,
+        read_queue_count=queue_count,
+        write_queue_count=queue_count,
+        permissions=permissions,
+        topic_sys_flag=topic_sys_flag,
+    )
+
+
+def topic_from_template(
+    name: str, template: TopicConfig, wished_queue_count: int
+) -> TopicConfig | None:
+    """Derive the topic that a first send creates; None when the template does not pass on."""
+    if not template.permissions & INHERITED:
+        return None
+    queue_count = max(0, min(wished_queue_count, template.write_queue_count))
+    permissions = template.permissions & ~INHERITED
+    return msgspec.structs.replace(
+        topic_of(name, queue_count, permissions),
+        topic_sys_flag=template.topic_sys_flag,
+        filter_type=template.filter_type,
+    )
