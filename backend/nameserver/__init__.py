@@ -1,0 +1,1 @@
+"""Answer routes: the remoting door of the control plane, a server, sessions and a table."""

@@ -1,0 +1,99 @@
+"""Answer where topics are served (remoting.md 2.7 and 3.3: 105, 217)."""
+
+from typing import Final
+
+import msgspec
+
+from backend.domain.names import check_topic_name
+from backend.domain.route import GroupMembers, RouteEntry, TopicRoute, keep_zone
+from backend.domain.topic import QueueSettings, check_queue_settings
+from backend.nameserver.answer import Answer
+from backend.nameserver.directory import Directory
+from backend.remoting import java_json
+from backend.remoting.bodies import BrokerData, QueueData, TopicRouteData
+from backend.remoting.command import Command
+from backend.remoting.headers import RouteHeader, TopicHeader, decode_header
+
+# Clients from 4.9.4 on read strict JSON; older ones are given what Java used to write.
+VERSION_WITH_STRICT_JSON: Final = 401
+ZONE_MODE_KEY: Final = "__ZONE_MODE"
+ZONE_NAME_KEY: Final = "__ZONE_NAME"
+
+
+def on_get_route(command: Command, _session: object, directory: Directory) -> Answer:
+    """Answer every place a topic is served."""
+    header = decode_header(RouteHeader, command.ext)
+    route = directory.table.route(header.topic)
+    zone_name = command.ext.get(ZONE_NAME_KEY, "").strip()
+    if zone_name and command.ext.get(ZONE_MODE_KEY, "").lower() == "true":
+        route = keep_zone(route, zone_name)
+    is_strict = command.version >= VERSION_WITH_STRICT_JSON or header.accept_standard_json_only
+    return Answer(body=encode_route(route, is_strict=is_strict))
+
+
+def on_register_topic(command: Command, _session: object, directory: Directory) -> Answer:
+    """Add a topic to groups that are known; with one that is not, nothing happens."""
+    header = decode_header(TopicHeader, command.ext)
+    check_topic_name(header.topic)
+    told = java_json.decode(command.body, TopicRouteData) if command.body else TopicRouteData()
+    settings = {
+        queue.broker_name: check_queue_settings(header.topic, _settings(queue))
+        for queue in told.queues
+    }
+    directory.table.add_topic(header.topic, settings)
+    return Answer()
+
+
+def encode_route(route: TopicRoute, *, is_strict: bool) -> bytes:
+    """Write a route as JSON, with numeric keys quoted, or bare as Java's own maps are."""
+    data = TopicRouteData(
+        brokers=[broker_data(entry.members) for entry in route.entries],
+        queues=[_queue_data(entry) for entry in route.entries],
+    )
+    if is_strict:
+        return java_json.encode(data)
+    brokers = b",".join(_encode_with_bare_keys(broker) for broker in data.brokers)
+    queues = java_json.encode(data.queues)
+    return b'{"brokerDatas":[%b],"filterServerTable":{},"queueDatas":%b}' % (brokers, queues)
+
+
+def broker_data(members: GroupMembers) -> BrokerData:
+    """Spell the members of a group as the protocol does."""
+    return BrokerData(
+        addresses=dict(members.addresses),
+        broker_name=members.group_name,
+        cluster=members.cluster_name,
+        enable_acting_master=members.acting_master_enabled,
+    )
+
+
+def _queue_data(entry: RouteEntry) -> QueueData:
+    return QueueData(
+        broker_name=entry.members.group_name,
+        permissions=entry.settings.permissions,
+        read_queue_count=entry.settings.read_queue_count,
+        topic_sys_flag=entry.settings.topic_sys_flag,
+        write_queue_count=entry.settings.write_queue_count,
+    )
+
+
+def _settings(queue: QueueData) -> QueueSettings:
+    return QueueSettings(
+        read_queue_count=queue.read_queue_count,
+        write_queue_count=queue.write_queue_count,
+        permissions=queue.permissions,
+        topic_sys_flag=queue.topic_sys_flag,
+    )
+
+
+def _encode_with_bare_keys(broker: BrokerData) -> bytes:
+    addresses = b",".join(
+        b"%d:%b" % (broker_id, msgspec.json.encode(address))
+        for broker_id, address in broker.addresses.items()
+    )
+    return b'{"brokerAddrs":{%b},"brokerName":%b,"cluster":%b,"enableActingMaster":%b}' % (
+        addresses,
+        msgspec.json.encode(broker.broker_name),
+        msgspec.json.encode(broker.cluster),
+        msgspec.json.encode(broker.enable_acting_master),
+    )

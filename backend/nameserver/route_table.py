@@ -1,0 +1,301 @@
+"""Keep every route in memory, by the rules of stock's RouteInfoManager (control-plane.md 4).
+
+The table is the one truth that route answers come from (D15). It is pure: no socket, task or clock;
+it is changed and read from one event loop, so that each call is whole. `version` rises by one with
+every change that an answer can show. What differs from stock, each on purpose: a refused
+registration leaves no trace, leaving takes effect at once instead of through a queue, a connection
+takes all its brokers along, and no live entry stays without a group.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from backend.domain.broker import MASTER_ID, DataVersion
+from backend.domain.errors import RegistrationRefused, RouteNotFound
+from backend.domain.route import (
+    GroupMembers,
+    RouteEntry,
+    TopicRoute,
+    substitute_acting_masters,
+)
+from backend.domain.topic import READ_WRITE, QueueSettings
+from backend.nameserver.members import (
+    Departure,
+    Group,
+    GroupKey,
+    LiveBroker,
+    Members,
+    Registration,
+)
+
+SINGLE_TOPIC: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """Say what a registration did: whom its sender follows, and which topics it changed."""
+
+    is_accepted: bool
+    master: LiveBroker | None = None
+    changed_topics: Mapping[str, QueueSettings] = field(default_factory=dict)
+    moved_from: Departure | None = None
+
+
+class RouteTable:
+    """Hold topics' queues by broker group, and the groups' members."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._members = Members()
+        self._topics: dict[str, dict[GroupKey, QueueSettings]] = {}
+
+    @property
+    def topic_count(self) -> int:
+        """Count the topics that have a route."""
+        return len(self._topics)
+
+    @property
+    def broker_count(self) -> int:
+        """Count the brokers that are in a group."""
+        return sum(len(group.addresses) for group in self._members.groups.values())
+
+    def register(
+        self,
+        registration: Registration,
+        topics: Mapping[str, QueueSettings],
+        *,
+        now_ms: int,
+        connection: object,
+    ) -> Registered:
+        """Take a broker in, with its topics when it speaks for its group.
+
+        Raises:
+            RegistrationRefused: a broker that is not known announced exactly one topic.
+        """
+        known = self._members.groups.get(registration.group_key)
+        is_known_id = known is not None and registration.broker_id in known.addresses
+        if not is_known_id and len(topics) == SINGLE_TOPIC:
+            raise RegistrationRefused(registration.group_name, registration.broker_id)
+        moved_from = self._leave_other_group(registration)
+        before = None if known is None else known.describe()
+        group = self._members.find_or_add(registration)
+        group.remove_address(registration.address, except_id=registration.broker_id)
+        if self._is_outdated_master(group, registration):
+            self._members.live.pop(registration.live_key, None)
+            self._note_change(is_changed=group.describe() != before)
+            return Registered(is_accepted=False, moved_from=moved_from)
+        group.addresses[registration.broker_id] = registration.address
+        changed = self._take_topics(group, registration, topics, is_first=not is_known_id)
+        self._members.live[registration.live_key] = LiveBroker(registration, now_ms, connection)
+        self._note_change(is_changed=bool(changed) or group.describe() != before)
+        master = None
+        if registration.broker_id != MASTER_ID:
+            master = self._members.find(registration.group_key, MASTER_ID)
+        return Registered(
+            is_accepted=True, master=master, changed_topics=changed, moved_from=moved_from
+        )
+
+    def _leave_other_group(self, registration: Registration) -> Departure | None:
+        """Take a broker out of the group it was in before it was given another."""
+        held = self._members.live.get(registration.live_key)
+        if held is None or held.registration.group_key == registration.group_key:
+            return None
+        self.remove([held.departure])
+        return held.departure
+
+    def _is_outdated_master(self, group: Group, registration: Registration) -> bool:
+        """Tell whether the id is held by a live broker of a newer master epoch."""
+        held_by = group.addresses.get(registration.broker_id)
+        if held_by is None or held_by == registration.address:
+            return False
+        holder = self._members.live.get((registration.cluster_name, held_by))
+        if holder is None:
+            return False
+        held_since = holder.registration.data_version.state_version
+        return held_since > registration.data_version.state_version
+
+    def _take_topics(
+        self,
+        group: Group,
+        registration: Registration,
+        topics: Mapping[str, QueueSettings],
+        *,
+        is_first: bool,
+    ) -> dict[str, QueueSettings]:
+        # Only the master speaks for its group, or the smallest replica while it stands in.
+        is_prime_replica = (
+            registration.broker_id != MASTER_ID
+            and registration.acting_master_enabled is not None
+            and registration.broker_id == min(group.addresses)
+        )
+        if registration.broker_id != MASTER_ID and not is_prime_replica:
+            return {}
+        previous = self._members.live.get(registration.live_key)
+        is_new_version = (
+            previous is None or previous.registration.data_version != registration.data_version
+        )
+        clears_write = is_prime_replica and bool(registration.acting_master_enabled)
+        changed: dict[str, QueueSettings] = {}
+        for name, announced in topics.items():
+            held = self._topics.get(name, {}).get(registration.group_key)
+            if not (is_first or is_new_version or held is None):
+                continue
+            settings = announced.without_write() if clears_write else announced
+            if settings != held:
+                self._topics.setdefault(name, {})[registration.group_key] = settings
+                changed[name] = settings
+        return changed
+
+    def heard(self, cluster_name: str, address: str, *, now_ms: int) -> LiveBroker | None:
+        """Note a sign of life; one of a broker that is not registered means nothing."""
+        broker = self._members.live.get((cluster_name, address))
+        if broker is not None:
+            broker.heard_at_ms = now_ms
+        return broker
+
+    def find_data_version(self, cluster_name: str, address: str) -> DataVersion | None:
+        """Find the version of the topics that a broker last registered with."""
+        broker = self._members.live.get((cluster_name, address))
+        return None if broker is None else broker.registration.data_version
+
+    def find_live(self, key: GroupKey, broker_id: int) -> LiveBroker | None:
+        """Find the live broker that holds an id of a group."""
+        return self._members.find(key, broker_id)
+
+    def list_silent(self, *, now_ms: int) -> list[LiveBroker]:
+        """List brokers that have been silent for longer than they asked to be waited for."""
+        return [broker for broker in self._members.live.values() if broker.is_silent(now_ms)]
+
+    def list_of_connection(self, connection: object) -> list[LiveBroker]:
+        """List every broker that registered over a connection."""
+        return self._members.of_connection(connection)
+
+    def remove(self, departures: Iterable[Departure]) -> None:
+        """Take brokers out as one batch; topics that nobody serves go with them."""
+        emptied: set[GroupKey] = set()
+        reduced: set[GroupKey] = set()
+        is_changed = False
+        for departure in departures:
+            key = (departure.cluster_name, departure.group_name)
+            self._members.forget(departure)
+            group = self._members.groups.get(key)
+            if group is None:
+                continue
+            count = len(group.addresses)
+            group.remove_address(departure.address)
+            is_changed |= len(group.addresses) != count
+            if group.addresses:
+                reduced.add(key)
+            else:
+                del self._members.groups[key]
+                emptied.add(key)
+                is_changed = True
+        self._drop_groups(emptied)
+        for key in reduced - emptied:
+            group = self._members.groups[key]
+            if group.acting_master_enabled and not group.has_master:
+                self._change_group(key, QueueSettings.without_write)
+        self._note_change(is_changed=is_changed)
+
+    def _drop_groups(self, keys: set[GroupKey]) -> None:
+        if not keys:
+            return
+        for name in list(self._topics):
+            held = self._topics[name]
+            for key in keys:
+                held.pop(key, None)
+            if not held:
+                del self._topics[name]
+
+    def _change_group(self, key: GroupKey, change: Callable[[QueueSettings], QueueSettings]) -> int:
+        count = 0
+        for held in self._topics.values():
+            if key in held:
+                held[key] = change(held[key])
+                count += 1
+        return count
+
+    def route(self, topic_name: str) -> TopicRoute:
+        """Answer where a topic is served, a missing master replaced where the group allows.
+
+        Raises:
+            RouteNotFound: no broker serves it.
+        """
+        held = self._topics.get(topic_name, {})
+        entries = tuple(
+            RouteEntry(self._members.groups[key].describe(), held[key])
+            for key in sorted(held)
+            if key in self._members.groups and self._members.groups[key].addresses
+        )
+        if not entries:
+            raise RouteNotFound(topic_name)
+        return substitute_acting_masters(TopicRoute(topic_name, entries))
+
+    def list_groups(self) -> list[GroupMembers]:
+        """List every group with its members, by cluster and name."""
+        groups = self._members.groups
+        return [groups[key].describe() for key in sorted(groups) if groups[key].addresses]
+
+    def find_group(self, cluster_name: str, group_name: str) -> GroupMembers | None:
+        """Find a group's members, with their real ids."""
+        group = self._members.groups.get((cluster_name, group_name))
+        return None if group is None else group.describe()
+
+    def list_topics(self, *, cluster_name: str | None = None) -> list[str]:
+        """List the names of topics, of all clusters or of one."""
+        return sorted(
+            name
+            for name, held in self._topics.items()
+            if cluster_name is None or any(key[0] == cluster_name for key in held)
+        )
+
+    def list_by_flag(self, is_wanted: Callable[[int], bool]) -> list[str]:
+        """List topics whose system flag, as one of their groups tells it, is wanted."""
+        return sorted(
+            name
+            for name, held in self._topics.items()
+            if held and is_wanted(next(iter(held.values())).topic_sys_flag)
+        )
+
+    def wipe_write(self, group_name: str) -> int:
+        """Clear the write bit of a group's topics; return how many topics it has."""
+        return self._change_named(group_name, QueueSettings.without_write)
+
+    def add_write(self, group_name: str) -> int:
+        """Let a group's topics be read and written; return how many topics it has."""
+        return self._change_named(group_name, lambda held: held.with_permissions(READ_WRITE))
+
+    def _change_named(
+        self, group_name: str, change: Callable[[QueueSettings], QueueSettings]
+    ) -> int:
+        keys = [(group.cluster_name, group.group_name) for group in self._members.named(group_name)]
+        count = sum(self._change_group(key, change) for key in keys)
+        self._note_change(is_changed=count > 0)
+        return count
+
+    def add_topic(self, topic_name: str, settings: Mapping[str, QueueSettings]) -> bool:
+        """Add a topic to groups by name; with one that is not known, nothing is added."""
+        keys = {name: [*self._members.named(name)] for name in settings}
+        if not settings or not all(keys.values()):
+            return False
+        held = self._topics.setdefault(topic_name, {})
+        for name, groups in keys.items():
+            for group in groups:
+                held[group.cluster_name, group.group_name] = settings[name]
+        self._note_change(is_changed=True)
+        return True
+
+    def remove_topic(self, topic_name: str, *, cluster_name: str | None = None) -> bool:
+        """Forget a topic, everywhere or in one cluster; tell whether it was there."""
+        held = self._topics.get(topic_name, {})
+        doomed = [key for key in held if cluster_name is None or key[0] == cluster_name]
+        for key in doomed:
+            del held[key]
+        if doomed and not held:
+            del self._topics[topic_name]
+        self._note_change(is_changed=bool(doomed))
+        return bool(doomed)
+
+    def _note_change(self, *, is_changed: bool) -> None:
+        self.version += int(is_changed)

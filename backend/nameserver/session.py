@@ -1,0 +1,89 @@
+"""Own one connection to the name server: bytes to commands, answers to bytes.
+
+Answers are computed at once from memory, so a session needs no task. A peer that does not read its
+answers is not read from until it does, and one that is silent for too long is closed.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from regent_engine import Decoder, ProtocolError
+
+from backend.nameserver.directory import Directory
+from backend.nameserver.dispatcher import dispatch
+
+# Registrations of brokers with ten thousands of topics are the largest frames we are sent.
+FRAME_SIZE_MAX: Final = 16 << 20
+WRITE_BUFFER_MAX: Final = 1 << 20
+
+log = structlog.get_logger(__name__)
+
+
+class Session(asyncio.Protocol):
+    """Answer one peer, in order."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        *,
+        on_open: Callable[["Session"], bool],
+        on_close: Callable[["Session"], None],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._directory = directory
+        self._on_open, self._on_close, self._monotonic = on_open, on_close, monotonic
+        self._decoder = Decoder(FRAME_SIZE_MAX)
+        self._transport: asyncio.Transport | None = None
+        self.active_at_s = monotonic()
+        self.peer = ""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, unless the server is full or about to stop."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=WRITE_BUFFER_MAX)
+        name = transport.get_extra_info("peername")
+        self.peer = f"{name[0]}:{name[1]}" if isinstance(name, tuple) else str(name)
+        if not self._on_open(self):
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every whole request of what has arrived."""
+        assert self._transport is not None
+        self.active_at_s = self._monotonic()
+        try:
+            commands = self._decoder.receive(data)
+        except ProtocolError as error:
+            log.warning("peer_broke_protocol", peer=self.peer, error=str(error))
+            self.close()
+            return
+        answers = [dispatch(command, self, self._directory) for command in commands]
+        if not self._transport.is_closing():
+            self._transport.write(b"".join(answers))
+
+    def pause_writing(self) -> None:
+        """Stop reading from a peer that does not read its answers."""
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Go on reading."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Say that the connection is gone, whoever closed it."""
+        del exc
+        self._on_close(self)
+
+    def close(self) -> None:
+        """Close after what was written has left; closing twice is no error."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()

@@ -1,0 +1,204 @@
+"""Carry what the route table learned to Postgres and Redis, after the answer was given.
+
+What waits is not a list of events but the names of brokers whose rows may be out of date: their
+present state is read from the table when its turn comes. So what waits is bounded by the number of
+brokers, a database that was away for an hour misses nothing, and order can't be mixed up.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from sqlalchemy.exc import SQLAlchemyError
+
+from backend.clients.clock import Clock
+from backend.db.brokers import BrokerRegistration
+from backend.db.engine import Database
+from backend.domain.broker_group import GroupMode
+from backend.domain.errors import DomainError
+from backend.domain.route import TopologyChange
+from backend.domain.topic import QueueSettings
+from backend.nameserver.members import Departure, GroupKey, LiveBroker, Registration
+from backend.nameserver.route_table import RouteTable
+from backend.services import topology
+from backend.services.heartbeats import BrokerKey, record_heartbeats
+from backend.services.registrations import (
+    MarkBrokerOffline,
+    RegisterBroker,
+    mark_broker_offline,
+    register_broker,
+)
+from backend.services.topics import remove_topic
+
+HEARTBEAT_INTERVAL_S: Final = 0.5
+RETRY_DELAY_S: Final = 1.0
+REMOVED_TOPICS_MAX: Final = 10_000
+
+log = structlog.get_logger(__name__)
+
+
+class WriteBehind:
+    """Keep Postgres and Redis as the route table is, a moment later."""
+
+    def __init__(
+        self, table: RouteTable, *, database: Database, redis: Redis, clock: Clock
+    ) -> None:
+        self._table = table
+        self._database, self._redis, self._clock = database, redis, clock
+        self._outdated: dict[BrokerKey, None] = {}
+        self._topics: dict[GroupKey, dict[str, QueueSettings]] = {}
+        self._removed_topics: dict[tuple[str, str | None], None] = {}
+        self._heard: dict[BrokerKey, int] = {}
+        self._departed: set[BrokerKey] = set()
+        self._work = asyncio.Event()
+
+    def note_registered(
+        self, registration: Registration, changed_topics: Mapping[str, QueueSettings]
+    ) -> None:
+        """Have a broker's row written, and those of topics that its registration changed."""
+        if changed_topics:
+            self._topics.setdefault(registration.group_key, {}).update(changed_topics)
+        self._note_outdated(_key(registration))
+
+    def note_departed(self, broker: LiveBroker) -> None:
+        """Have a broker's row written after it left, and its heartbeat forgotten."""
+        self.note_moved(broker.departure)
+
+    def note_moved(self, departure: Departure) -> None:
+        """Have the row written of a broker that is no longer where it was."""
+        key = BrokerKey(departure.cluster_name, departure.group_name, departure.broker_id)
+        self._heard.pop(key, None)
+        self._departed.add(key)
+        self._note_outdated(key)
+
+    def note_heard(self, broker: LiveBroker) -> None:
+        """Have a sign of life written."""
+        key = _key(broker.registration)
+        self._departed.discard(key)
+        self._heard[key] = broker.heard_at_ms
+
+    def note_topic_removed(self, topic_name: str, cluster_name: str | None) -> None:
+        """Have a deleted topic's rows removed."""
+        for (topic_cluster, _), topics in self._topics.items():
+            if cluster_name in (None, topic_cluster):
+                topics.pop(topic_name, None)
+        if len(self._removed_topics) < REMOVED_TOPICS_MAX:
+            self._removed_topics[topic_name, cluster_name] = None
+        self._work.set()
+
+    def _note_outdated(self, key: BrokerKey) -> None:
+        self._outdated[key] = None
+        self._work.set()
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._write_rows())
+            tasks.create_task(self._write_heartbeats())
+
+    async def drain(self) -> None:
+        """Write what waits, once; for a clean stop."""
+        try:
+            await self._flush_rows()
+            await self._flush_heartbeats()
+        except (SQLAlchemyError, RedisError, OSError, TimeoutError) as error:
+            log.warning("write_behind_undrained", error=str(error))
+
+    async def _write_rows(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            try:
+                await self._flush_rows()
+            except (SQLAlchemyError, OSError, TimeoutError) as error:
+                log.warning("write_behind_delayed", outdated=len(self._outdated), error=str(error))
+                self._work.set()
+                await asyncio.sleep(RETRY_DELAY_S)
+
+    async def _flush_rows(self) -> None:
+        for topic_name, cluster_name in list(self._removed_topics):
+            await remove_topic(
+                topic_name, cluster_name=cluster_name, database=self._database, clock=self._clock
+            )
+            self._removed_topics.pop((topic_name, cluster_name), None)
+        for key in list(self._outdated):
+            self._outdated.pop(key, None)
+            try:
+                change = await self._bring_up_to_date(key)
+            except DomainError as error:
+                log.warning("registration_unwritable", broker=key.field, error=str(error))
+                continue
+            except BaseException:
+                self._outdated[key] = None
+                raise
+            if change is not None:
+                await self._announce(change)
+
+    async def _bring_up_to_date(self, key: BrokerKey) -> TopologyChange | None:
+        group_key = (key.cluster_name, key.group_name)
+        live = self._table.find_live(group_key, key.broker_id)
+        if live is None:
+            command = MarkBrokerOffline(key.cluster_name, key.group_name, key.broker_id)
+            return await mark_broker_offline(command, database=self._database, clock=self._clock)
+        topics = self._topics.pop(group_key, {})
+        try:
+            return await register_broker(
+                _command(live.registration, topics), database=self._database, clock=self._clock
+            )
+        except DomainError:
+            raise
+        except BaseException:
+            # What was learned meanwhile is newer and wins.
+            self._topics[group_key] = topics | self._topics.get(group_key, {})
+            raise
+
+    async def _announce(self, change: TopologyChange) -> None:
+        try:
+            await topology.announce(self._redis, change)
+        except (RedisError, OSError) as error:
+            log.warning("topology_unannounced", error=str(error))
+
+    async def _write_heartbeats(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
+            try:
+                await self._flush_heartbeats()
+            except (RedisError, OSError, TimeoutError) as error:
+                log.warning("heartbeats_delayed", error=str(error))
+                await asyncio.sleep(RETRY_DELAY_S)
+
+    async def _flush_heartbeats(self) -> None:
+        heard, departed = self._heard, self._departed
+        if not heard and not departed:
+            return
+        self._heard, self._departed = {}, set()
+        try:
+            await record_heartbeats(self._redis, heard, departed=departed)
+        except BaseException:
+            self._heard = heard | self._heard
+            self._departed = (departed | self._departed) - self._heard.keys()
+            raise
+
+
+def _key(registration: Registration) -> BrokerKey:
+    return BrokerKey(registration.cluster_name, registration.group_name, registration.broker_id)
+
+
+def _command(registration: Registration, topics: Mapping[str, QueueSettings]) -> RegisterBroker:
+    is_acting = bool(registration.acting_master_enabled)
+    return RegisterBroker(
+        cluster_name=registration.cluster_name,
+        group_name=registration.group_name,
+        broker=BrokerRegistration(
+            broker_id=registration.broker_id,
+            address=registration.address,
+            ha_address=registration.ha_address,
+            heartbeat_timeout_ms=registration.heartbeat_timeout_ms,
+            data_version=registration.data_version,
+        ),
+        mode=GroupMode.ACTING_MASTER if is_acting else GroupMode.STATIC,
+        topics=topics,
+    )
