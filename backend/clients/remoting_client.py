@@ -1,0 +1,213 @@
+"""Carry requests to remoting peers: one connection an address, a deadline on every call.
+
+Everything is bounded: connections, open requests on each, the size of a frame. A peer that breaks
+the protocol loses its connection, and with it every call that waits there.
+"""
+
+import asyncio
+import contextlib
+from asyncio import Future, Transport
+from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
+from typing import Final, cast
+
+from backend.remoting.command import Command, answer
+from backend.remoting.connection import PeerConnection
+from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
+from backend.remoting.response_code import ResponseCode
+
+DEADLINE: Final = timedelta(seconds=3)
+CONNECTION_COUNT_MAX: Final = 512
+IN_FLIGHT_COUNT_MAX: Final = 128
+
+Waiter = Future[Command]
+
+
+class BrokerUnreachable(Exception):  # noqa: N818 - an error is called what went wrong
+    """A peer gave no answer: it can't be reached, broke the protocol or took too long."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"{address} gave no answer: {reason}")
+        self.address, self.reason = address, reason
+
+
+class RemotingClient:
+    """Keep connections to peers and match answers to requests.
+
+    Belongs to one event loop. When another connection would be one too many, the one that was
+    used longest ago and has no open request makes room.
+    """
+
+    def __init__(
+        self,
+        *,
+        deadline: timedelta = DEADLINE,
+        connection_count_max: int = CONNECTION_COUNT_MAX,
+        in_flight_count_max: int = IN_FLIGHT_COUNT_MAX,
+    ) -> None:
+        self._deadline_s = deadline.total_seconds()
+        self._connection_count_max = connection_count_max
+        self._in_flight_count_max = in_flight_count_max
+        # In order of last use.
+        self._peers: dict[str, _Peer] = {}
+        self._locks: dict[str, _AddressLock] = {}
+
+    async def request(
+        self,
+        address: str,
+        code: int,
+        *,
+        ext: Mapping[str, str] | None = None,
+        body: bytes = b"",
+    ) -> Command:
+        """Send a request and return its answer, whatever its code.
+
+        Raises:
+            BrokerUnreachable: no connection, no answer before the deadline, or too many
+                requests are open.
+        """
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                peer = await self._peer(address)
+                return await peer.request(code, ext=ext, body=body)
+        except TimeoutError as error:
+            reason = f"no answer within {self._deadline_s:g} s"
+            raise BrokerUnreachable(address, reason) from error
+        except (OSError, RemoteProtocolError, LocalProtocolError) as error:
+            raise BrokerUnreachable(address, str(error) or type(error).__name__) from error
+
+    async def aclose(self) -> None:
+        """Close every connection; calls that still wait end as unreachable."""
+        peers, self._peers = self._peers, {}
+        for peer in peers.values():
+            peer.close()
+        # The transports report their end in the loop's next turn.
+        await asyncio.sleep(0)
+
+    async def _peer(self, address: str) -> "_Peer":
+        async with self._locked(address):
+            peer = self._peers.pop(address, None)
+            if peer is None or peer.is_closed:
+                self._make_room()
+                host, port = _split(address)
+                loop = asyncio.get_running_loop()
+                _, peer = await loop.create_connection(
+                    lambda: _Peer(self._in_flight_count_max), host, port
+                )
+            self._peers[address] = peer
+            return peer
+
+    @contextlib.asynccontextmanager
+    async def _locked(self, address: str) -> AsyncIterator[None]:
+        # Two callers of one address share one connection; the lock lives as long as its users.
+        entry = self._locks.setdefault(address, _AddressLock())
+        entry.user_count += 1
+        try:
+            async with entry.lock:
+                yield
+        finally:
+            entry.user_count -= 1
+            if not entry.user_count:
+                del self._locks[address]
+
+    def _make_room(self) -> None:
+        for address in [address for address, peer in self._peers.items() if peer.is_closed]:
+            del self._peers[address]
+        if len(self._peers) < self._connection_count_max:
+            return
+        for address, peer in self._peers.items():
+            if peer.is_idle:
+                peer.close()
+                del self._peers[address]
+                return
+        raise LocalProtocolError(f"all {self._connection_count_max} connections are in use")
+
+
+class _AddressLock:
+    """Serialize the opening of one address's connection."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.user_count = 0
+
+
+class _Peer(asyncio.Protocol):
+    """Join one socket to its sans-I/O connection."""
+
+    def __init__(self, in_flight_count_max: int) -> None:
+        self._connection: PeerConnection[Waiter] = PeerConnection(
+            pending_count_max=in_flight_count_max
+        )
+        self._transport: Transport | None = None
+        self._open_count = 0
+        self.is_closed = False
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._open_count
+
+    async def request(
+        self, code: int, *, ext: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> Command:
+        waiter: Waiter = asyncio.get_running_loop().create_future()
+        if self._transport is None or self.is_closed:
+            raise ConnectionResetError("the connection is closed")
+        frame = self._connection.request(code, waiter, ext=ext, body=body)
+        self._open_count += 1
+        try:
+            self._transport.write(frame)
+            return await waiter
+        finally:
+            self._open_count -= 1
+            self._connection.forget(waiter)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+        self._abandon(ConnectionResetError("the connection was closed by us"))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._connection.receive_data(data)
+        except RemoteProtocolError as error:
+            self._deliver()
+            self._abandon(error)
+            if self._transport is not None:
+                self._transport.abort()
+        else:
+            self._deliver()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._abandon(exc or ConnectionResetError("the peer closed the connection"))
+
+    def _deliver(self) -> None:
+        for command in self._connection.commands():
+            if not command.is_response:
+                self._decline(command)
+                continue
+            waiter = self._connection.take(command)
+            if waiter is not None and not waiter.done():
+                waiter.set_result(command)
+
+    def _decline(self, command: Command) -> None:
+        """Answer a request of the peer's: over this connection we only ask."""
+        if self._transport is None or command.is_oneway:
+            return
+        remark = f"request type {command.code} not supported"
+        self._transport.write(
+            answer(command, code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+        )
+
+    def _abandon(self, error: Exception) -> None:
+        self.is_closed = True
+        for waiter in self._connection.abandon():
+            if not waiter.done():
+                waiter.set_exception(error)
+
+
+def _split(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)

@@ -1,0 +1,153 @@
+"""Write samples as Parquet files, partitioned by cluster and day.
+
+A file appears whole or not at all: it is written beside its place, synced and renamed, and the
+directory is synced. Its rows count only once the manifest in Postgres names it (D25). The Spark
+job reads these columns by these names and types (`workers/capacity/schemas.py`).
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_INSTANT: Final = pa.timestamp("us", tz="UTC")
+
+_BROKER_COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
+    ("cluster_name", pa.string()),
+    ("broker_name", pa.string()),
+    ("broker_id", pa.int64()),
+    ("observed_at", _INSTANT),
+    ("reported_at", _INSTANT),
+    ("booted_at", _INSTANT),
+]
+
+SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+    "broker_samples": pa.schema(
+        [
+            *_BROKER_COLUMNS,
+            ("messages_in", pa.int64()),
+            ("bytes_in", pa.int64()),
+            ("messages_out", pa.int64()),
+            ("bytes_out", pa.int64()),
+            ("messages_in_per_second", pa.float64()),
+            ("bytes_in_per_second", pa.float64()),
+            ("messages_out_per_second", pa.float64()),
+            ("bytes_out_per_second", pa.float64()),
+            ("commit_log_min_position", pa.int64()),
+            ("commit_log_max_position", pa.int64()),
+            ("flushed_position", pa.int64()),
+            ("store_bytes", pa.int64()),
+            ("disk_total_bytes", pa.int64()),
+            ("disk_free_bytes", pa.int64()),
+            ("resident_bytes", pa.int64()),
+            ("cpu_seconds", pa.float64()),
+        ]
+    ),
+    "topic_samples": pa.schema(
+        [
+            *_BROKER_COLUMNS,
+            ("topic_name", pa.string()),
+            ("messages_in", pa.int64()),
+            ("bytes_in", pa.int64()),
+            ("messages_in_per_second", pa.float64()),
+            ("bytes_in_per_second", pa.float64()),
+            (
+                "queues",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("queue_id", pa.int32()),
+                            ("min_offset", pa.int64()),
+                            ("max_offset", pa.int64()),
+                        ]
+                    )
+                ),
+            ),
+        ]
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """Describe a file that is safely on the disk; the path is relative to the history."""
+
+    path: str
+    row_count: int
+    size_bytes: int
+    sampled_from: datetime
+    sampled_to: datetime
+
+
+class SampleHistory:
+    """Hold the directory of the Parquet history."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def absolute(self, path: str) -> Path:
+        """Return where a file of the manifest lies on this machine."""
+        return self._directory / path
+
+    def write(
+        self,
+        dataset: str,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        cluster_name: str,
+        day: date,
+        name: str,
+    ) -> WrittenFile:
+        """Write one file of a cluster's day; writing the same name again replaces it whole.
+
+        Blocks on the disk. The rows are at least one and carry every column of the dataset.
+
+        Raises:
+            OSError: the disk is full or not writable; nothing is left behind in the name's place.
+        """
+        partition = Path(dataset, f"cluster={quote(cluster_name, safe='')}", f"day={day}")
+        target = self._directory / partition / f"{name}.parquet"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[dataset])
+        temporary = target.with_name(f".{name}.partial")
+        try:
+            with temporary.open("wb") as file:
+                pq.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+                size_bytes = file.tell()
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_directories(target.parent, self._directory)
+        instants = [row["observed_at"] for row in rows]
+        return WrittenFile(
+            path=str(partition / target.name),
+            row_count=len(rows),
+            size_bytes=size_bytes,
+            sampled_from=min(instants),
+            sampled_to=max(instants),
+        )
+
+
+def instant(milliseconds: int) -> datetime:
+    """Return the instant of a number of milliseconds since 1970."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _sync_directories(innermost: Path, outermost: Path) -> None:
+    """Make the entries of new directories durable, from the file's own up to the history's."""
+    for directory in (innermost, *innermost.parents):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if directory == outermost:
+            return

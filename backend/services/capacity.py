@@ -1,0 +1,244 @@
+"""Request capacity reports, make them, and describe them."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Protocol
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+
+from backend.clients.clock import Clock
+from backend.clients.report_job import ReportFiles, ReportJobFailed
+from backend.clients.sample_history import SampleHistory
+from backend.clients.task_queue import TaskQueue, TaskQueueUnavailable
+from backend.db import capacity_reports, sample_files
+from backend.db.capacity_reports import CapacityReport, CapacityReportRow
+from backend.db.engine import Database
+from backend.domain.errors import CapacityReportNotFound
+from backend.domain.page import Page, check_page_size, cut_page
+
+__all__ = [
+    "CapacityReport",
+    "CapacityReportRow",
+    "describe_report",
+    "list_reports",
+    "make_report",
+    "request_report",
+    "revive_reports",
+]
+
+RUN_TASK: Final = "capacity.run"
+HISTORY_DAYS: Final = 90
+ROW_COUNT_MAX: Final = 5_000
+"""Rows kept in Postgres for the console; the result's files hold all of them."""
+START_PATIENCE: Final = timedelta(seconds=30)
+"""A report that still waits after this is sent to the workers again."""
+RUN_DEADLINE: Final = timedelta(minutes=20)
+RUN_PATIENCE: Final = RUN_DEADLINE + timedelta(minutes=5)
+"""A report that still runs after this has lost its worker."""
+
+log = structlog.get_logger(__name__)
+
+
+class ReportJob(Protocol):
+    """Make a report from files."""
+
+    async def run(self, files: ReportFiles, output_dir: Path) -> None:
+        """Write the results; see `backend.clients.report_job.SparkReportJob.run`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReviveOutcome:
+    """Count the reports sent again and those given up."""
+
+    sent_count: int
+    failed_count: int
+
+
+class _ResultRow(msgspec.Struct, frozen=True):
+    """Hold a row as the job writes it."""
+
+    kind: str
+    cluster_name: str
+    broker_name: str
+    broker_id: int
+    topic_name: str | None = None
+    day: date | None = None
+    bytes: int | None = None
+    disk_total_bytes: int | None = None
+    disk_free_bytes: int | None = None
+    bytes_per_day: float | None = None
+    days_until_full: float | None = None
+    note: str | None = None
+
+
+class _Result(msgspec.Struct, frozen=True):
+    """Hold what the job writes."""
+
+    coverage: dict[str, Any]
+    rows: list[_ResultRow]
+
+
+async def request_report(
+    *, database: Database, clock: Clock, task_queue: TaskQueue, requested_by: str
+) -> CapacityReport:
+    """Record that a report is wanted and tell the workers.
+
+    One that still waits for its start is returned instead of a second one: it will tell the same.
+    A task queue that is away only delays the report, since waiting ones are sent again.
+    """
+    async with database.begin() as connection:
+        waiting = await capacity_reports.find_planned(connection)
+        if waiting is not None:
+            return waiting
+        report = CapacityReport(
+            id=uuid4(),
+            status="planned",
+            requested_at=clock.now(),
+            started_at=None,
+            finished_at=None,
+            requested_by=requested_by,
+            parameters={"history_days": HISTORY_DAYS},
+            result_path=None,
+            coverage=None,
+            error=None,
+        )
+        await capacity_reports.add(
+            connection,
+            report.id,
+            requested_at=report.requested_at,
+            requested_by=requested_by,
+            parameters=report.parameters,
+        )
+    try:
+        await task_queue.send(RUN_TASK, str(report.id))
+    except TaskQueueUnavailable as error:
+        log.warning("capacity_report_delayed", report_id=str(report.id), reason=str(error))
+    return report
+
+
+async def describe_report(report_id: UUID, *, database: Database) -> CapacityReport:
+    """Return a report with its rows.
+
+    Raises:
+        CapacityReportNotFound: no report has the id.
+    """
+    async with database.connect() as connection:
+        report = await capacity_reports.find(connection, report_id)
+        if report is None:
+            raise CapacityReportNotFound(report_id)
+        rows = await capacity_reports.list_rows(connection, report_id)
+    return replace(report, rows=rows)
+
+
+async def list_reports(
+    *, database: Database, size: int, after: tuple[datetime, UUID] | None
+) -> Page[CapacityReport, tuple[datetime, UUID]]:
+    """Return a page of reports without their rows, newest first.
+
+    Raises:
+        InvalidPageSize: the page would be empty or too large.
+    """
+    check_page_size(size)
+    async with database.connect() as connection:
+        found = await capacity_reports.list_newest(connection, limit=size + 1, after=after)
+        total_count = await capacity_reports.count(connection)
+    return cut_page(
+        found,
+        size=size,
+        key=lambda report: (report.requested_at, report.id),
+        total_count=total_count,
+    )
+
+
+async def make_report(
+    report_id: UUID,
+    *,
+    database: Database,
+    clock: Clock,
+    history: SampleHistory,
+    job: ReportJob,
+    report_dir: Path,
+) -> CapacityReport:
+    """Carry out a requested report; making one that is over already changes nothing.
+
+    Only one process may make a given report at a time. Only files of the manifest are read (D25).
+
+    Raises:
+        CapacityReportNotFound: no report has the id.
+    """
+    async with database.begin() as connection:
+        report = await capacity_reports.find(connection, report_id)
+        if report is None:
+            raise CapacityReportNotFound(report_id)
+        if not await capacity_reports.start(connection, report_id, at=clock.now()):
+            return report
+        since = clock.now().date() - timedelta(days=report.parameters["history_days"])
+        files = await sample_files.list_since(connection, since)
+    try:
+        result = await _run(_inputs(files, history), job, report_dir / str(report_id))
+    except (ReportJobFailed, OSError, msgspec.DecodeError) as error:
+        log.warning("capacity_report_failed", report_id=str(report_id), reason=str(error))
+        async with database.begin() as connection:
+            await capacity_reports.fail(connection, report_id, at=clock.now(), error=str(error))
+    else:
+        kept = [_row(row) for row in result.rows[:ROW_COUNT_MAX]]
+        async with database.begin() as connection:
+            await capacity_reports.finish(
+                connection,
+                report_id,
+                at=clock.now(),
+                result_path=str(report_dir / str(report_id)),
+                coverage={**result.coverage, "rows_left_out": len(result.rows) - len(kept)},
+                rows=kept,
+            )
+    return await describe_report(report_id, database=database)
+
+
+async def revive_reports(
+    *, database: Database, clock: Clock, task_queue: TaskQueue
+) -> ReviveOutcome:
+    """Send reports again that nobody has begun, and give up those whose worker is gone (D20).
+
+    Raises:
+        TaskQueueUnavailable: the task queue is away; the next call tries again.
+    """
+    now = clock.now()
+    sent_count = failed_count = 0
+    async with database.begin() as connection:
+        stuck = await capacity_reports.list_unfinished(
+            connection,
+            requested_before=now - START_PATIENCE,
+            started_before=now - RUN_PATIENCE,
+        )
+        for report in stuck:
+            if report.status == "running":
+                error = f"its worker was lost: no result within {RUN_PATIENCE}"
+                await capacity_reports.fail(connection, report.id, at=now, error=error)
+                failed_count += 1
+    for report in stuck:
+        if report.status == "planned":
+            await task_queue.send(RUN_TASK, str(report.id))
+            sent_count += 1
+    return ReviveOutcome(sent_count=sent_count, failed_count=failed_count)
+
+
+async def _run(files: ReportFiles, job: ReportJob, output_dir: Path) -> _Result:
+    await job.run(files, output_dir)
+    content = await asyncio.to_thread((output_dir / "report.json").read_bytes)
+    return msgspec.json.decode(content, type=_Result)
+
+
+def _inputs(files: list[sample_files.SampleFile], history: SampleHistory) -> ReportFiles:
+    def paths(dataset: str) -> list[Path]:
+        return [history.absolute(file.path) for file in files if file.dataset == dataset]
+
+    return ReportFiles(broker_samples=paths("broker_samples"), topic_samples=paths("topic_samples"))
+
+
+def _row(row: _ResultRow) -> CapacityReportRow:
+    return CapacityReportRow(**msgspec.structs.asdict(row))

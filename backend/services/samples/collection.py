@@ -1,0 +1,151 @@
+"""Ask every broker for a sample, derive rates, and pass the samples on through Redis."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import structlog
+from redis.asyncio import Redis
+
+from backend.clients.brokers import BrokerRefused, BrokerSample
+from backend.clients.clock import Clock
+from backend.clients.remoting_client import BrokerUnreachable
+from backend.db import brokers
+from backend.db.engine import Database
+from backend.domain.broker import Broker
+from backend.services.samples.observed import (
+    CHANNEL,
+    LATEST_KEY,
+    PENDING_KEY,
+    STREAM_FIELD,
+    ObservedQueue,
+    ObservedSample,
+    ObservedTopic,
+    encode_sample,
+)
+from backend.services.samples.rates import has_rates, with_rates, without_rates
+from backend.services.samples.reading import read_latest
+
+CONCURRENT_COUNT_MAX: Final = 64
+PENDING_COUNT_MAX: Final = 50_000
+"""While nobody archives, the oldest samples beyond this are given up: a gap in the history."""
+
+# What the client's signatures take; such maps are invariant.
+Field = bytes | bytearray | memoryview | str | int | float
+Value = Field
+
+log = structlog.get_logger(__name__)
+
+
+class SampleSource(Protocol):
+    """Give samples of brokers by address."""
+
+    async def sample(self, address: str) -> BrokerSample:
+        """Ask one broker; see `backend.clients.brokers.Brokers.sample` for what it raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionOutcome:
+    """Count the brokers that gave a sample, and those that did not."""
+
+    sampled_count: int
+    silent_count: int
+
+
+async def collect_samples(
+    *, database: Database, redis: Redis, source: SampleSource, clock: Clock
+) -> CollectionOutcome:
+    """Sample every online broker once and publish what they say with its rates.
+
+    A broker that gives no sample keeps its last one, with its rates unknown from now on (D21).
+    """
+    async with database.connect() as connection:
+        online = await brokers.list_online(connection)
+    previous = await read_latest(redis)
+    slots = asyncio.Semaphore(CONCURRENT_COUNT_MAX)
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(_observe(broker, source, clock, slots)) for broker in online]
+    found = [sample for task in asked if (sample := task.result()) is not None]
+    samples = [with_rates(sample, previous.get(sample.field)) for sample in found]
+    await _publish(redis, samples, previous)
+    return CollectionOutcome(sampled_count=len(samples), silent_count=len(online) - len(samples))
+
+
+async def _observe(
+    broker: Broker, source: SampleSource, clock: Clock, slots: asyncio.Semaphore
+) -> ObservedSample | None:
+    async with slots:
+        try:
+            reported = await source.sample(broker.address)
+        except (BrokerUnreachable, BrokerRefused) as error:
+            log.info("broker_not_sampled", address=broker.address, reason=error.reason)
+            return None
+    claimed = (reported.cluster_name, reported.broker_name, reported.broker_id)
+    if claimed != (broker.cluster_name, broker.group_name, broker.broker_id):
+        # Its address now belongs to another broker, which will register there.
+        log.warning("sample_of_another_broker", address=broker.address, claimed=claimed)
+        return None
+    return _observed(reported, observed_at_ms=clock.now_ms())
+
+
+async def _publish(
+    redis: Redis, samples: Sequence[ObservedSample], previous: Mapping[str, ObservedSample]
+) -> None:
+    sampled = {sample.field for sample in samples}
+    outdated: dict[Field, Value] = {
+        field: encode_sample(without_rates(sample))
+        for field, sample in previous.items()
+        if field not in sampled and has_rates(sample)
+    }
+    encoded: dict[Field, Value] = {sample.field: encode_sample(sample) for sample in samples}
+    if not encoded and not outdated:
+        return
+    async with redis.pipeline(transaction=False) as pipeline:
+        pipeline.hset(LATEST_KEY, mapping={**outdated, **encoded})
+        for data in encoded.values():
+            pipeline.xadd(
+                PENDING_KEY, {STREAM_FIELD: data}, maxlen=PENDING_COUNT_MAX, approximate=True
+            )
+            pipeline.publish(CHANNEL, data)
+        await pipeline.execute()
+
+
+def _observed(reported: BrokerSample, *, observed_at_ms: int) -> ObservedSample:
+    return ObservedSample(
+        cluster_name=reported.cluster_name,
+        broker_name=reported.broker_name,
+        broker_id=reported.broker_id,
+        observed_at_ms=observed_at_ms,
+        reported_at_ms=reported.observed_at_ms,
+        booted_at_ms=reported.booted_at_ms,
+        messages_in=reported.messages_in,
+        bytes_in=reported.bytes_in,
+        messages_out=reported.messages_out,
+        bytes_out=reported.bytes_out,
+        commit_log_min_position=reported.commit_log_min_position,
+        commit_log_max_position=reported.commit_log_max_position,
+        flushed_position=reported.flushed_position,
+        store_bytes=reported.store_bytes,
+        disk_total_bytes=reported.disk_total_bytes,
+        disk_free_bytes=reported.disk_free_bytes,
+        resident_bytes=reported.resident_bytes,
+        cpu_seconds=reported.cpu_seconds,
+        topics=tuple(
+            ObservedTopic(
+                name=topic.name,
+                messages_in=topic.messages_in,
+                bytes_in=topic.bytes_in,
+                queues=tuple(
+                    ObservedQueue(
+                        queue_id=queue.queue_id,
+                        min_offset=queue.min_offset,
+                        max_offset=queue.max_offset,
+                    )
+                    for queue in topic.queues
+                ),
+            )
+            for topic in reported.topics
+        ),
+    )

@@ -1,0 +1,93 @@
+"""Hold one observed sample and the names under which Redis keeps it.
+
+The JSON form is the same in the hash of latest samples, on the channel and in the stream.
+"""
+
+from typing import Final
+
+import msgspec
+
+LATEST_KEY: Final = "regent:samples:latest"
+"""Hash: `<cluster>/<broker group>/<broker id>` to the newest sample of that broker."""
+CHANNEL: Final = "regent:samples"
+"""Every sample is published here once."""
+PENDING_KEY: Final = "regent:samples:pending"
+"""Stream of samples that no Parquet file holds yet."""
+ARCHIVING_KEY: Final = "regent:samples:archiving"
+"""The part of the stream that an archive run has taken; frozen until its files are recorded."""
+STREAM_FIELD: Final = "sample"
+
+
+class ObservedQueue(msgspec.Struct, frozen=True):
+    """Hold the ends of one queue."""
+
+    queue_id: int
+    min_offset: int
+    max_offset: int
+
+
+class ObservedTopic(msgspec.Struct, frozen=True):
+    """Hold a topic's counters since its broker booted; a rate is None while unknown (D21)."""
+
+    name: str
+    messages_in: int
+    bytes_in: int
+    queues: tuple[ObservedQueue, ...] = ()
+    messages_in_per_second: float | None = None
+    bytes_in_per_second: float | None = None
+
+
+class ObservedSample(msgspec.Struct, frozen=True):
+    """Hold what one broker reported, when it was seen, and the rates since the sample before.
+
+    `observed_at_ms` is the collector's clock, `reported_at_ms` and `booted_at_ms` the broker's.
+    Counters count since boot; a rate is None while unknown (D21).
+    """
+
+    cluster_name: str
+    broker_name: str
+    broker_id: int
+    observed_at_ms: int
+    reported_at_ms: int
+    booted_at_ms: int
+    messages_in: int
+    bytes_in: int
+    messages_out: int
+    bytes_out: int
+    commit_log_min_position: int
+    commit_log_max_position: int
+    flushed_position: int
+    store_bytes: int
+    disk_total_bytes: int
+    disk_free_bytes: int
+    resident_bytes: int
+    cpu_seconds: float
+    topics: tuple[ObservedTopic, ...] = ()
+    messages_in_per_second: float | None = None
+    messages_out_per_second: float | None = None
+    bytes_in_per_second: float | None = None
+    bytes_out_per_second: float | None = None
+
+    @property
+    def field(self) -> str:
+        """Name the broker as the hash of latest samples does."""
+        return broker_field(self.cluster_name, self.broker_name, self.broker_id)
+
+
+def broker_field(cluster_name: str, broker_name: str, broker_id: int) -> str:
+    """Name a broker in a Redis hash."""
+    return f"{cluster_name}/{broker_name}/{broker_id}"
+
+
+def encode_sample(sample: ObservedSample) -> bytes:
+    """Write a sample as JSON."""
+    return msgspec.json.encode(sample)
+
+
+def decode_sample(data: bytes | str) -> ObservedSample:
+    """Read a sample from JSON.
+
+    Raises:
+        msgspec.DecodeError: the bytes are no sample, as after a change of its form.
+    """
+    return msgspec.json.decode(data, type=ObservedSample)

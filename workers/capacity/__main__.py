@@ -1,0 +1,45 @@
+"""Run the capacity report: `python -m workers.capacity --files FILES --output DIR`.
+
+A process of its own, so that no worker ever holds a JVM. The files are a JSON object with a list
+of absolute paths for `broker_samples` and one for `topic_samples`. Ends with 0, or with 1 and the
+reason as the last line of standard error.
+"""
+
+import argparse
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from workers.capacity.job import InputMissing, ReportInput, run_job
+from workers.capacity.session import spark_session
+
+
+def main() -> int:
+    """Parse the arguments, run the job and say why when it fails."""
+    parser = argparse.ArgumentParser(prog="python -m workers.capacity", description=__doc__)
+    parser.add_argument("--files", type=Path, required=True, help="JSON list of the input files")
+    parser.add_argument("--output", type=Path, required=True, help="directory of the results")
+    parser.add_argument("--master", default="local[*]", help="Spark master (default: %(default)s)")
+    parser.add_argument("--memory", default="1g", help="JVM heap (default: %(default)s)")
+    parser.add_argument("--deadline-s", type=int, default=0, help="give up after; 0 is never")
+    arguments = parser.parse_args()
+    # Should whoever started us be killed, the alarm still ends us, and with us the JVM, which
+    # stops when its standard input closes.
+    signal.alarm(arguments.deadline_s)
+    output_dir = arguments.output.absolute()
+    with tempfile.TemporaryDirectory(prefix="regent-capacity-") as work_dir:
+        session = spark_session(
+            master=arguments.master, memory=arguments.memory, work_dir=Path(work_dir)
+        )
+        try:
+            with session as spark:
+                run_job(spark, ReportInput.read(arguments.files), output_dir)
+        except (InputMissing, OSError) as error:
+            print(error, file=sys.stderr)  # noqa: T201 - what the caller shows
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

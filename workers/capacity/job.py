@@ -1,0 +1,105 @@
+"""Read the named files, compute the report and put the results into a directory, whole or not."""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructType
+
+from workers.capacity.coverage import coverage
+from workers.capacity.report import report_rows
+from workers.capacity.schemas import BROKER_SAMPLES, TOPIC_SAMPLES
+
+RESULT_JSON: Final = "report.json"
+RESULT_PARQUET: Final = "rows.parquet"
+
+
+class InputMissing(Exception):  # noqa: N818 - an error is called what went wrong
+    """The manifest names files that are not there: a report without them would be wrong."""
+
+    def __init__(self, missing: Sequence[str]) -> None:
+        super().__init__(
+            f"{len(missing)} files of the history are missing, the first is {missing[0]}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """Name the files that count, by absolute path."""
+
+    broker_samples: tuple[str, ...]
+    topic_samples: tuple[str, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> "ReportInput":
+        """Read the list of files that the caller made from the manifest."""
+        content = json.loads(path.read_text())
+        return cls(
+            broker_samples=tuple(content["broker_samples"]),
+            topic_samples=tuple(content["topic_samples"]),
+        )
+
+
+def run_job(spark: SparkSession, files: ReportInput, output_dir: Path) -> None:
+    """Write the report as JSON and Parquet into a directory that appears complete or not at all.
+
+    Raises:
+        InputMissing: a file of the manifest is not on the disk.
+    """
+    named = [*files.broker_samples, *files.topic_samples]
+    missing = [path for path in named if not Path(path).is_file()]
+    if missing:
+        raise InputMissing(missing)
+    broker_samples = read_frame(spark, files.broker_samples, BROKER_SAMPLES).cache()
+    rows = report_rows(broker_samples, read_frame(spark, files.topic_samples, TOPIC_SAMPLES))
+    partial = output_dir.with_name(f".{output_dir.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    rows.coalesce(1).write.parquet(str(partial / RESULT_PARQUET))
+    # What was written is what is told: the second form is made from the first.
+    stored = spark.read.schema(rows.schema).parquet(str(partial / RESULT_PARQUET))
+    result = {
+        "coverage": _coverage(coverage(broker_samples).first(), file_count=len(named)),
+        "rows": [_row(row) for row in stored.collect()],
+    }
+    text = json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False)
+    (partial / RESULT_JSON).write_text(text + "\n")
+    shutil.rmtree(output_dir, ignore_errors=True)
+    partial.rename(output_dir)
+
+
+def read_frame(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
+    """Read exactly the named files; none gives an empty frame of the same columns."""
+    if not paths:
+        return spark.createDataFrame([], schema)
+    return spark.read.schema(schema).parquet(*paths)
+
+
+def _coverage(row: Row | None, *, file_count: int) -> Mapping[str, Any]:
+    assert row is not None, "an aggregate without groups has one row"
+    return {
+        "from": _instant(row["first_at"]),
+        "to": _instant(row["last_at"]),
+        "sample_count": row["sample_count"],
+        "broker_count": row["broker_count"],
+        "gap_count": row["gap_count"],
+        "gap_seconds": row["gap_seconds"],
+        "file_count": file_count,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        name: value.isoformat() if isinstance(value, date) else value
+        for name, value in row.asDict().items()
+    }
+
+
+def _instant(value: datetime | None) -> str | None:
+    # Spark hands instants over as naive values of this machine's zone.
+    return None if value is None else value.astimezone(UTC).isoformat()

@@ -1,0 +1,62 @@
+"""Name the columns that the report reads and those it writes.
+
+The history holds more; what is not listed here is never read from the disk.
+"""
+
+from typing import Final
+
+from pyspark.sql.types import (
+    DateType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+BROKER: Final = ("cluster_name", "broker_name", "broker_id")
+"""What names a broker: two clusters may each have a group of one name (D2)."""
+TOPIC: Final = (*BROKER, "topic_name")
+
+_IDENTITY: Final = [
+    StructField("cluster_name", StringType()),
+    StructField("broker_name", StringType()),
+    StructField("broker_id", LongType()),
+    StructField("observed_at", TimestampType()),
+    StructField("booted_at", TimestampType()),
+]
+
+BROKER_SAMPLES: Final = StructType(
+    [
+        *_IDENTITY,
+        StructField("store_bytes", LongType()),
+        StructField("disk_total_bytes", LongType()),
+        StructField("disk_free_bytes", LongType()),
+    ]
+)
+
+TOPIC_SAMPLES: Final = StructType(
+    [
+        *_IDENTITY,
+        StructField("topic_name", StringType()),
+        StructField("bytes_in", LongType()),
+    ]
+)
+
+REPORT_ROWS: Final = StructType(
+    [
+        StructField("kind", StringType()),
+        StructField("cluster_name", StringType()),
+        StructField("broker_name", StringType()),
+        StructField("broker_id", LongType()),
+        StructField("topic_name", StringType()),
+        StructField("day", DateType()),
+        StructField("bytes", LongType()),
+        StructField("disk_total_bytes", LongType()),
+        StructField("disk_free_bytes", LongType()),
+        StructField("bytes_per_day", DoubleType()),
+        StructField("days_until_full", DoubleType()),
+        StructField("note", StringType()),
+    ]
+)

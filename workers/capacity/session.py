@@ -1,0 +1,38 @@
+"""Start a Spark driver that stays small, quiet and on this machine."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+LOOPBACK: Final = "127.0.0.1"
+LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
+
+
+@contextmanager
+def spark_session(*, master: str, memory: str, work_dir: Path) -> Iterator[SparkSession]:
+    """Run a driver for as long as the block lasts; its scratch files lie under `work_dir`."""
+    os.environ["SPARK_LOCAL_IP"] = LOOPBACK
+    session = (
+        SparkSession.builder.master(master)
+        .appName("regent-capacity")
+        .config("spark.driver.memory", memory)
+        .config("spark.driver.host", LOOPBACK)
+        .config("spark.driver.bindAddress", LOOPBACK)
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j.configurationFile={LOG_SETTINGS}")
+        .config("spark.local.dir", str(work_dir / "scratch"))
+        .config("spark.sql.warehouse.dir", str(work_dir / "warehouse"))
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        # Fewer than Spark's 200: adaptive execution cuts large shuffles, and tasks cost time too.
+        .config("spark.sql.shuffle.partitions", "8")
+        .getOrCreate()
+    )
+    try:
+        yield session
+    finally:
+        session.stop()

@@ -1,0 +1,101 @@
+"""Configure Celery: Redis carries names and ids, RedBeat keeps the schedule, JSON is all it speaks.
+
+Start it with `celery -A workers.celery_app worker` and `celery -A workers.celery_app beat`.
+Acknowledgement is late and every task may run twice, so every task is safe to repeat.
+"""
+
+import contextlib
+import logging
+import signal
+from typing import Any, Final
+
+from billiard.util import set_pdeathsig  # type: ignore[import-untyped]
+from celery import Celery
+from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
+
+from backend.clients.task_queue import (
+    MAINTENANCE_QUEUE,
+    QUEUES_BY_TASK,
+    REPORT_QUEUE,
+    broker_url,
+)
+from backend.logging import configure_logging
+from backend.services.capacity import RUN_DEADLINE
+from backend.settings import WorkerSettings
+from workers.runtime import close_runtime
+
+CONCURRENCY: Final = 2
+"""One process for a report, which takes minutes, leaves one for what is due every few seconds."""
+VISIBILITY_TIMEOUT_S: Final = int(RUN_DEADLINE.total_seconds()) + 360
+"""A message is delivered again when its worker is gone; never while a task may still be at it."""
+SCHEDULE_KEY_PREFIX: Final = "regent:beat:"
+
+
+def make_app(settings: WorkerSettings) -> Celery:
+    """Build the application from a process's settings."""
+    redis_url = settings.redis_url.get_secret_value()
+    app = Celery("regent", broker=broker_url(redis_url), include=["workers.tasks"])
+    app.conf.update(
+        accept_content=["json"],
+        task_serializer="json",
+        task_ignore_result=True,
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        task_track_started=False,
+        task_default_queue=MAINTENANCE_QUEUE,
+        task_queues={MAINTENANCE_QUEUE: {}, REPORT_QUEUE: {}},
+        task_routes={name: {"queue": queue} for name, queue in QUEUES_BY_TASK.items()},
+        worker_concurrency=CONCURRENCY,
+        worker_prefetch_multiplier=1,
+        worker_cancel_long_running_tasks_on_connection_loss=True,
+        worker_hijack_root_logger=False,
+        worker_send_task_events=False,
+        broker_connection_retry_on_startup=True,
+        broker_transport_options={
+            "visibility_timeout": VISIBILITY_TIMEOUT_S,
+            "socket_timeout": 30,
+            "socket_connect_timeout": 5,
+        },
+        beat_scheduler="redbeat.RedBeatScheduler",
+        beat_schedule=SCHEDULE,
+        # The scheduler sleeps this long at most; its lock ends in time for the next to take over.
+        beat_max_loop_interval=2,
+        redbeat_redis_url=redis_url,
+        redbeat_key_prefix=SCHEDULE_KEY_PREFIX,
+        redbeat_lock_timeout=10,
+        timezone="UTC",
+    )
+    return app
+
+
+def every(seconds: float, task_name: str) -> dict[str, Any]:
+    """Schedule a task; a message that waited for a whole interval is void, the next one follows."""
+    return {"task": task_name, "schedule": seconds, "options": {"expires": seconds}}
+
+
+SCHEDULE: Final = {
+    "liveness.scan": every(5, "liveness.scan"),
+    "samples.collect": every(5, "samples.collect"),
+    "samples.archive": every(60, "samples.archive"),
+    "capacity.revive": every(15, "capacity.revive"),
+}
+
+
+def _configure_logging(**_: Any) -> None:
+    configure_logging(WorkerSettings().log_format)
+    # Each task has its own closing line; these would be three more.
+    for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _die_with_the_worker(**_: Any) -> None:
+    # Without it a pool process outlives a worker that was killed, and with it a report's driver.
+    with contextlib.suppress(OSError):
+        set_pdeathsig(signal.SIGKILL)
+
+
+setup_logging.connect(_configure_logging)
+worker_process_init.connect(_die_with_the_worker)
+worker_process_shutdown.connect(close_runtime)
+
+app = make_app(WorkerSettings())

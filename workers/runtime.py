@@ -1,0 +1,177 @@
+"""Keep one event loop, one engine and one set of clients for the whole life of a worker process.
+
+Celery calls tasks from a thread of its own choosing; the loop has its own, so that a task that is
+cut off never leaves the loop half-way. The use cases run there, and the task waits.
+"""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, TypeVar
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import LockError
+
+from backend.clients.brokers import Brokers
+from backend.clients.clock import Clock, SystemClock
+from backend.clients.remoting_client import RemotingClient
+from backend.clients.report_job import SparkReportJob
+from backend.clients.sample_history import SampleHistory
+from backend.clients.task_queue import CeleryTaskQueue, TaskQueue
+from backend.db.engine import Database, open_database
+from backend.services.capacity import RUN_DEADLINE
+from backend.settings import WorkerSettings
+
+SAMPLE_DEADLINE: Final = timedelta(seconds=2)
+POOL_SIZE: Final = 4
+REDIS_TIMEOUT_S: Final = 5
+CANCEL_PATIENCE_S: Final = 5
+
+OutcomeT = TypeVar("OutcomeT")
+UseCase = Callable[["Clients"], Awaitable[OutcomeT]]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """Hold what use cases need, built once per process."""
+
+    settings: WorkerSettings
+    database: Database
+    redis: Redis
+    brokers: Brokers
+    task_queue: TaskQueue
+    history: SampleHistory
+    report_job: SparkReportJob
+    clock: Clock
+
+
+class Runtime:
+    """Run use cases on the process's event loop."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="use-cases", daemon=True
+        )
+        self._thread.start()
+        self._stack = AsyncExitStack()
+        self._clients = self._call(_open_clients(settings, self._stack), None)
+
+    def run(self, use_case: UseCase[OutcomeT], *, deadline: timedelta) -> OutcomeT:
+        """Carry a use case out and return its outcome; past the deadline it is cancelled.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+        return self._call(_awaited(use_case, self._clients, deadline), deadline)
+
+    def run_alone(
+        self, name: str, use_case: UseCase[OutcomeT], *, deadline: timedelta
+    ) -> OutcomeT | None:
+        """Carry a use case out unless a run of that name is at work anywhere; then return None.
+
+        The lock outlives the deadline, and ends by itself when its process dies.
+
+        Raises:
+            TimeoutError: the deadline passed.
+        """
+
+        async def alone(clients: Clients) -> OutcomeT | None:
+            lock = clients.redis.lock(
+                f"regent:running:{name}",
+                timeout=deadline.total_seconds() + 2 * CANCEL_PATIENCE_S,
+                blocking=False,
+            )
+            if not await lock.acquire():
+                return None
+            try:
+                return await use_case(clients)
+            finally:
+                try:
+                    await lock.release()
+                except LockError:
+                    # It ran out or Redis forgot it: another run may have begun, which the use
+                    # cases stand.
+                    log.warning("lock_lost", lock=name)
+
+        return self.run(alone, deadline=deadline)
+
+    def close(self) -> None:
+        """Close the clients and end the loop."""
+        self._call(self._stack.aclose(), None)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CANCEL_PATIENCE_S)
+
+    def _call(self, awaitable: Awaitable[OutcomeT], deadline: timedelta | None) -> OutcomeT:
+        future = asyncio.run_coroutine_threadsafe(_coroutine(awaitable), self._loop)
+        patience_s = deadline.total_seconds() + CANCEL_PATIENCE_S if deadline else None
+        try:
+            return future.result(patience_s)
+        except BaseException:
+            # The deadline, or Celery cuts the task off: the use case shall not go on alone.
+            future.cancel()
+            concurrent.futures.wait([future], CANCEL_PATIENCE_S)
+            raise
+
+
+_lock: Final = threading.Lock()
+_runtime: Runtime | None = None
+
+
+def runtime() -> Runtime:
+    """Return this process's runtime, made when first asked for, which is after the fork."""
+    global _runtime  # noqa: PLW0603 - one per process is the point
+    with _lock:
+        if _runtime is None:
+            # Everything comes from the environment.
+            _runtime = Runtime(WorkerSettings())
+        return _runtime
+
+
+def close_runtime(**_: Any) -> None:
+    """Close this process's runtime if it ever had one."""
+    global _runtime  # noqa: PLW0603
+    with _lock:
+        if _runtime is not None:
+            _runtime.close()
+            _runtime = None
+
+
+async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clients:
+    redis_url = settings.redis_url.get_secret_value()
+    database = open_database(
+        settings.database_url.get_secret_value(),
+        application_name="regent-worker",
+        pool_size=POOL_SIZE,
+    )
+    stack.push_async_callback(database.dispose)
+    redis = Redis.from_url(redis_url, socket_timeout=REDIS_TIMEOUT_S)
+    stack.push_async_callback(redis.aclose)
+    remoting = RemotingClient(deadline=SAMPLE_DEADLINE)
+    stack.push_async_callback(remoting.aclose)
+    return Clients(
+        settings=settings,
+        database=database,
+        redis=redis,
+        brokers=Brokers(remoting),
+        task_queue=CeleryTaskQueue(redis_url),
+        history=SampleHistory(settings.history_dir),
+        report_job=SparkReportJob(deadline=RUN_DEADLINE),
+        clock=SystemClock(),
+    )
+
+
+async def _awaited(use_case: UseCase[OutcomeT], clients: Clients, deadline: timedelta) -> OutcomeT:
+    async with asyncio.timeout(deadline.total_seconds()):
+        return await use_case(clients)
+
+
+async def _coroutine(awaitable: Awaitable[OutcomeT]) -> OutcomeT:
+    return await awaitable

@@ -1,0 +1,8 @@
+"""Name the tasks: ids in, one use case called, nothing out.
+
+Celery imports this package, and with it every task.
+"""
+
+from workers.tasks import capacity, liveness, samples
+
+__all__ = ["capacity", "liveness", "samples"]

@@ -1,0 +1,65 @@
+"""Give every task its log context, its one closing line and its single run at a time."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, is_dataclass
+from datetime import timedelta
+from typing import Any, Final, ParamSpec, cast
+
+import structlog
+from celery import shared_task
+
+from workers.runtime import Clients, runtime
+
+TIME_LIMIT_S: Final = 60
+"""Celery kills a task that is still at work then; its own deadline comes long before."""
+
+Parameters = ParamSpec("Parameters")
+
+log = structlog.get_logger(__name__)
+
+
+def task(
+    name: str, *, time_limit_s: int = TIME_LIMIT_S
+) -> Callable[[Callable[Parameters, None]], Callable[Parameters, None]]:
+    """Make a function a Celery task of that name; calling it stays a plain call."""
+
+    def register(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
+        registered = shared_task(name=name, time_limit=time_limit_s)(function)
+        return cast("Callable[Parameters, None]", registered)
+
+    return register
+
+
+def run_alone(
+    name: str,
+    use_case: Callable[[Clients], Awaitable[Any]],
+    *,
+    deadline: timedelta,
+    **facts: str,
+) -> None:
+    """Call a use case unless a run of that name is at work, and say how it went in one line.
+
+    A failure is logged and raised, so that Celery counts it; the schedule or the row that asked
+    for it brings the next try.
+    """
+    started = time.monotonic()
+    with structlog.contextvars.bound_contextvars(task=name, **facts):
+        outcome, described = "failed", {}
+        try:
+            result = runtime().run_alone(name, use_case, deadline=deadline)
+            outcome = "skipped" if result is None else "done"
+            described = _described(result)
+        finally:
+            duration_ms = round((time.monotonic() - started) * 1000)
+            log.info("task_ended", outcome=outcome, duration_ms=duration_ms, **described)
+
+
+def _described(result: object) -> dict[str, Any]:
+    if not is_dataclass(result) or isinstance(result, type):
+        return {}
+    return {
+        name: value
+        for name, value in asdict(result).items()
+        if isinstance(value, int | str) or name == "offline"
+    }

@@ -1,0 +1,48 @@
+"""Make capacity reports that were asked for."""
+
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from backend.services.capacity import (
+    RUN_DEADLINE,
+    CapacityReport,
+    ReviveOutcome,
+    make_report,
+    revive_reports,
+)
+from workers.runtime import Clients
+from workers.tasks.base import run_alone, task
+
+TIME_LIMIT_S: Final = int(RUN_DEADLINE.total_seconds()) + 60
+
+
+@task("capacity.run", time_limit_s=TIME_LIMIT_S)
+def run(report_id: str) -> None:
+    """Make one report; while another is being made this one waits to be sent again."""
+
+    async def make(clients: Clients) -> CapacityReport:
+        return await make_report(
+            UUID(report_id),
+            database=clients.database,
+            clock=clients.clock,
+            history=clients.history,
+            job=clients.report_job,
+            report_dir=clients.settings.report_dir,
+        )
+
+    run_alone(
+        "capacity.run", make, deadline=RUN_DEADLINE + timedelta(seconds=30), report_id=report_id
+    )
+
+
+@task("capacity.revive")
+def revive() -> None:
+    """Send waiting reports again and give up lost ones."""
+    run_alone("capacity.revive", _revive, deadline=timedelta(seconds=15))
+
+
+async def _revive(clients: Clients) -> ReviveOutcome:
+    return await revive_reports(
+        database=clients.database, clock=clients.clock, task_queue=clients.task_queue
+    )
