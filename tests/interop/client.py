@@ -1,0 +1,195 @@
+"""Scenarios of the stock Java client, each run in a process of its own."""
+
+import json
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).parent
+VERSIONS = ("5.5.0", "4.9.8")
+JVM_OPTIONS = (
+    # Short runs on few cores: the second compiler and a concurrent collector cost more than they
+    # bring.
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Xmx512m",
+)
+RESULT_TIMEOUT_S = 150.0
+
+
+class ScenarioError(AssertionError):
+    """A scenario saw something else than the protocol promises."""
+
+
+@dataclass(frozen=True, slots=True)
+class StockClient:
+    """One version of the stock client, built and ready to run.
+
+    Attributes:
+        version: Its release.
+        name_server: The address it is pointed at.
+        home: Takes the client's own log files.
+    """
+
+    version: str
+    name_server: str
+    home: Path
+
+    @property
+    def label(self) -> str:
+        """The version in letters that a topic name may have."""
+        return "v" + self.version.replace(".", "-")
+
+    def run(self, scenario: str, /, *, system: dict[str, str] | None = None, **options: Any) -> Any:
+        """Run a scenario to its end and return the facts of its result."""
+        with self.start(scenario, system=system, **options) as running:
+            return running.result()
+
+    @contextmanager
+    def start(
+        self,
+        scenario: str,
+        /,
+        *,
+        system: dict[str, str] | None = None,
+        **options: Any,
+    ) -> Iterator["RunningScenario"]:
+        """Start a scenario; it is ended with the block if it has not ended by itself."""
+        process = subprocess.Popen(
+            self._command(scenario, system or {}, options),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running = RunningScenario(f"{scenario} of client {self.version}", process)
+        try:
+            yield running
+        finally:
+            running.close()
+
+    def _command(self, scenario: str, system: dict[str, str], options: dict[str, Any]) -> list[str]:
+        build = PROJECT / "target" / f"client-{self.version}"
+        properties = {
+            "user.home": str(self.home),
+            "rocketmq.client.logRoot": str(self.home),
+            "rocketmq.client.logLevel": "WARN",
+            **system,
+        }
+        command = [
+            *("java", *JVM_OPTIONS),
+            *(f"-D{name}={value}" for name, value in properties.items()),
+            *("-cp", f"{build / 'interop.jar'}:{build / 'lib' / '*'}", "regent.interop.Main"),
+            *(scenario, "--name-server", self.name_server),
+        ]
+        for name, value in options.items():
+            for one in value if isinstance(value, list) else [value]:
+                command += [f"--{name.replace('_', '-')}", str(one)]
+        return command
+
+
+class RunningScenario:
+    """A scenario's process and the events it has printed."""
+
+    def __init__(self, title: str, process: subprocess.Popen[str]) -> None:
+        self._title = title
+        self._process = process
+        self._events: list[dict[str, Any]] = []
+        self._errors = ""
+        self._changed = threading.Condition()
+        self._readers = (
+            threading.Thread(target=self._read_events, daemon=True),
+            threading.Thread(target=self._read_errors, daemon=True),
+        )
+        for reader in self._readers:
+            reader.start()
+
+    def wait_for(
+        self,
+        accepts: Callable[[dict[str, Any]], bool],
+        *,
+        timeout_s: float,
+    ) -> dict[str, Any]:
+        """Return the newest event as soon as it is one that is accepted."""
+
+        def has_come() -> bool:
+            return self._has_ended() or bool(self._events and accepts(self._events[-1]))
+
+        with self._changed:
+            came = self._changed.wait_for(has_come, timeout_s)
+            if came and self._events and accepts(self._events[-1]):
+                return self._events[-1]
+        raise ScenarioError(f"{self._title}: {self._describe()}")
+
+    def result(self, timeout_s: float = RESULT_TIMEOUT_S) -> dict[str, Any]:
+        """Wait for the scenario's end and return the facts of its result."""
+        with self._changed:
+            self._changed.wait_for(self._has_ended, timeout_s)
+            if self._has_ended() and self._events[-1]["event"] == "result":
+                return self._events[-1]
+        raise ScenarioError(f"{self._title}: {self._describe()}")
+
+    def tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        for reader in self._readers:
+            reader.join()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
+
+    def _has_ended(self) -> bool:
+        return bool(self._events) and self._events[-1]["event"] in ("result", "failed", "ended")
+
+    def _describe(self) -> str:
+        last = self._events[-1] if self._events else {}
+        reason = last.get("reason", f"nothing more after {last}")
+        return f"{reason}\n{self._errors[-4000:]}"
+
+    def _read_events(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith('{"event"'):
+                self._add(json.loads(line))
+        with self._changed:
+            if not self._has_ended():
+                code = self._process.wait()
+                reason = f"the process ended with {code} and no result"
+                self._events.append({"event": "ended", "reason": reason})
+            self._changed.notify_all()
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self._errors += line
+
+    def _add(self, event: dict[str, Any]) -> None:
+        with self._changed:
+            self._events.append(event)
+            self._changed.notify_all()
+
+
+def build() -> None:
+    """Build the scenarios for every client version, unless they are newer than their sources."""
+    sources = [PROJECT / "pom.xml", *PROJECT.glob("client-*/pom.xml"), *PROJECT.rglob("*.java")]
+    jars = [PROJECT / "target" / f"client-{version}" / "interop.jar" for version in VERSIONS]
+    newest = max(source.stat().st_mtime for source in sources if "target" not in source.parts)
+    if all(jar.exists() and jar.stat().st_mtime >= newest for jar in jars):
+        return
+    assert shutil.which("mvn"), "Maven builds the scenarios; Debian: apt-get install maven"
+    subprocess.run(
+        ["mvn", "-q", "-B", "package", "dependency:copy-dependencies"],
+        cwd=PROJECT,
+        check=True,
+    )

@@ -1,0 +1,264 @@
+"""A whole local cluster for tests: `regent up` in a directory and on ports of its own.
+
+One cluster serves every test of a session that asks for the fixture `cluster`; a test that needs to
+start, stop or break one more runs its own with `running_cluster`.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+REGENT = Path(sys.executable).with_name("regent")
+START_TIMEOUT_S = 90.0
+STOP_TIMEOUT_S = 40.0
+PORT_FIRST, PORT_LAST = 15_000, 30_000
+"""Below the ports the kernel hands out by itself, so that none is taken between look and use."""
+PORTS_PER_CLUSTER = 100
+
+
+class ClusterError(AssertionError):
+    """The cluster did not do what it was told; the message holds the end of its output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The three ports a cluster is told; its brokers take some around and above theirs."""
+
+    http: int
+    remoting: int
+    broker: int
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return (
+            *("--http-port", str(self.http)),
+            *("--remoting-port", str(self.remoting)),
+            *("--broker-port", str(self.broker)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerProcess:
+    name: str
+    address: str
+    pid: int | None
+    store_path: Path
+
+
+class Cluster:
+    """A running `regent up`."""
+
+    admin_name = "admin"
+
+    def __init__(self, process: subprocess.Popen[bytes], data_dir: Path, output: Path) -> None:
+        self.process = process
+        self.data_dir = data_dir
+        self.output_path = output
+
+    @property
+    def output(self) -> str:
+        return self.output_path.read_text(errors="replace")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What `cluster.json` says now; process ids change when a process is started again."""
+        return json.loads((self.data_dir / "cluster.json").read_text())
+
+    @property
+    def http_url(self) -> str:
+        return self.state["http"]["url"]
+
+    @property
+    def name_server_address(self) -> str:
+        return self.state["remoting"]["address"]
+
+    @property
+    def admin_password(self) -> str:
+        return (self.data_dir / "bootstrap-secret").read_text().strip()
+
+    @property
+    def brokers(self) -> list[BrokerProcess]:
+        return [
+            BrokerProcess(entry["group"], entry["address"], entry["pid"], Path(entry["store"]))
+            for entry in self.state["brokers"]
+        ]
+
+    def broker(self, name: str) -> BrokerProcess:
+        return next(broker for broker in self.brokers if broker.name == name)
+
+    def process_ids(self) -> set[int]:
+        """Return the supervisor and everything below it that runs now."""
+        supervisor = psutil.Process(self.process.pid)
+        return {supervisor.pid, *(child.pid for child in supervisor.children(recursive=True))}
+
+    def end_broker(self, name: str, number: signal.Signals) -> None:
+        """Signal a broker's own process and wait until the supervisor has started it again."""
+        ended = self.broker(name).pid
+        assert ended is not None, f"{name} is not running"
+        os.kill(ended, number)
+        self.await_broker(name, other_than=ended)
+
+    def await_broker(self, name: str, *, other_than: int | None = None) -> BrokerProcess:
+        """Wait until a broker runs, under another process id than given, and takes connections."""
+
+        def is_back() -> bool:
+            broker = self.broker(name)
+            return broker.pid not in (None, other_than) and takes_connections(broker.address)
+
+        wait_until(is_back, timeout_s=START_TIMEOUT_S, what=lambda: f"{name}\n{self.output}")
+        return self.broker(name)
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """Stop the cluster as Ctrl-C does and return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise ClusterError(f"the cluster did not stop:\n{self.output}") from None
+        return self.process.returncode
+
+
+def launch(data_dir: Path, ports: Ports) -> Cluster:
+    """Start `regent up` and return at once."""
+    output = data_dir.with_name(f"{data_dir.name}-{time.monotonic_ns()}.output")
+    with output.open("wb") as file:
+        process = subprocess.Popen(
+            [str(REGENT), "up", "--data", str(data_dir), *ports.options],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+    return Cluster(process, data_dir, output)
+
+
+def start(data_dir: Path, ports: Ports) -> Cluster:
+    """Start `regent up` and wait for its `ready`."""
+    cluster = launch(data_dir, ports)
+
+    def is_ready() -> bool:
+        if cluster.process.poll() is not None:
+            raise ClusterError(f"the cluster ended while starting:\n{cluster.output}")
+        return cluster.output.rstrip().endswith("ready")
+
+    try:
+        wait_until(is_ready, timeout_s=START_TIMEOUT_S, what=lambda: f"ready:\n{cluster.output}")
+    except AssertionError:
+        with suppress(ClusterError):
+            cluster.stop()
+        raise
+    return cluster
+
+
+@contextmanager
+def running_cluster(data_dir: Path, ports: Ports) -> Iterator[Cluster]:
+    """Run a cluster for the length of a block."""
+    cluster = start(data_dir, ports)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@contextmanager
+def short_directory() -> Iterator[Path]:
+    """Make a directory whose path leaves a unix socket below it room: 107 bytes are all it has."""
+    path = Path(tempfile.mkdtemp(prefix="regent-"))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def free_ports() -> Ports:
+    """Find ports for one cluster that nothing listens on."""
+    span = (PORT_LAST - PORT_FIRST) // PORTS_PER_CLUSTER
+    for attempt in range(span):
+        slot = (os.getpid() * 7 + attempt + next(_slots)) % span
+        base = PORT_FIRST + slot * PORTS_PER_CLUSTER
+        if all(_is_free(base + offset) for offset in range(PORTS_PER_CLUSTER // 2)):
+            return Ports(http=base, remoting=base + 1, broker=base + 10)
+    raise ClusterError("no free ports")
+
+
+def _slot_numbers() -> Iterator[int]:
+    number = 0
+    while True:
+        yield number
+        number += 1
+
+
+_slots = _slot_numbers()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def takes_connections(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def wait_until(
+    holds: Callable[[], bool],
+    *,
+    timeout_s: float,
+    what: Callable[[], str],
+    interval_s: float = 0.05,
+) -> float:
+    """Poll until a condition holds and return the seconds it took; fail at the deadline."""
+    started = time.monotonic()
+    while not holds():
+        if time.monotonic() - started > timeout_s:
+            raise ClusterError(f"not within {timeout_s:.0f} s: {what()}")
+        time.sleep(interval_s)
+    return time.monotonic() - started
+
+
+_shared = pytest.StashKey[Cluster]()
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    """Give the one cluster of this session: control plane, worker, beat and two broker groups.
+
+    Both test folders import this fixture, and pytest would make it once for each; so the cluster is
+    kept with the session's configuration, which stops it at the end.
+    """
+    stash = request.config.stash
+    if _shared not in stash:
+        directory = short_directory()
+        path = directory.__enter__()
+        request.config.add_cleanup(lambda: directory.__exit__(None, None, None))
+        stash[_shared] = start(path / "data", free_ports())
+        request.config.add_cleanup(stash[_shared].stop)
+    return stash[_shared]
