@@ -1,1 +1,17 @@
-//! One client connection as a state machine: bytes in, answers and cold requests out.
+//! The hot path of a broker: one connection as a state machine (D23).
+//!
+//! Bytes go in; appends happen under one writer lock a call; answers, deferred answers, arrivals
+//! and every request that is not hot come out. No sockets, no clock, no threads: time is an
+//! argument, and the same input gives the same output under any driver.
+
+#![forbid(unsafe_code)]
+
+mod broker;
+mod connection;
+mod properties;
+mod reply;
+mod send;
+mod unique_key;
+
+pub use broker::{HotPath, HotPathConfig, Topic};
+pub use connection::{Arrival, Connection, Received};

@@ -1,6 +1,7 @@
 //! Commands and their codec.
 
-use parking_lot::Mutex;
+use std::sync::Mutex;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -8,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyMapping};
 use regent_remoting as remoting;
 use regent_remoting::{Encoding, Fields, FrameWriter, Language, limits};
 
-use crate::error::{ProtocolError, detached};
+use crate::error::{Failure, ProtocolError, detached};
 
 /// A remoting command, received.
 #[pyclass(frozen, get_all, module = "regent_engine")]
@@ -148,7 +149,11 @@ impl Decoder {
     fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<Vec<Command>> {
         let (commands, outcome) = detached(py, || {
             let mut commands = Vec::new();
-            let outcome = self.0.lock().receive(data, &mut commands);
+            let mut decoder = self
+                .0
+                .lock()
+                .map_err(|_| Failure::poisoned("the decoder refuses work after a panic"))?;
+            let outcome = decoder.receive(data, &mut commands);
             Ok((commands, outcome))
         })?;
         let commands: PyResult<Vec<_>> = commands

@@ -41,20 +41,6 @@ impl Failure {
             message: message.to_owned(),
         }
     }
-
-    pub(crate) fn into_python(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Protocol(message) => ProtocolError::new_err(message),
-            Self::Value(message) => PyValueError::new_err(message),
-            Self::Store { code, message } => {
-                let error = StoreError::new_err(message);
-                match error.value(py).setattr("code", code) {
-                    Ok(()) => error,
-                    Err(failed) => failed,
-                }
-            }
-        }
-    }
 }
 
 impl From<FrameError> for Failure {
@@ -87,14 +73,39 @@ impl From<commitlog::AppendError> for Failure {
     }
 }
 
-/// Run `work` with the interpreter lock free, and turn a panic in it into [`Failure::poisoned`].
+/// Make the exception that stands for a failure.
+pub(crate) fn into_python(py: Python<'_>, failure: Failure) -> PyErr {
+    match failure {
+        Failure::Protocol(message) => ProtocolError::new_err(message),
+        Failure::Value(message) => PyValueError::new_err(message),
+        Failure::Store { code, message } => {
+            let error = StoreError::new_err(message);
+            match error.value(py).setattr("code", code) {
+                Ok(()) => error,
+                Err(failed) => failed,
+            }
+        }
+    }
+}
+
+/// Run `work`; after a panic in it run `on_panic` and fail.
+pub(crate) fn caught<T>(
+    work: impl FnOnce() -> Result<T, Failure>,
+    on_panic: impl FnOnce(),
+) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        on_panic();
+        Err(Failure::poisoned(&panic_text(panic.as_ref())))
+    })
+}
+
+/// Run `work` that leaves nothing behind, with the interpreter lock free.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work)))
-        .unwrap_or_else(|panic| Err(Failure::poisoned(&panic_text(panic.as_ref()))))
-        .map_err(|failure| failure.into_python(py))
+    py.detach(|| caught(work, || ()))
+        .map_err(|failure| into_python(py, failure))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -7,7 +7,9 @@
 
 mod command;
 mod error;
+mod hotpath;
 mod message;
+mod store;
 
 use pyo3::prelude::*;
 
@@ -19,8 +21,12 @@ mod regent_engine {
     #[pymodule_export]
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]
+    use crate::hotpath::{Connection, HotPath, Received};
+    #[pymodule_export]
     use crate::message::{
         Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,
         parse_properties, tag_hash,
     };
+    #[pymodule_export]
+    use crate::store::{Appended, Counters, ReadResult, Store};
 }

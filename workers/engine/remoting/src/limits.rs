@@ -3,7 +3,7 @@
 /// The largest frame, length field included (`com.rocketmq.remoting.frameMaxLength`).
 pub const FRAME_SIZE_MAX_DEFAULT: usize = 16 * 1024 * 1024;
 
-/// The largest header. Stock allows a whole frame of it; 1 MiB holds the largest legal property
+/// The largest header we read. Stock allows a whole frame of it; 1 MiB holds the largest legal property
 /// string (32 767 bytes) even when JSON writes each byte as a six-byte escape.
 pub const HEADER_SIZE_MAX: usize = 1024 * 1024;
 
@@ -18,3 +18,6 @@ pub const REASSEMBLY_KEPT_MAX: usize = 256 * 1024;
 
 /// The bytes before the header: the length, and the encoding with the header's length.
 pub const FRAME_PREFIX_SIZE: usize = 8;
+
+/// The largest header we write: what its 24-bit length field can say.
+pub const HEADER_WRITTEN_MAX: usize = (1 << 24) - 1;

@@ -3,7 +3,7 @@
 use crate::error::EncodeError;
 use crate::header::Encoding;
 use crate::language::Language;
-use crate::limits::{FRAME_PREFIX_SIZE, HEADER_SIZE_MAX};
+use crate::limits::{FRAME_PREFIX_SIZE, HEADER_WRITTEN_MAX};
 
 /// What every header carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,24 +60,29 @@ impl<'o> FrameWriter<'o> {
     pub fn ext(&mut self, key: &str, value: &str) {
         match self.encoding {
             Encoding::Json => {
-                self.json_key(key);
+                self.json_separator();
+                append_json_string(self.out, key);
+                self.out.push(b':');
                 append_json_string(self.out, value);
             }
             Encoding::RocketMq => self.binary_entry(key, value.as_bytes()),
         }
     }
 
-    /// Add an ext field whose value is a whole number.
+    /// Add an ext field of which neither key nor value needs an escape in JSON.
+    pub fn ext_plain(&mut self, key: &str, value: &str) {
+        match self.encoding {
+            Encoding::Json => self.json_plain(key, value.as_bytes()),
+            Encoding::RocketMq => self.binary_entry(key, value.as_bytes()),
+        }
+    }
+
+    /// Add an ext field whose value is a whole number and whose key needs no escape.
     pub fn ext_number(&mut self, key: &str, value: impl itoa::Integer) {
         let mut digits = itoa::Buffer::new();
         let digits = digits.format(value);
         match self.encoding {
-            Encoding::Json => {
-                self.json_key(key);
-                self.out.push(b'"');
-                self.out.extend_from_slice(digits.as_bytes());
-                self.out.push(b'"');
-            }
+            Encoding::Json => self.json_plain(key, digits.as_bytes()),
             Encoding::RocketMq => self.binary_entry(key, digits.as_bytes()),
         }
     }
@@ -98,7 +103,7 @@ impl<'o> FrameWriter<'o> {
         }
         let header = self.out.len() - self.start - FRAME_PREFIX_SIZE;
         let length = FRAME_PREFIX_SIZE - 4 + header + body.len();
-        if header > HEADER_SIZE_MAX {
+        if header > HEADER_WRITTEN_MAX {
             self.failed = Some(EncodeError::HeaderTooLong(header));
         } else if i32::try_from(length).is_err() {
             self.failed = Some(EncodeError::FrameTooLong(length));
@@ -122,7 +127,7 @@ impl<'o> FrameWriter<'o> {
         self.out[at..at + 4].copy_from_slice(&value.to_be_bytes());
     }
 
-    fn json_key(&mut self, key: &str) {
+    fn json_separator(&mut self) {
         let opening: &[u8] = if self.ext_at == 0 {
             b",\"extFields\":{"
         } else {
@@ -130,8 +135,17 @@ impl<'o> FrameWriter<'o> {
         };
         self.ext_at = 1;
         self.out.extend_from_slice(opening);
-        append_json_string(self.out, key);
-        self.out.push(b':');
+    }
+
+    fn json_plain(&mut self, key: &str, value: &[u8]) {
+        debug_assert!(!key.bytes().any(|byte| needs_escape(&byte)));
+        debug_assert!(!value.iter().any(needs_escape));
+        self.json_separator();
+        self.out.push(b'"');
+        self.out.extend_from_slice(key.as_bytes());
+        self.out.extend_from_slice(b"\":\"");
+        self.out.extend_from_slice(value);
+        self.out.push(b'"');
     }
 
     fn binary_entry(&mut self, key: &str, value: &[u8]) {
@@ -146,7 +160,7 @@ impl<'o> FrameWriter<'o> {
     }
 }
 
-/// Append a four-byte size. One beyond its range also breaks [`HEADER_SIZE_MAX`], which
+/// Append a four-byte size. One beyond its range also breaks [`HEADER_WRITTEN_MAX`], which
 /// [`FrameWriter::finish`] checks.
 fn append_size(out: &mut Vec<u8>, size: usize) {
     let size = i32::try_from(size).unwrap_or(i32::MAX);
@@ -190,11 +204,14 @@ fn begin_json(out: &mut Vec<u8>, fields: &Fields<'_>) {
     out.extend_from_slice(digits.format(fields.version).as_bytes());
 }
 
+fn needs_escape(byte: &u8) -> bool {
+    *byte < 0x20 || matches!(byte, b'"' | b'\\')
+}
+
 fn append_json_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
     let mut rest = text.as_bytes();
-    let needs_escape = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
     while let Some(at) = rest.iter().position(needs_escape) {
         out.extend_from_slice(&rest[..at]);
         match rest[at] {

@@ -1,0 +1,135 @@
+//! What the connections of one broker share.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use ahash::AHashMap;
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use crate::unique_key::UniqueKeys;
+
+const PERM_WRITE: u32 = 2;
+const RETRY_PREFIX: &str = "%RETRY%";
+
+/// Topics that clients must not send to (remoting.md 2.2).
+const FORBIDDEN_TOPICS: [&str; 6] = [
+    "SCHEDULE_TOPIC_XXXX",
+    "RMQ_SYS_TRANS_HALF_TOPIC",
+    "RMQ_SYS_TRANS_OP_HALF_TOPIC",
+    "TRANS_CHECK_MAX_TIME_TOPIC",
+    "SELF_TEST_TOPIC",
+    "OFFSET_MOVED_EVENT",
+];
+
+/// Names and addresses that go into messages and answers.
+#[derive(Debug, Clone)]
+pub struct HotPathConfig {
+    /// `brokerName`.
+    pub broker_name: String,
+    /// `brokerClusterName`, stored as property `CLUSTER`.
+    pub cluster_name: String,
+    /// `regionId`, stored as property `MSG_REGION`.
+    pub region: String,
+    /// The broker's advertised address.
+    pub store_host: SocketAddr,
+    /// The largest frame a connection takes.
+    pub frame_size_max: usize,
+    /// Tells the unique keys of this process from those of others.
+    pub seed: u64,
+}
+
+/// What the hot path knows of a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Topic {
+    /// Permission bits: 4 read, 2 write, 1 inherit.
+    pub perm: u32,
+    /// Queues that consumers see.
+    pub read_queue_count: u32,
+    /// Queues that producers see.
+    pub write_queue_count: u32,
+}
+
+/// A topic that takes hot sends.
+#[derive(Debug)]
+pub(crate) struct HotTopic {
+    pub(crate) name: Arc<str>,
+    queue_count: u32,
+    write_queue_count: u32,
+}
+
+impl HotTopic {
+    /// Choose the queue of a message: the one asked for when it exists, or any for a negative
+    /// one. `None` is for the dispatcher to refuse.
+    pub(crate) fn queue_id(&self, asked: i32, next: &AtomicU32) -> Option<i32> {
+        match u32::try_from(asked) {
+            Ok(queue_id) => (queue_id < self.queue_count).then_some(asked),
+            Err(_) => {
+                let turn = next.fetch_add(1, Ordering::Relaxed);
+                i32::try_from(turn.checked_rem(self.write_queue_count)?).ok()
+            }
+        }
+    }
+}
+
+pub(crate) type HotTopics = AHashMap<Arc<str>, HotTopic>;
+
+/// The state that one broker's connections share.
+#[derive(Debug)]
+pub struct HotPath {
+    pub(crate) config: HotPathConfig,
+    pub(crate) unique_keys: UniqueKeys,
+    pub(crate) next_queue: AtomicU32,
+    topics: RwLock<HotTopics>,
+    writable: AtomicBool,
+}
+
+impl HotPath {
+    /// A hot path without topics, writable.
+    #[must_use]
+    pub fn new(config: HotPathConfig) -> Self {
+        Self {
+            unique_keys: UniqueKeys::new(config.store_host.ip(), config.seed),
+            config,
+            next_queue: AtomicU32::new(0),
+            topics: RwLock::default(),
+            writable: AtomicBool::new(true),
+        }
+    }
+
+    /// Add or change a topic. One that clients can't simply send to stays unknown here, so that
+    /// its sends go up cold.
+    pub fn set_topic(&self, name: &str, topic: Topic) {
+        let takes_sends = topic.perm & PERM_WRITE != 0
+            && !name.starts_with(RETRY_PREFIX)
+            && !FORBIDDEN_TOPICS.contains(&name);
+        if !takes_sends {
+            return self.remove_topic(name);
+        }
+        let name: Arc<str> = Arc::from(name);
+        let hot = HotTopic {
+            name: Arc::clone(&name),
+            queue_count: topic.read_queue_count.max(topic.write_queue_count),
+            write_queue_count: topic.write_queue_count,
+        };
+        self.topics.write().insert(name, hot);
+    }
+
+    /// Forget a topic.
+    pub fn remove_topic(&self, name: &str) {
+        self.topics.write().remove(name);
+    }
+
+    /// Say whether hot sends are taken or answered with code 14.
+    pub fn set_writable(&self, writable: bool) {
+        self.writable.store(writable, Ordering::Release);
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn topics(&self) -> RwLockReadGuard<'_, HotTopics> {
+        self.topics.read()
+    }
+}

@@ -1,0 +1,377 @@
+//! The store.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+use regent_commitlog as commitlog;
+use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
+use regent_remoting::message_id::append_message_id;
+
+use crate::error::{Failure, caught, into_python};
+use crate::message::host;
+
+/// A store, and whether work in it has panicked.
+pub(crate) struct SharedStore {
+    store: commitlog::Store,
+    poisoned: AtomicBool,
+    host: SocketAddr,
+}
+
+impl SharedStore {
+    /// Run `work` with the interpreter lock free. A panic in it poisons the store.
+    pub(crate) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&commitlog::Store) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            if self.poisoned.load(Ordering::Acquire) {
+                return Err(Failure::poisoned("the store refuses work after a panic"));
+            }
+            caught(
+                || work(&self.store),
+                || self.poisoned.store(true, Ordering::Release),
+            )
+        })
+        .map_err(|failure| into_python(py, failure))
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Where an appended message went.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Appended {
+    queue_offset: u64,
+    log_position: u64,
+    size: u32,
+    store_timestamp_ms: i64,
+    message_id: String,
+}
+
+/// What a queue read found.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct ReadResult {
+    status: &'static str,
+    next_offset: u64,
+    min_offset: u64,
+    max_offset: u64,
+    count: usize,
+    body: Py<PyBytes>,
+}
+
+/// Messages and record bytes appended since the store was opened.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Counters {
+    messages: u64,
+    bytes: u64,
+    topics: Py<PyDict>,
+}
+
+/// One message store.
+#[pyclass(frozen, module = "regent_engine")]
+pub(crate) struct Store(pub(crate) Arc<SharedStore>);
+
+#[pymethods]
+impl Store {
+    #[new]
+    #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
+        queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
+        delay_levels_ms=None, store_host=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        commit_log_path: Option<PathBuf>,
+        segment_size_bytes: u64,
+        queue_file_size_bytes: u64,
+        flush_mode: &str,
+        message_body_size_max: usize,
+        delay_levels_ms: Option<Vec<i64>>,
+        store_host: Option<(String, u16)>,
+    ) -> PyResult<Self> {
+        let mut config = StoreConfig::new(path);
+        config.commit_log_dir = commit_log_path;
+        config.segment_size_bytes = segment_size_bytes;
+        config.queue_file_size_bytes = queue_file_size_bytes;
+        config.flush_mode = match flush_mode {
+            "async" => FlushMode::Async,
+            "sync" => FlushMode::Sync,
+            _ => return Err(PyValueError::new_err("flush_mode is async or sync")),
+        };
+        config.message_body_size_max = message_body_size_max;
+        if let Some(levels) = delay_levels_ms {
+            config.delay_levels_ms = levels;
+        }
+        let host = host(&store_host.unwrap_or_else(|| ("127.0.0.1".to_owned(), 10_911)))?;
+        let store = py
+            .detach(|| caught(|| Ok(commitlog::Store::open(config, now_ms())?), || ()))
+            .map_err(|failure| into_python(py, failure))?;
+        Ok(Self(Arc::new(SharedStore {
+            store,
+            poisoned: AtomicBool::new(false),
+            host,
+        })))
+    }
+
+    #[pyo3(signature = (topic, queue_id, body, properties, *, flag=0, sys_flag=0,
+        born_timestamp_ms=0, born_host=None, reconsume_times=0, prepared_transaction_offset=0,
+        store_host=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn append(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        body: &[u8],
+        properties: &[u8],
+        flag: i32,
+        sys_flag: i32,
+        born_timestamp_ms: i64,
+        born_host: Option<(String, u16)>,
+        reconsume_times: i32,
+        prepared_transaction_offset: i64,
+        store_host: Option<(String, u16)>,
+    ) -> PyResult<Appended> {
+        let store_host = store_host.as_ref().map_or(Ok(self.0.host), host)?;
+        let born_host = host(&born_host.unwrap_or_else(|| ("127.0.0.1".to_owned(), 0)))?;
+        let message = NewMessage {
+            flag,
+            sys_flag,
+            born_timestamp_ms,
+            born_host,
+            store_host,
+            reconsume_times,
+            prepared_transaction_offset,
+            properties,
+            ..NewMessage::new(topic, queue_id, body)
+        };
+        let appended = self.0.run(py, |store| {
+            Ok(store.writer()?.append(&message, now_ms())?)
+        })?;
+        let mut message_id = String::new();
+        append_message_id(&mut message_id, store_host, appended.log_position);
+        Ok(Appended {
+            queue_offset: appended.queue_offset,
+            log_position: appended.log_position,
+            size: appended.size,
+            store_timestamp_ms: appended.store_timestamp_ms,
+            message_id,
+        })
+    }
+
+    fn append_many(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        bodies: Vec<PyBackedBytes>,
+        properties: Vec<PyBackedBytes>,
+    ) -> PyResult<Vec<u64>> {
+        if bodies.len() != properties.len() {
+            return Err(PyValueError::new_err(
+                "as many properties as bodies are needed",
+            ));
+        }
+        self.0.run(py, |store| {
+            let now_ms = now_ms();
+            let mut shared = NewMessage::new(topic, queue_id, &[]);
+            shared.store_host = self.0.host;
+            shared.born_timestamp_ms = now_ms;
+            let mut writer = store.writer()?;
+            let mut offsets = Vec::with_capacity(bodies.len());
+            for (body, properties) in bodies.iter().zip(&properties) {
+                let message = NewMessage {
+                    body,
+                    properties,
+                    ..shared
+                };
+                offsets.push(writer.append(&message, now_ms)?.queue_offset);
+            }
+            Ok(offsets)
+        })
+    }
+
+    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
+    #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
+    fn read(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        offset: i64,
+        count_max: usize,
+        bytes_max: usize,
+        tag_hashes: Option<Vec<i32>>,
+    ) -> PyResult<ReadResult> {
+        let read = QueueRead {
+            offset,
+            count_max,
+            bytes_max,
+            filter: tag_hashes.as_deref(),
+        };
+        let (outcome, records) = self.0.run(py, |store| {
+            let mut records = Vec::new();
+            Ok((
+                store.read_queue(topic, queue_id, &read, &mut records)?,
+                records,
+            ))
+        })?;
+        Ok(ReadResult {
+            status: outcome.status.name(),
+            next_offset: outcome.next_offset,
+            min_offset: outcome.min_offset,
+            max_offset: outcome.max_offset,
+            count: outcome.count,
+            body: PyBytes::new(py, &records).unbind(),
+        })
+    }
+
+    fn entries(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        offset: u64,
+        count: usize,
+    ) -> PyResult<Vec<(u64, u32, i64)>> {
+        let entries = self.0.run(py, |store| {
+            Ok(store.queue_entries(topic, queue_id, offset, count))
+        })?;
+        Ok(entries
+            .iter()
+            .map(|entry| (entry.log_position, entry.size, entry.tags_code))
+            .collect())
+    }
+
+    fn record<'py>(
+        &self,
+        py: Python<'py>,
+        log_position: u64,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let record = self
+            .0
+            .run(py, |store| Ok(store.read_record(log_position)?))?;
+        Ok(record.map(|record| PyBytes::new(py, &record)))
+    }
+
+    fn offsets(&self, py: Python<'_>, topic: &str, queue_id: i32) -> PyResult<Option<(u64, u64)>> {
+        self.0
+            .run(py, |store| Ok(store.queue_offsets(topic, queue_id)))
+    }
+
+    fn queues(&self, py: Python<'_>) -> PyResult<Vec<(String, i32, u64, u64)>> {
+        let queues = self.0.run(py, |store| Ok(store.queues()))?;
+        let queues = queues.into_iter();
+        Ok(queues
+            .map(|queue| {
+                (
+                    queue.topic,
+                    queue.queue_id,
+                    queue.min_offset,
+                    queue.max_offset,
+                )
+            })
+            .collect())
+    }
+
+    #[pyo3(signature = (topic, queue_id, timestamp_ms, boundary="LOWER"))]
+    fn offset_by_time(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        timestamp_ms: i64,
+        boundary: &str,
+    ) -> PyResult<u64> {
+        let boundary = match boundary {
+            "LOWER" => Boundary::Lower,
+            "UPPER" => Boundary::Upper,
+            _ => return Err(PyValueError::new_err("boundary is LOWER or UPPER")),
+        };
+        self.0.run(py, |store| {
+            Ok(store.offset_by_time(topic, queue_id, timestamp_ms, boundary)?)
+        })
+    }
+
+    fn store_timestamp(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        offset: u64,
+    ) -> PyResult<i64> {
+        let found = self.0.run(py, |store| {
+            Ok(store.store_timestamp_at(topic, queue_id, offset)?)
+        })?;
+        Ok(found.unwrap_or(-1))
+    }
+
+    fn earliest_store_timestamp(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+    ) -> PyResult<i64> {
+        let found = self.0.run(py, |store| {
+            Ok(store.earliest_store_timestamp(topic, queue_id)?)
+        })?;
+        Ok(found.unwrap_or(-1))
+    }
+
+    fn flush(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.flush()?))
+    }
+
+    fn tick(&self, py: Python<'_>, now_ms: i64) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.flush_tick(now_ms)?))
+    }
+
+    #[getter]
+    fn flushed_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.flushed_position()))
+    }
+
+    #[getter]
+    fn min_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.min_position()))
+    }
+
+    #[getter]
+    fn max_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.max_position()))
+    }
+
+    fn counters(&self, py: Python<'_>) -> PyResult<Counters> {
+        let counters = self.0.run(py, |store| Ok(store.counters()))?;
+        let topics = PyDict::new(py);
+        for (topic, traffic) in counters.topics {
+            topics.set_item(topic, (traffic.message_count, traffic.bytes))?;
+        }
+        Ok(Counters {
+            messages: counters.total.message_count,
+            bytes: counters.total.bytes,
+            topics: topics.unbind(),
+        })
+    }
+
+    fn delete_topic(&self, py: Python<'_>, topic: &str) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.delete_queues_of(topic)?))
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.close()?))
+    }
+}
