@@ -1,0 +1,69 @@
+//! What a store is opened with.
+
+use std::path::PathBuf;
+
+/// The levels of stock's `messageDelayLevel`: 1s 5s 10s 30s 1m … 10m 20m 30m 1h 2h.
+pub const DELAY_LEVELS_MS: [i64; 18] = [
+    1_000, 5_000, 10_000, 30_000, 60_000, 120_000, 180_000, 240_000, 300_000, 360_000, 420_000,
+    480_000, 540_000, 600_000, 1_200_000, 1_800_000, 3_600_000, 7_200_000,
+];
+
+/// When appended records become durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlushMode {
+    /// Acknowledged from memory, flushed on a timer.
+    Async,
+    /// Acknowledged once flushed; the caller groups commits by calling [`crate::Store::flush`].
+    Sync,
+}
+
+/// Settings of one store; every default is stock's (storage-and-ha.md 10.1).
+#[derive(Debug, Clone)]
+pub struct StoreConfig {
+    /// `storePathRootDir`.
+    pub root: PathBuf,
+    /// `storePathCommitLog`; `<root>/commitlog` when absent.
+    pub commit_log_dir: Option<PathBuf>,
+    /// `mappedFileSizeCommitLog`.
+    pub segment_size_bytes: u64,
+    /// `mappedFileSizeConsumeQueue`, rounded up to a multiple of 20.
+    pub queue_file_size_bytes: u64,
+    /// `flushDiskType`.
+    pub flush_mode: FlushMode,
+    /// How often the caller means to call [`crate::Store::flush`] in async mode.
+    pub flush_interval_ms: u64,
+    /// How often [`crate::Store::flush_tick`] flushes every touched queue.
+    pub queue_flush_interval_ms: u64,
+    /// `maxMessageSize`; a whole record may be 64 KiB longer.
+    pub message_body_size_max: usize,
+    /// Delay of level 1, 2, … in milliseconds.
+    pub delay_levels_ms: Vec<i64>,
+    /// `autoMessageVersionOnTopicLen`: V2 records for topics over 127 characters.
+    pub message_version_by_topic_length: bool,
+    /// How far ahead of the writer the helper thread populates pages.
+    pub populate_ahead_bytes: u64,
+    /// Position at which an operator allows a damaged log to be cut, although valid records
+    /// follow. Without it such damage is an error (D13).
+    pub cut_damage_at: Option<u64>,
+}
+
+impl StoreConfig {
+    /// The stock defaults for a store in `root`.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            commit_log_dir: None,
+            segment_size_bytes: 1 << 30,
+            queue_file_size_bytes: 6_000_000,
+            flush_mode: FlushMode::Async,
+            flush_interval_ms: 500,
+            queue_flush_interval_ms: 10_000,
+            message_body_size_max: 4 << 20,
+            delay_levels_ms: DELAY_LEVELS_MS.to_vec(),
+            message_version_by_topic_length: true,
+            populate_ahead_bytes: 32 << 20,
+            cut_damage_at: None,
+        }
+    }
+}

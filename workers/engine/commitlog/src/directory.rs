@@ -1,0 +1,101 @@
+//! The store directory: its lock file, its mark of an unclean stop, its places.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::checkpoint::CheckpointFile;
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::files::{create_dir, remove_file, sync_dir};
+use crate::sys::lock_first_byte;
+
+/// A locked store directory; dropping it releases the lock.
+#[derive(Debug)]
+pub(crate) struct StoreDirectory {
+    root: PathBuf,
+    commit_log: PathBuf,
+    _lock: File,
+}
+
+impl StoreDirectory {
+    /// Creates what is missing and takes the lock.
+    pub(crate) fn open(config: &StoreConfig) -> Result<Self, StoreError> {
+        let root = config.root.clone();
+        let commit_log = config
+            .commit_log_dir
+            .clone()
+            .unwrap_or_else(|| root.join("commitlog"));
+        create_dir(&root)?;
+        let lock = lock(&root.join("lock"))?;
+        create_dir(&commit_log)?;
+        create_dir(&root.join("consumequeue"))?;
+        sync_dir(&root)?;
+        Ok(Self {
+            root,
+            commit_log,
+            _lock: lock,
+        })
+    }
+
+    pub(crate) fn commit_log(&self) -> &Path {
+        &self.commit_log
+    }
+
+    pub(crate) fn consume_queues(&self) -> PathBuf {
+        self.root.join("consumequeue")
+    }
+
+    pub(crate) fn checkpoint(&self) -> PathBuf {
+        self.root.join("checkpoint")
+    }
+
+    pub(crate) fn open_checkpoint(&self) -> Result<CheckpointFile, StoreError> {
+        CheckpointFile::open(self.checkpoint())
+    }
+
+    fn abort(&self) -> PathBuf {
+        self.root.join("abort")
+    }
+
+    /// Whether the last user of the store stopped without closing it.
+    pub(crate) fn has_abort_mark(&self) -> bool {
+        self.abort().exists()
+    }
+
+    /// Writes the mark: the process id in decimal.
+    pub(crate) fn put_abort_mark(&self) -> Result<(), StoreError> {
+        let path = self.abort();
+        fs::write(&path, std::process::id().to_string())
+            .map_err(|error| StoreError::io(&path, error))?;
+        sync_dir(&self.root)
+    }
+
+    pub(crate) fn remove_abort_mark(&self) -> Result<(), StoreError> {
+        remove_file(&self.abort())?;
+        sync_dir(&self.root)
+    }
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    let file = file.map_err(|error| StoreError::io(path, error))?;
+    match lock_first_byte(&file) {
+        Ok(true) => {}
+        Ok(false) => {
+            return Err(StoreError::Locked {
+                path: path.to_path_buf(),
+            });
+        }
+        Err(error) => return Err(StoreError::io(path, error)),
+    }
+    file.write_all_at(b"lock", 0)
+        .map_err(|error| StoreError::io(path, error))?;
+    Ok(file)
+}

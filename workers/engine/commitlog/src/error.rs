@@ -1,0 +1,129 @@
+//! What can go wrong, one enumeration per family, each with a stable code for other languages.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a store cannot be opened, read, flushed or closed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process, or another store of this one, holds the lock file.
+    #[error("the store at {path} is in use by another process")]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// Bytes that must be intact are not.
+    #[error("the store is damaged at log position {position}: {reason}")]
+    Corrupt {
+        /// Position of the first damaged record.
+        position: u64,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A file in the store directory has a size or name that no store writes.
+    #[error("unexpected file {path}: {reason}")]
+    UnexpectedFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A setting is out of range.
+    #[error("invalid setting: {0}")]
+    Setting(String),
+    /// No space left to preallocate a file.
+    #[error("no space to allocate {path}: {source}")]
+    DiskFull {
+        /// The file that could not be allocated.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// An earlier flush failed or a thread panicked inside the store: reopen it.
+    #[error("the store refuses work after an earlier failure and must be reopened")]
+    Poisoned,
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// Any other answer of the system.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// A short stable name.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Locked { .. } => "locked",
+            Self::Corrupt { .. } => "corrupt",
+            Self::UnexpectedFile { .. } => "unexpected_file",
+            Self::Setting(_) => "invalid_setting",
+            Self::DiskFull { .. } => "disk_full",
+            Self::Poisoned => "poisoned",
+            Self::Closed => "closed",
+            Self::Io { .. } => "io",
+        }
+    }
+
+    /// Names the file; a full disk, quota or file-size limit becomes [`StoreError::DiskFull`].
+    pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        let path = path.into();
+        match source.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::DiskFull { path, source },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+/// Why a message was not appended. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// Empty, too long, or a name that would leave the store directory.
+    #[error("illegal topic name")]
+    IllegalTopic,
+    /// Negative or above [`crate::QUEUE_ID_MAX`].
+    #[error("illegal queue id {0}")]
+    IllegalQueueId(i32),
+    /// The body is over `message_body_size_max`, or the record over 64 KiB more than that.
+    #[error("message of {size} bytes is over the limit of {limit}")]
+    MessageTooLarge {
+        /// Size found.
+        size: usize,
+        /// Size allowed.
+        limit: usize,
+    },
+    /// Properties are over 32 767 bytes.
+    #[error("properties of {0} bytes are over the limit of 32767")]
+    PropertiesTooLarge(usize),
+    /// A packed batch that is empty, or whose lengths do not add up.
+    #[error("malformed batch: {0}")]
+    MalformedBatch(&'static str),
+    /// The store could not make room or refuses work.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl AppendError {
+    /// A short stable name.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::PropertiesTooLarge(_) => "properties_too_large",
+            Self::IllegalTopic
+            | Self::IllegalQueueId(_)
+            | Self::MessageTooLarge { .. }
+            | Self::MalformedBatch(_) => "illegal_message",
+        }
+    }
+}

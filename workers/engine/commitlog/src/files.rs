@@ -1,0 +1,187 @@
+//! Files of a store: segment names, preallocation, directories that survive a power cut.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::io::Errno;
+
+use crate::error::StoreError;
+
+const ZEROS: [u8; 4096] = [0; 4096];
+
+/// One segment found on disk.
+#[derive(Debug)]
+pub(crate) struct SegmentFile {
+    /// The number in its name: position of its first byte.
+    pub(crate) base: u64,
+    pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+}
+
+/// Name of the segment that starts at `base`: 20 decimal digits.
+pub(crate) fn segment_name(base: u64) -> String {
+    format!("{base:020}")
+}
+
+/// Segments of a directory by position; other names and sub-directories are left alone.
+pub(crate) fn list_segments(dir: &Path) -> Result<Vec<SegmentFile>, StoreError> {
+    let mut segments = Vec::new();
+    for path in list(dir)? {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        if name.len() != 20 || !name.bytes().all(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
+        let Ok(base) = name.parse() else { continue };
+        let metadata = fs::metadata(&path).map_err(|error| StoreError::io(&path, error))?;
+        if metadata.is_file() {
+            segments.push(SegmentFile {
+                base,
+                size: metadata.len(),
+                path,
+            });
+        }
+    }
+    segments.sort_unstable_by_key(|segment| segment.base);
+    Ok(segments)
+}
+
+/// Paths inside a directory; none when it does not exist.
+pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io(dir, error)),
+    };
+    entries
+        .map(|entry| {
+            entry
+                .map(|entry| entry.path())
+                .map_err(|error| StoreError::io(dir, error))
+        })
+        .collect()
+}
+
+/// Opens an existing segment for mapping.
+pub(crate) fn open_segment(path: &Path) -> Result<File, StoreError> {
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    file.map_err(|error| StoreError::io(path, error))
+}
+
+/// Creates a file of `size` bytes whose first `allocated` bytes have disk blocks.
+///
+/// On failure nothing stays behind.
+pub(crate) fn create_segment(path: &Path, size: u64, allocated: u64) -> Result<File, StoreError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path);
+    let file = file.map_err(|error| StoreError::io(path, error))?;
+    let made = preallocate(&file, 0, allocated).and_then(|()| {
+        if allocated < size {
+            file.set_len(size)
+        } else {
+            Ok(())
+        }
+    });
+    match made {
+        Ok(()) => Ok(file),
+        Err(error) => {
+            let error = StoreError::io(path, error);
+            remove_file(path)?;
+            Err(error)
+        }
+    }
+}
+
+/// Gives a range of a file disk blocks, so that writing its map cannot fail (D24).
+///
+/// The range holds nothing yet; file systems without `fallocate` get zeros in small writes, since
+/// large ones make the page cache use large folios (targets.md 1.2).
+pub(crate) fn preallocate(file: &File, from: u64, to: u64) -> io::Result<()> {
+    loop {
+        match fallocate(file, FallocateFlags::empty(), from, to - from) {
+            Ok(()) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return write_zeros(file, from, to),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn write_zeros(file: &File, mut from: u64, to: u64) -> io::Result<()> {
+    while from < to {
+        let block = (to - from).min(ZEROS.len() as u64);
+        #[allow(clippy::cast_possible_truncation)] // at most 4096
+        file.write_all_at(&ZEROS[..block as usize], from)?;
+        from += block;
+    }
+    Ok(())
+}
+
+/// Where the last written byte of a file can lie at most: the rest is a hole of zeros.
+pub(crate) fn data_end(file: &File, from: u64, size: u64) -> io::Result<u64> {
+    let mut end = from;
+    loop {
+        let start = match seek(file, SeekFrom::Data(end)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => return Ok(end.min(size)),
+            Err(error) => return Err(error.into()),
+        };
+        end = seek(file, SeekFrom::Hole(start))?;
+        if end >= size {
+            return Ok(size);
+        }
+    }
+}
+
+/// Whether a file begins with zeros, as no segment with a record does.
+pub(crate) fn is_unwritten(path: &Path) -> Result<bool, StoreError> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut head));
+    read.map_err(|error| StoreError::io(path, error))?;
+    Ok(head.iter().all(|byte| *byte == 0))
+}
+
+/// Makes entries of a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+    let synced = File::open(dir).and_then(|dir| dir.sync_all());
+    synced.map_err(|error| StoreError::io(dir, error))
+}
+
+pub(crate) fn create_dir(dir: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, error))
+}
+
+/// Removes a file; one that is gone already is fine.
+pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a directory and all in it; one that is gone already is fine.
+pub(crate) fn remove_dir(dir: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(dir, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Zeroes bytes, leaving alone pages that hold zeros already; returns whether any did not.
+pub(crate) fn clear(bytes: &mut [u8]) -> u64 {
+    let mut cleared = 0;
+    for block in bytes.chunks_mut(4096) {
+        if block.iter().any(|byte| *byte != 0) {
+            block.fill(0);
+            cleared += block.len() as u64;
+        }
+    }
+    cleared
+}

@@ -1,0 +1,40 @@
+//! The message store: stock RocketMQ's commit log and consume queues, byte for byte (D22).
+//!
+//! A [`Store`] is one directory. [`Store::writer`] takes the append lock for one or many appends;
+//! an append writes the record and its queue entry before it returns. Reads never take that lock.
+//! The log is the truth: queues are derived from it and rebuilt by recovery. Nothing here has a
+//! socket or a clock, and the only thread prepares segments ahead of the writer (D24).
+
+mod batch;
+mod checkpoint;
+mod config;
+mod cursor;
+mod directory;
+mod error;
+mod files;
+mod log;
+mod message;
+mod prepare;
+mod properties;
+mod queue;
+mod queue_rebuild;
+mod read;
+mod record;
+mod recovery;
+mod store;
+mod stored_queue;
+mod sys;
+mod table;
+mod writer;
+
+pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use error::{AppendError, StoreError};
+pub use message::{
+    Appended, Boundary, Counters, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange, QueueRead,
+    ReadOutcome, ReadStatus, Traffic,
+};
+pub use properties::{find_property, java_hash, property_entries};
+pub use record::{RecordDamage, RecordView};
+pub use recovery::RecoveryReport;
+pub use store::Store;
+pub use writer::Writer;

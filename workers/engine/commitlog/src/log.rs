@@ -1,0 +1,291 @@
+//! The commit log: segments that readers share, and the one writer that rolls them.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::error::StoreError;
+use crate::files::{remove_file, segment_name};
+use crate::prepare::{Preparer, SegmentPlan};
+use crate::record::{BLANK_SIZE, encode_blank};
+use crate::sys::{MapReader, MapWriter};
+
+/// One segment as readers see it.
+#[derive(Debug, Clone)]
+pub(crate) struct LogSegment {
+    pub(crate) base: u64,
+    pub(crate) map: MapReader,
+}
+
+impl LogSegment {
+    /// `size` bytes at `position`, if they lie in this segment and are published.
+    pub(crate) fn bytes(&self, position: u64, size: usize) -> Option<&[u8]> {
+        let at = usize::try_from(position.checked_sub(self.base)?).ok()?;
+        self.map.bytes().get(at..at.checked_add(size)?)
+    }
+
+    /// Everything published from `position` on.
+    pub(crate) fn bytes_from(&self, position: u64) -> Option<&[u8]> {
+        let at = usize::try_from(position.checked_sub(self.base)?).ok()?;
+        self.map.bytes().get(at..)
+    }
+}
+
+/// What readers and the flusher share with the writer.
+#[derive(Debug)]
+pub(crate) struct SharedLog {
+    dir: PathBuf,
+    segment_size: u64,
+    segments: RwLock<VecDeque<LogSegment>>,
+    max_position: AtomicU64,
+    flushed_position: AtomicU64,
+    last_store_timestamp_ms: AtomicI64,
+}
+
+impl SharedLog {
+    pub(crate) fn new(plan: &SegmentPlan, segments: VecDeque<LogSegment>, end: u64) -> Self {
+        Self {
+            dir: plan.dir.clone(),
+            segment_size: plan.segment_size,
+            segments: RwLock::new(segments),
+            max_position: AtomicU64::new(end),
+            flushed_position: AtomicU64::new(end),
+            last_store_timestamp_ms: AtomicI64::new(0),
+        }
+    }
+
+    /// Takes over what recovery knows: the newest record's time, and that only records before
+    /// `flushed` are known to be on the disk.
+    pub(crate) fn restore(&self, last_store_timestamp_ms: i64, flushed: u64) {
+        self.last_store_timestamp_ms
+            .store(last_store_timestamp_ms, Ordering::Release);
+        self.flushed_position.store(flushed, Ordering::Release);
+    }
+
+    /// The segment that holds `position`.
+    pub(crate) fn segment_at(&self, position: u64) -> Option<LogSegment> {
+        let segments = self.segments.read();
+        let distance = position.checked_sub(segments.front()?.base)?;
+        let index = usize::try_from(distance / self.segment_size).ok()?;
+        segments.get(index).cloned()
+    }
+
+    /// Start of the segment after the one that holds `position`.
+    pub(crate) fn next_segment_start(&self, position: u64) -> u64 {
+        position - position % self.segment_size + self.segment_size
+    }
+
+    pub(crate) fn min_position(&self) -> u64 {
+        let segments = self.segments.read();
+        segments
+            .front()
+            .map_or_else(|| self.max_position(), |first| first.base)
+    }
+
+    pub(crate) fn max_position(&self) -> u64 {
+        self.max_position.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn flushed_position(&self) -> u64 {
+        self.flushed_position.load(Ordering::Acquire)
+    }
+
+    /// Store time of the newest record, never newer than what [`Self::max_position`], read
+    /// afterwards, covers.
+    pub(crate) fn last_store_timestamp_ms(&self) -> i64 {
+        self.last_store_timestamp_ms.load(Ordering::Acquire)
+    }
+
+    /// Flushes what is published; one caller at a time.
+    ///
+    /// Only the written range is synced: the file also has populated pages that need no disk yet.
+    pub(crate) fn flush(&self) -> Result<u64, StoreError> {
+        let from = self.flushed_position();
+        let to = self.max_position();
+        let mut position = from;
+        while position < to {
+            let end = self.next_segment_start(position).min(to);
+            if let Some(segment) = self.segment_at(position) {
+                let range = (local(position, segment.base), local(end, segment.base));
+                segment.map.flush(range.0, range.1).map_err(|error| {
+                    StoreError::io(self.dir.join(segment_name(segment.base)), error)
+                })?;
+            }
+            position = end;
+        }
+        self.flushed_position.store(to, Ordering::Release);
+        Ok(to)
+    }
+}
+
+/// Offset inside a segment; segments are mapped, so it fits.
+#[allow(clippy::cast_possible_truncation)]
+fn local(position: u64, base: u64) -> usize {
+    (position - base) as usize
+}
+
+/// The end of the log; guarded by the append lock.
+#[derive(Debug)]
+pub(crate) struct LogWriter {
+    shared: Arc<SharedLog>,
+    plan: SegmentPlan,
+    preparer: Preparer,
+    tail: Option<Tail>,
+    /// Where the next segment begins when there is no tail.
+    end: u64,
+}
+
+#[derive(Debug)]
+struct Tail {
+    base: u64,
+    map: MapWriter,
+    /// Position in the segment at which the helper must hear of the writer again.
+    wake_at: usize,
+}
+
+impl LogWriter {
+    /// Continues at the end of `tail`, or with a new segment at `end`.
+    pub(crate) fn new(
+        shared: Arc<SharedLog>,
+        plan: SegmentPlan,
+        tail: Option<(u64, MapWriter)>,
+        end: u64,
+    ) -> Result<Self, StoreError> {
+        let preparer = Preparer::start(plan.clone())?;
+        let mut writer = Self {
+            shared,
+            plan,
+            preparer,
+            tail: None,
+            end,
+        };
+        match tail {
+            Some((base, map)) => {
+                writer
+                    .preparer
+                    .follow(base, map.reader(), map.position(), map.position());
+                writer.tail = Some(Tail {
+                    base,
+                    map,
+                    wake_at: 0,
+                });
+            }
+            None => writer.preparer.want_next(end),
+        }
+        Ok(writer)
+    }
+
+    /// Largest record, or whole batch, that a segment can hold.
+    pub(crate) fn unit_size_max(&self) -> u64 {
+        self.plan.segment_size - BLANK_SIZE as u64
+    }
+
+    /// Makes room for one unit of `size` bytes.
+    ///
+    /// A unit that would leave less than the blank header's 8 bytes goes to the next segment.
+    pub(crate) fn reserve(&mut self, size: usize) -> Result<Unit<'_>, StoreError> {
+        let fits = |tail: &Tail| size + BLANK_SIZE <= tail.map.remaining();
+        if !self.tail.as_ref().is_some_and(fits) {
+            self.roll()?;
+        }
+        let Some(tail) = &mut self.tail else {
+            return Err(StoreError::Closed);
+        };
+        let position = tail.base + tail.map.position() as u64;
+        let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
+        Ok(Unit {
+            position,
+            size,
+            tail,
+            shared,
+            plan,
+            preparer,
+        })
+    }
+
+    fn roll(&mut self) -> Result<(), StoreError> {
+        let base = self
+            .tail
+            .as_ref()
+            .map_or(self.end, |tail| tail.base + self.plan.segment_size);
+        let map = self.preparer.take_next(base)?;
+        if let Some(full) = &mut self.tail {
+            let remaining = full.map.remaining();
+            encode_blank(&mut full.map.tail()[..BLANK_SIZE], remaining);
+            full.map.publish(remaining);
+        }
+        let populated = map.reader().size().min(self.plan.populate_ahead);
+        self.preparer.follow(base, map.reader(), 0, populated);
+        self.shared.segments.write().push_back(LogSegment {
+            base,
+            map: map.reader(),
+        });
+        self.tail = Some(Tail {
+            base,
+            map,
+            wake_at: self.plan.wake_distance(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn populated_position(&self) -> u64 {
+        self.preparer.populated_position()
+    }
+
+    /// Ends the helper and removes a segment that it prepared in vain.
+    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
+        match self.preparer.stop() {
+            Some(path) => remove_file(&path),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Room for one record or batch at the end of the log.
+#[derive(Debug)]
+pub(crate) struct Unit<'a> {
+    position: u64,
+    size: usize,
+    tail: &'a mut Tail,
+    shared: &'a SharedLog,
+    plan: &'a SegmentPlan,
+    preparer: &'a Preparer,
+}
+
+impl Unit<'_> {
+    /// Where the unit lies in the log.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.tail.map.tail()[..self.size]
+    }
+
+    /// Makes the written unit part of the log.
+    pub(crate) fn commit(self, store_timestamp_ms: i64) {
+        self.tail.map.publish(self.size);
+        let end = self.position + self.size as u64;
+        self.shared.max_position.store(end, Ordering::Release);
+        self.shared
+            .last_store_timestamp_ms
+            .store(store_timestamp_ms, Ordering::Release);
+        if self.tail.map.position() >= self.tail.wake_at {
+            self.wake_helper();
+        }
+    }
+
+    #[cold]
+    fn wake_helper(self) {
+        let position = self.tail.map.position();
+        self.tail.wake_at = position + self.plan.wake_distance();
+        self.preparer.advance(position);
+        if position as u64 >= self.plan.segment_size / 2 {
+            self.preparer
+                .want_next(self.tail.base + self.plan.segment_size);
+        }
+    }
+}

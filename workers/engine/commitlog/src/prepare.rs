@@ -1,0 +1,265 @@
+//! The helper thread that creates the next segment and populates pages ahead of the writer.
+//!
+//! A cold page costs the writer several times what the copy costs (targets.md 1.1), so pages are
+//! made present in slices small enough never to own a core (D24). Failing to populate only costs
+//! speed; failing to allocate is an error that the writer gets when it needs the segment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::error::StoreError;
+use crate::files::{create_segment, segment_name, sync_dir};
+use crate::sys::{ExclusiveMap, MapReader, MapWriter};
+
+const SLICE_SIZE_BYTES: usize = 8 << 20;
+
+/// What the helper is told: where segments live and how large they are.
+#[derive(Debug, Clone)]
+pub(crate) struct SegmentPlan {
+    pub(crate) dir: PathBuf,
+    pub(crate) segment_size: u64,
+    pub(crate) populate_ahead: usize,
+}
+
+impl SegmentPlan {
+    /// How far the writer goes before the helper hears of it again.
+    pub(crate) fn wake_distance(&self) -> usize {
+        let segment_size = usize::try_from(self.segment_size).unwrap_or(usize::MAX);
+        (self.populate_ahead.min(segment_size) / 2).max(1)
+    }
+}
+
+/// Handle of the helper thread, which ends with it.
+#[derive(Debug)]
+pub(crate) struct Preparer {
+    desk: Arc<Desk>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Desk {
+    plan: SegmentPlan,
+    work: Mutex<Work>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Work {
+    next: Next,
+    current: Option<Populating>,
+    is_stopped: bool,
+}
+
+#[derive(Debug)]
+enum Next {
+    Unwanted,
+    Wanted(u64),
+    InProgress(u64),
+    Ready(u64, MapWriter),
+    Failed(u64, StoreError),
+}
+
+#[derive(Debug, Clone)]
+struct Populating {
+    base: u64,
+    map: MapReader,
+    done: usize,
+    wanted: usize,
+}
+
+impl Preparer {
+    pub(crate) fn start(plan: SegmentPlan) -> Result<Self, StoreError> {
+        let work = Work {
+            next: Next::Unwanted,
+            current: None,
+            is_stopped: false,
+        };
+        let dir = plan.dir.clone();
+        let desk = Arc::new(Desk {
+            plan,
+            work: Mutex::new(work),
+            changed: Condvar::new(),
+        });
+        let shared = Arc::clone(&desk);
+        let thread = thread::Builder::new()
+            .name("segment-prepare".into())
+            .spawn(move || shared.run())
+            .map_err(|error| StoreError::io(dir, error))?;
+        Ok(Self {
+            desk,
+            thread: Some(thread),
+        })
+    }
+
+    /// Asks for the segment at `base` before it is needed.
+    pub(crate) fn want_next(&self, base: u64) {
+        let mut work = self.desk.work.lock();
+        if matches!(work.next, Next::Unwanted) {
+            work.next = Next::Wanted(base);
+            self.desk.changed.notify_all();
+        }
+    }
+
+    /// The segment at `base`, waiting until it is prepared.
+    pub(crate) fn take_next(&self, base: u64) -> Result<MapWriter, StoreError> {
+        let mut work = self.desk.work.lock();
+        loop {
+            if work.is_stopped {
+                return Err(StoreError::Closed);
+            }
+            match std::mem::replace(&mut work.next, Next::Unwanted) {
+                Next::Ready(ready, map) if ready == base => return Ok(map),
+                Next::Failed(failed, error) if failed == base => return Err(error),
+                Next::InProgress(other) => work.next = Next::InProgress(other),
+                _ => work.next = Next::Wanted(base),
+            }
+            self.desk.changed.notify_all();
+            self.desk.changed.wait(&mut work);
+        }
+    }
+
+    /// Makes `map` the segment whose pages are populated ahead of `position`.
+    pub(crate) fn follow(&self, base: u64, map: MapReader, position: usize, populated: usize) {
+        let mut work = self.desk.work.lock();
+        let wanted = self.desk.wanted(&map, position);
+        work.current = Some(Populating {
+            base,
+            map,
+            done: populated.max(position),
+            wanted,
+        });
+        self.desk.changed.notify_all();
+    }
+
+    /// Tells where the writer is in the current segment.
+    pub(crate) fn advance(&self, position: usize) {
+        let mut work = self.desk.work.lock();
+        if let Some(current) = &mut work.current {
+            current.wanted = self.desk.wanted(&current.map, position);
+            self.desk.changed.notify_all();
+        }
+    }
+
+    /// Log position up to which pages of the current segment are present.
+    pub(crate) fn populated_position(&self) -> u64 {
+        let work = self.desk.work.lock();
+        work.current
+            .as_ref()
+            .map_or(0, |current| current.base + current.done as u64)
+    }
+
+    /// Ends the thread and gives back the path of a segment that was prepared and not used.
+    pub(crate) fn stop(&mut self) -> Option<PathBuf> {
+        self.desk.work.lock().is_stopped = true;
+        self.desk.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the helper was already reported by the panic hook.
+            let _ = thread.join();
+        }
+        let mut work = self.desk.work.lock();
+        match std::mem::replace(&mut work.next, Next::Unwanted) {
+            Next::Ready(base, _) => Some(self.desk.plan.dir.join(segment_name(base))),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Preparer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Desk {
+    fn wanted(&self, map: &MapReader, position: usize) -> usize {
+        map.size()
+            .min(position.saturating_add(self.plan.populate_ahead))
+    }
+
+    fn run(&self) {
+        let _stop = StopOnExit(self);
+        loop {
+            let mut work = self.work.lock();
+            if work.is_stopped {
+                return;
+            }
+            if let Next::Wanted(base) = work.next {
+                work.next = Next::InProgress(base);
+                drop(work);
+                let next = match self.prepare(base) {
+                    Ok(map) => Next::Ready(base, map),
+                    Err(error) => Next::Failed(base, error),
+                };
+                self.work.lock().next = next;
+                self.changed.notify_all();
+                continue;
+            }
+            let slice = work
+                .current
+                .as_ref()
+                .filter(|current| current.done < current.wanted);
+            let Some(slice) = slice.cloned() else {
+                self.changed.wait(&mut work);
+                continue;
+            };
+            drop(work);
+            self.populate_slice(&slice);
+        }
+    }
+
+    fn populate_slice(&self, slice: &Populating) {
+        let to = slice
+            .wanted
+            .min(slice.done.saturating_add(SLICE_SIZE_BYTES));
+        // An old kernel or a locked-memory limit only makes appends slower.
+        let done = if slice.map.populate(slice.done, to).is_ok() {
+            to
+        } else {
+            slice.map.size()
+        };
+        let mut work = self.work.lock();
+        if let Some(current) = work
+            .current
+            .as_mut()
+            .filter(|current| current.base == slice.base)
+        {
+            current.done = current.done.max(done);
+        }
+    }
+
+    fn prepare(&self, base: u64) -> Result<MapWriter, StoreError> {
+        let path = self.plan.dir.join(segment_name(base));
+        let map = allocate(&path, self.plan.segment_size)?;
+        sync_dir(&self.plan.dir)?;
+        let reader = map.reader();
+        let ahead = self.wanted(&reader, 0);
+        let mut done = 0;
+        while done < ahead {
+            let to = ahead.min(done + SLICE_SIZE_BYTES);
+            if reader.populate(done, to).is_err() {
+                break;
+            }
+            done = to;
+        }
+        Ok(map)
+    }
+}
+
+fn allocate(path: &Path, size: u64) -> Result<MapWriter, StoreError> {
+    let file = create_segment(path, size, size)?;
+    let map = ExclusiveMap::new(&file).map_err(|error| StoreError::io(path, error))?;
+    Ok(map.into_writer(0))
+}
+
+/// Wakes whoever waits for the helper when it ends, even by a panic.
+struct StopOnExit<'a>(&'a Desk);
+
+impl Drop for StopOnExit<'_> {
+    fn drop(&mut self) {
+        self.0.work.lock().is_stopped = true;
+        self.0.changed.notify_all();
+    }
+}

@@ -1,0 +1,303 @@
+//! Queues during recovery: each record of the log is compared with its queue entry.
+//!
+//! The log rules, and later records win. That also brings out right a topic that was deleted and
+//! created again: the records of its first life give way to those of the second.
+
+use ahash::AHashMap;
+
+use crate::config::StoreConfig;
+use crate::directory::StoreDirectory;
+use crate::error::StoreError;
+use crate::message::{QUEUE_ID_MAX, QueueEntry};
+use crate::properties::tags_code;
+use crate::record::{RecordView, is_inner_batch, occupies_queue};
+use crate::recovery::RecoveryReport;
+use crate::stored_queue::{StoredQueue, list_queues};
+use crate::table::{QueueTable, SCHEDULE_TOPIC};
+
+/// All queues while the log is walked.
+#[derive(Debug)]
+pub(crate) struct QueueRebuild {
+    table: QueueTable,
+    file_size: u64,
+    delay_levels_ms: Vec<i64>,
+    topics: AHashMap<String, Vec<Option<Rebuilding>>>,
+    /// Whether the current pass sees every record there is.
+    is_from_oldest: bool,
+    report: RecoveryReport,
+}
+
+/// One queue while the log is walked.
+#[derive(Debug)]
+struct Rebuilding {
+    queue: StoredQueue,
+    /// Offset after the last record seen; `None` before the first.
+    confirmed_end: Option<u64>,
+    /// A record was passed over because the queue seemed to be younger than it.
+    has_passed_over: bool,
+    /// Records before the walk's start are needed.
+    is_broken: bool,
+    entries_added: u64,
+    offsets_missing: u64,
+}
+
+impl QueueRebuild {
+    /// Loads every queue of the store.
+    pub(crate) fn load(
+        config: &StoreConfig,
+        directory: &StoreDirectory,
+        is_clean: bool,
+    ) -> Result<Self, StoreError> {
+        let file_size = config.queue_file_size_bytes;
+        let dir = directory.consume_queues();
+        let by_length = config.message_version_by_topic_length;
+        let mut rebuild = Self {
+            table: QueueTable::new(dir.clone(), file_size, by_length),
+            file_size,
+            delay_levels_ms: config.delay_levels_ms.clone(),
+            topics: AHashMap::new(),
+            is_from_oldest: false,
+            report: RecoveryReport::default(),
+        };
+        for (topic, queue_id) in list_queues(&dir)? {
+            if let Some(index) = rebuild.queue_index(&topic, queue_id) {
+                let path = dir.join(&topic).join(queue_id.to_string());
+                let queue = StoredQueue::load(path, file_size, is_clean)?;
+                rebuild.insert(&topic, index, queue);
+            }
+        }
+        Ok(rebuild)
+    }
+
+    /// Index of a queue in its topic's table; `None` when no directory can have its name.
+    fn queue_index(&mut self, topic: &str, queue_id: i32) -> Option<usize> {
+        self.table.open_topic(topic).ok()?;
+        usize::try_from(queue_id)
+            .ok()
+            .filter(|_| queue_id <= QUEUE_ID_MAX)
+    }
+
+    fn insert(&mut self, topic: &str, index: usize, queue: StoredQueue) {
+        let slots = self.topics.entry(topic.to_owned()).or_default();
+        if slots.len() <= index {
+            slots.resize_with(index + 1, || None);
+        }
+        slots[index] = Some(Rebuilding::new(queue));
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Rebuilding> {
+        self.topics.values_mut().flatten().flatten()
+    }
+
+    /// Position of the newest record that any queue points to.
+    pub(crate) fn dispatched_position(&self) -> u64 {
+        let queues = self.topics.values().flatten().flatten();
+        let last = queues.filter_map(|slot| slot.queue.last_entry());
+        last.map(|entry| entry.log_position).max().unwrap_or(0)
+    }
+
+    /// Starts a walk over the log.
+    pub(crate) fn begin_pass(&mut self, is_from_oldest: bool) {
+        self.is_from_oldest = is_from_oldest;
+        self.report.records_unqueued = 0;
+        for slot in self.all() {
+            slot.confirmed_end = None;
+            slot.has_passed_over = false;
+        }
+    }
+
+    /// Makes the record's queue agree with it.
+    pub(crate) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
+        if !occupies_queue(record.sys_flag) || is_inner_batch(record.sys_flag) {
+            return Ok(());
+        }
+        let Ok(topic) = std::str::from_utf8(record.topic) else {
+            self.report.records_unqueued += 1;
+            return Ok(());
+        };
+        let levels = (topic == SCHEDULE_TOPIC).then_some(&*self.delay_levels_ms);
+        let tags_code = tags_code(record.properties, record.store_timestamp_ms, levels);
+        #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
+        let size = record.bytes.len() as u32;
+        let entry = QueueEntry {
+            log_position: record.log_position,
+            size,
+            tags_code,
+        };
+        let is_from_oldest = self.is_from_oldest;
+        match self.find(topic, record.queue_id)? {
+            Some(slot) => slot.reconcile(record.queue_offset, &entry, is_from_oldest),
+            None => {
+                self.report.records_unqueued += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn find(&mut self, topic: &str, queue_id: i32) -> Result<Option<&mut Rebuilding>, StoreError> {
+        let known = usize::try_from(queue_id).ok().filter(|index| {
+            let slots = self.topics.get(topic);
+            slots
+                .and_then(|slots| slots.get(*index))
+                .is_some_and(Option::is_some)
+        });
+        let Some(index) = known.or_else(|| self.queue_index(topic, queue_id)) else {
+            return Ok(None);
+        };
+        if known.is_none() {
+            let path = self.table.queue_dir(topic, queue_id);
+            self.insert(topic, index, StoredQueue::empty(path, self.file_size));
+        }
+        let slot = self
+            .topics
+            .get_mut(topic)
+            .and_then(|slots| slots.get_mut(index));
+        Ok(slot.and_then(Option::as_mut))
+    }
+
+    /// Whether some queue cannot be completed from the records of this pass.
+    pub(crate) fn needs_older_records(&mut self) -> bool {
+        let is_from_oldest = self.is_from_oldest;
+        let mut needed = false;
+        for slot in self.all() {
+            // Having passed over a record was right if the queue's own last record came later.
+            let is_younger = slot.confirmed_end == Some(slot.queue.end_offset());
+            slot.is_broken |= slot.has_passed_over && !is_younger;
+            needed |= slot.is_broken;
+        }
+        needed && !is_from_oldest
+    }
+
+    /// Empties the queues that the next pass, from the oldest record, will fill.
+    pub(crate) fn reset_broken(&mut self) -> Result<(), StoreError> {
+        let mut rebuilt = 0;
+        for slot in self.all().filter(|slot| slot.is_broken) {
+            slot.queue.restart_at(0)?;
+            slot.is_broken = false;
+            rebuilt += 1;
+        }
+        self.report.queues_rebuilt = rebuilt;
+        Ok(())
+    }
+
+    /// Drops entries that point behind `scanned_from` and belong to no record found there.
+    pub(crate) fn drop_unconfirmed(&mut self, scanned_from: u64) -> Result<(), StoreError> {
+        let mut dropped = 0;
+        for slot in self.all() {
+            dropped += slot.drop_unconfirmed(scanned_from)?;
+        }
+        self.report.entries_dropped = dropped;
+        Ok(())
+    }
+
+    pub(crate) fn report(&self) -> RecoveryReport {
+        let mut report = self.report;
+        for slot in self.topics.values().flatten().flatten() {
+            report.entries_added += slot.entries_added;
+            report.offsets_missing += slot.offsets_missing;
+        }
+        report
+    }
+
+    /// The finished table; queues start at the first entry whose record is still there.
+    pub(crate) fn finish(
+        mut self,
+        min_position: u64,
+        was_clean: bool,
+    ) -> Result<QueueTable, StoreError> {
+        for (topic, slots) in self.topics {
+            for (queue_id, slot) in (0..).zip(slots) {
+                let Some(slot) = slot else { continue };
+                let is_touched = slot.confirmed_end.is_some();
+                let writer = slot.queue.into_writer();
+                writer.shared().correct_min_offset(min_position);
+                if is_touched && !was_clean {
+                    writer.shared().flush()?;
+                } else {
+                    writer.shared().assume_flushed();
+                }
+                self.table.insert(&topic, queue_id, writer);
+            }
+        }
+        Ok(self.table)
+    }
+}
+
+impl Rebuilding {
+    fn new(queue: StoredQueue) -> Self {
+        Self {
+            queue,
+            confirmed_end: None,
+            has_passed_over: false,
+            is_broken: false,
+            entries_added: 0,
+            offsets_missing: 0,
+        }
+    }
+
+    fn reconcile(
+        &mut self,
+        offset: u64,
+        entry: &QueueEntry,
+        is_from_oldest: bool,
+    ) -> Result<(), StoreError> {
+        if self.is_broken {
+            return Ok(());
+        }
+        let queue = &mut self.queue;
+        let (first, end) = (queue.first_offset(), queue.end_offset());
+        if offset < first || first == end {
+            // Older records are missing in the queue, or it is new: offset 0 begins it anyway.
+            if offset != 0 && !is_from_oldest {
+                self.is_broken = true;
+                return Ok(());
+            }
+            queue.restart_at(offset)?;
+        } else if offset < end {
+            if queue.entry(offset) == Some(*entry) {
+                self.confirmed_end = Some(offset + 1);
+                return Ok(());
+            }
+            queue.truncate(offset)?;
+        } else if offset > end {
+            if queue
+                .last_entry()
+                .is_some_and(|last| last.log_position > entry.log_position)
+            {
+                self.has_passed_over = true;
+                return Ok(());
+            }
+            if !is_from_oldest {
+                self.is_broken = true;
+                return Ok(());
+            }
+            self.offsets_missing += offset - end;
+            queue.fill_to(offset)?;
+        }
+        queue.push(entry)?;
+        self.entries_added += 1;
+        self.confirmed_end = Some(offset + 1);
+        Ok(())
+    }
+
+    fn drop_unconfirmed(&mut self, scanned_from: u64) -> Result<u64, StoreError> {
+        let end = self.queue.end_offset();
+        let kept = self
+            .confirmed_end
+            .unwrap_or(0)
+            .max(self.queue.first_offset());
+        let mut to = end;
+        while to > kept
+            && self
+                .queue
+                .entry(to - 1)
+                .is_none_or(|entry| entry.log_position >= scanned_from)
+        {
+            to -= 1;
+        }
+        if to < end {
+            self.queue.truncate(to)?;
+        }
+        Ok(end - to)
+    }
+}

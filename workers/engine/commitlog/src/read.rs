@@ -1,0 +1,333 @@
+//! Reading by queue offset, by log position and by time. Readers never take the append lock.
+
+use crate::error::StoreError;
+use crate::log::LogSegment;
+use crate::message::{Boundary, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
+use crate::queue::{ENTRY_SIZE, SharedQueue, decode_entry, is_filler};
+use crate::record::{Found, RECORD_SIZE_MIN, check, has_header, store_timestamp};
+use crate::store::Store;
+
+/// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
+/// asked for needs more.
+const EXAMINED_BYTES_MAX: usize = 16_000;
+
+impl Store {
+    /// First and next offset of a queue.
+    #[must_use]
+    pub fn queue_offsets(&self, topic: &str, queue_id: i32) -> Option<(u64, u64)> {
+        let queue = self.queues.find(topic, queue_id)?;
+        Some((queue.min_offset(), queue.max_offset()))
+    }
+
+    /// Up to `count` entries from `offset` on, ending with the readable ones.
+    #[must_use]
+    pub fn queue_entries(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        offset: u64,
+        count: usize,
+    ) -> Vec<QueueEntry> {
+        let Some(queue) = self.queues.find(topic, queue_id) else {
+            return Vec::new();
+        };
+        if offset < queue.min_offset() {
+            return Vec::new();
+        }
+        (offset..queue.max_offset())
+            .take(count)
+            .map_while(|offset| queue.entry(offset))
+            .collect()
+    }
+
+    /// Reads messages of a queue, appending their records to `records`.
+    ///
+    /// # Errors
+    /// A record is damaged: it is reported and not served (D13).
+    pub fn read_queue(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        read: &QueueRead<'_>,
+        records: &mut Vec<u8>,
+    ) -> Result<ReadOutcome, StoreError> {
+        let Some(queue) = self.queues.find(topic, queue_id) else {
+            return Ok(ReadOutcome {
+                status: ReadStatus::NoMatchedLogicQueue,
+                next_offset: 0,
+                min_offset: 0,
+                max_offset: 0,
+                count: 0,
+            });
+        };
+        let (min_offset, max_offset) = (queue.min_offset(), queue.max_offset());
+        let offset = u64::try_from(read.offset).ok();
+        let (status, next_offset) = match offset {
+            _ if max_offset == 0 => (ReadStatus::NoMessageInQueue, 0),
+            Some(offset) if offset >= min_offset && offset < max_offset => {
+                let mut scan = Scan::new(self, read, records);
+                scan.run(&queue, offset, max_offset)?;
+                let (status, next_offset, count) = (scan.status, scan.next_offset, scan.count);
+                return Ok(ReadOutcome {
+                    status,
+                    next_offset,
+                    min_offset,
+                    max_offset,
+                    count,
+                });
+            }
+            Some(offset) if offset == max_offset => (ReadStatus::OffsetOverflowOne, offset),
+            Some(offset) if offset > max_offset => (ReadStatus::OffsetOverflowBadly, max_offset),
+            _ => (ReadStatus::OffsetTooSmall, min_offset),
+        };
+        Ok(ReadOutcome {
+            status,
+            next_offset,
+            min_offset,
+            max_offset,
+            count: 0,
+        })
+    }
+
+    /// The whole record at a position; `None` when no record starts there.
+    ///
+    /// # Errors
+    /// The record's header is right and its body is not.
+    pub fn read_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(segment) = self.log.segment_at(log_position) else {
+            return Ok(None);
+        };
+        let Some(rest) = segment.bytes_from(log_position) else {
+            return Ok(None);
+        };
+        match check(rest, log_position) {
+            Ok(Found::Record(record)) => Ok(Some(record.bytes.to_vec())),
+            Err(damage @ crate::record::RecordDamage::BodyCrc) => Err(StoreError::Corrupt {
+                position: log_position,
+                reason: damage.to_string(),
+            }),
+            Ok(Found::Blank) | Err(_) => Ok(None),
+        }
+    }
+
+    /// Store time of a message; `None` when the queue has no such offset or its record is gone.
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn store_timestamp_at(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        offset: u64,
+    ) -> Result<Option<i64>, StoreError> {
+        let Some(queue) = self.queues.find(topic, queue_id) else {
+            return Ok(None);
+        };
+        if offset < queue.min_offset() {
+            return Ok(None);
+        }
+        self.entry_timestamp(&queue, offset)
+    }
+
+    /// Store time of the oldest message of a queue.
+    ///
+    /// # Errors
+    /// The record is damaged.
+    pub fn earliest_store_timestamp(
+        &self,
+        topic: &str,
+        queue_id: i32,
+    ) -> Result<Option<i64>, StoreError> {
+        let Some(queue) = self.queues.find(topic, queue_id) else {
+            return Ok(None);
+        };
+        self.entry_timestamp(&queue, queue.min_offset())
+    }
+
+    /// The offset of a time (storage-and-ha.md 5.7); 0 for a queue that does not exist.
+    ///
+    /// # Errors
+    /// A record looked at is damaged.
+    pub fn offset_by_time(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        timestamp_ms: i64,
+        boundary: Boundary,
+    ) -> Result<u64, StoreError> {
+        let Some(queue) = self.queues.find(topic, queue_id) else {
+            return Ok(0);
+        };
+        let (min, max) = (queue.min_offset(), queue.max_offset());
+        // The number of messages before the wanted border, found by halving; a message whose
+        // record is gone counts as older.
+        let (mut low, mut high) = (min, max);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let is_before = match (self.entry_timestamp(&queue, middle)?, boundary) {
+                (None, _) => true,
+                (Some(stored), Boundary::Lower) => stored < timestamp_ms,
+                (Some(stored), Boundary::Upper) => stored <= timestamp_ms,
+            };
+            if is_before {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(match boundary {
+            Boundary::Lower => low,
+            Boundary::Upper => low.saturating_sub(1).max(min),
+        })
+    }
+
+    fn entry_timestamp(&self, queue: &SharedQueue, offset: u64) -> Result<Option<i64>, StoreError> {
+        let Some(entry) = queue.entry(offset) else {
+            return Ok(None);
+        };
+        let mut cursor = LogCursor::new(self);
+        let Some(record) = cursor.record(&entry)? else {
+            return Ok(None);
+        };
+        Ok(store_timestamp(record, entry.log_position))
+    }
+}
+
+/// Reads records by entry, staying in the segment of the previous one.
+struct LogCursor<'a> {
+    store: &'a Store,
+    segment: Option<LogSegment>,
+}
+
+impl<'a> LogCursor<'a> {
+    fn new(store: &'a Store) -> Self {
+        Self {
+            store,
+            segment: None,
+        }
+    }
+
+    /// The record of an entry; `None` when it is gone from the log.
+    fn record(&mut self, entry: &QueueEntry) -> Result<Option<&[u8]>, StoreError> {
+        let position = entry.log_position;
+        if is_filler(entry) || position < self.store.log.min_position() {
+            return Ok(None);
+        }
+        let size = entry.size as usize;
+        let is_inside = |segment: &LogSegment| segment.bytes(position, size).is_some();
+        if !self.segment.as_ref().is_some_and(is_inside) {
+            self.segment = self.store.log.segment_at(position);
+        }
+        let record = self
+            .segment
+            .as_ref()
+            .and_then(|segment| segment.bytes(position, size));
+        match record {
+            Some(record) if size >= RECORD_SIZE_MIN && has_header(record, position) => {
+                Ok(Some(record))
+            }
+            _ => {
+                let reason = "a queue entry points to bytes that are not its record".into();
+                Err(StoreError::Corrupt { position, reason })
+            }
+        }
+    }
+}
+
+/// One read in progress, as stock's `getMessage` does it.
+struct Scan<'a, 'b> {
+    read: &'a QueueRead<'a>,
+    records: &'b mut Vec<u8>,
+    cursor: LogCursor<'a>,
+    status: ReadStatus,
+    next_offset: u64,
+    count: usize,
+    bytes: usize,
+    /// Entries before this position are known to be gone.
+    gone_before: u64,
+}
+
+impl<'a, 'b> Scan<'a, 'b> {
+    fn new(store: &'a Store, read: &'a QueueRead<'a>, records: &'b mut Vec<u8>) -> Self {
+        Self {
+            read,
+            records,
+            cursor: LogCursor::new(store),
+            status: ReadStatus::NoMatchedMessage,
+            next_offset: 0,
+            count: 0,
+            bytes: 0,
+            gone_before: 0,
+        }
+    }
+
+    /// Examines entries of the file that holds `offset`.
+    fn run(&mut self, queue: &SharedQueue, offset: u64, max: u64) -> Result<(), StoreError> {
+        let found = queue.segment_at(offset);
+        let file = found
+            .as_ref()
+            .and_then(|(segment, at)| segment.map.bytes().get(*at..));
+        let Some(entries) = file.filter(|entries| entries.len() >= ENTRY_SIZE) else {
+            self.status = ReadStatus::OffsetFoundNull;
+            self.next_offset = queue.next_file_offset(offset);
+            return Ok(());
+        };
+        self.next_offset = offset;
+        let examined_max = (EXAMINED_BYTES_MAX / ENTRY_SIZE).max(self.read.count_max);
+        let entries = entries.chunks_exact(ENTRY_SIZE).map(decode_entry);
+        for (offset, entry) in (offset..max).zip(entries).take(examined_max) {
+            let Some(entry) = entry else {
+                let reason = format!("entry {offset} of the queue is not valid");
+                return Err(StoreError::Corrupt {
+                    position: 0,
+                    reason,
+                });
+            };
+            if self.is_full(entry.size as usize) {
+                break;
+            }
+            self.next_offset = offset + 1;
+            self.examine(&entry)?;
+        }
+        Ok(())
+    }
+
+    fn examine(&mut self, entry: &QueueEntry) -> Result<(), StoreError> {
+        if entry.log_position < self.gone_before {
+            return Ok(());
+        }
+        if !self.passes(entry.tags_code) {
+            if self.bytes == 0 {
+                self.status = ReadStatus::NoMatchedMessage;
+            }
+            return Ok(());
+        }
+        let Some(record) = self.cursor.record(entry)? else {
+            if self.bytes == 0 {
+                self.status = ReadStatus::MessageWasRemoving;
+            }
+            self.gone_before = self.cursor.store.log.next_segment_start(entry.log_position);
+            return Ok(());
+        };
+        self.records.extend_from_slice(record);
+        self.bytes += record.len();
+        self.count += 1;
+        self.status = ReadStatus::Found;
+        self.gone_before = 0;
+        Ok(())
+    }
+
+    fn is_full(&self, size: usize) -> bool {
+        self.count > 0
+            && (self.count >= self.read.count_max
+                || self.bytes.saturating_add(size) > self.read.bytes_max)
+    }
+
+    /// Matching compares the low 32 bits, whatever the entry holds.
+    #[allow(clippy::cast_possible_truncation)]
+    fn passes(&self, tags_code: i64) -> bool {
+        self.read
+            .filter
+            .is_none_or(|hashes| hashes.contains(&(tags_code as i32)))
+    }
+}

@@ -1,0 +1,351 @@
+//! Commit log records: layout, encoding and validation (storage-and-ha.md 2.2 to 2.8).
+//!
+//! ```text
+//!  0 totalSize i32 | 4 magic i32 | 8 bodyCRC i32 | 12 queueId i32 | 16 flag i32
+//! 20 queueOffset i64 | 28 physicalOffset i64 | 36 sysFlag i32 | 40 bornTimestamp i64
+//! 48 bornHost B | storeTimestamp i64 | storeHost S | reconsumeTimes i32
+//!    preparedTransactionOffset i64 | bodyLength i32, body
+//!    topicLength i8 (V1) or i16 (V2), topic | propertiesLength i16, properties
+//! ```
+//! B and S are 8 for IPv4 and 20 for IPv6: address bytes and an i32 port. All big-endian.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::cursor::{Reader, Writer};
+use crate::message::NewMessage;
+
+pub(crate) const MAGIC_V1: u32 = 0xDAA3_20A7;
+pub(crate) const MAGIC_V2: u32 = 0xDAA3_20AB;
+pub(crate) const MAGIC_BLANK: u32 = 0xCBD4_3194;
+
+/// The blank record's header, and the room always kept for it.
+pub(crate) const BLANK_SIZE: usize = 8;
+
+pub(crate) const MAGIC_AT: usize = 4;
+const BODY_CRC_AT: usize = MAGIC_AT + 4;
+const QUEUE_ID_AT: usize = BODY_CRC_AT + 4;
+const FLAG_AT: usize = QUEUE_ID_AT + 4;
+const QUEUE_OFFSET_AT: usize = FLAG_AT + 4;
+const PHYSICAL_OFFSET_AT: usize = QUEUE_OFFSET_AT + 8;
+const SYS_FLAG_AT: usize = PHYSICAL_OFFSET_AT + 8;
+const BORN_TIMESTAMP_AT: usize = SYS_FLAG_AT + 4;
+const BORN_HOST_AT: usize = BORN_TIMESTAMP_AT + 8;
+/// Smallest record: V1, IPv4 hosts, everything empty.
+pub(crate) const RECORD_SIZE_MIN: usize = BORN_HOST_AT + 8 + 8 + 8 + 4 + 8 + 4 + 1 + 2;
+
+const BORN_HOST_IPV6: i32 = 0x10;
+const STORE_HOST_IPV6: i32 = 0x20;
+pub(crate) const TRANSACTION_TYPE: i32 = 0x0C;
+const TRANSACTION_COMMIT: i32 = 0x08;
+const INNER_BATCH: i32 = 0x80;
+
+/// Longest properties: their length is a signed 16-bit integer.
+pub(crate) const PROPERTIES_SIZE_MAX: usize = 32_767;
+/// Longest topic of a V1 record: its length is a signed byte.
+pub(crate) const TOPIC_SIZE_MAX_V1: usize = 127;
+
+/// How the topic length is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    V1,
+    V2,
+}
+
+/// What the store decides about a record, under the append lock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    pub(crate) queue_offset: u64,
+    pub(crate) log_position: u64,
+    pub(crate) store_timestamp_ms: i64,
+}
+
+/// Whether records with this flag have a place in a queue: types none and commit only.
+pub(crate) fn occupies_queue(sys_flag: i32) -> bool {
+    matches!(sys_flag & TRANSACTION_TYPE, 0 | TRANSACTION_COMMIT)
+}
+
+/// Whether a record is one inner batch, which lives in a batch consume queue.
+pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
+    sys_flag & INNER_BATCH != 0
+}
+
+/// The checksum stored for a body: CRC-32 without its top bit.
+pub(crate) fn body_crc(body: &[u8]) -> u32 {
+    crc32fast::hash(body) & 0x7FFF_FFFF
+}
+
+fn host_size(host: &SocketAddr) -> usize {
+    if host.is_ipv4() { 8 } else { 20 }
+}
+
+fn flag_for(sys_flag: i32, bit: i32, host: &SocketAddr) -> i32 {
+    if host.is_ipv4() {
+        sys_flag & !bit
+    } else {
+        sys_flag | bit
+    }
+}
+
+/// Size of the record that [`encode`] writes.
+pub(crate) fn encoded_size(message: &NewMessage<'_>, version: Version) -> usize {
+    let hosts = host_size(&message.born_host) + host_size(&message.store_host);
+    let topic_length = if version == Version::V1 { 1 } else { 2 };
+    let variable = message.body.len() + message.topic.len() + message.properties.len();
+    RECORD_SIZE_MIN - 17 + hosts + topic_length + variable
+}
+
+/// Writes a record; `record` has exactly the encoded size, and the limits were checked.
+pub(crate) fn encode(
+    record: &mut [u8],
+    message: &NewMessage<'_>,
+    version: Version,
+    placement: &Placement,
+) {
+    let size = record.len();
+    let sys_flag = flag_for(message.sys_flag, BORN_HOST_IPV6, &message.born_host);
+    let sys_flag = flag_for(sys_flag, STORE_HOST_IPV6, &message.store_host);
+    let crc = body_crc(message.body);
+    let mut out = Writer::new(record);
+    out.put_u32(narrow(size));
+    out.put_u32(if version == Version::V1 {
+        MAGIC_V1
+    } else {
+        MAGIC_V2
+    });
+    out.put_u32(crc);
+    out.put_i32(message.queue_id);
+    out.put_i32(message.flag);
+    out.put_u64(placement.queue_offset);
+    out.put_u64(placement.log_position);
+    out.put_i32(sys_flag);
+    out.put_i64(message.born_timestamp_ms);
+    put_host(&mut out, &message.born_host);
+    out.put_i64(placement.store_timestamp_ms);
+    put_host(&mut out, &message.store_host);
+    out.put_i32(message.reconsume_times);
+    out.put_i64(message.prepared_transaction_offset);
+    out.put_u32(narrow(message.body.len()));
+    out.put(message.body);
+    match version {
+        Version::V1 => out.put(&narrow(message.topic.len()).to_be_bytes()[3..]),
+        Version::V2 => out.put(&narrow(message.topic.len()).to_be_bytes()[2..]),
+    }
+    out.put(message.topic.as_bytes());
+    out.put(&narrow(message.properties.len()).to_be_bytes()[2..]);
+    out.put(message.properties);
+    debug_assert!(out.is_full(), "encoded_size and encode disagree");
+}
+
+#[allow(clippy::cast_possible_truncation)] // every size was checked against limits below 2 GiB
+fn narrow(size: usize) -> u32 {
+    debug_assert!(i32::try_from(size).is_ok());
+    size as u32
+}
+
+fn put_host(out: &mut Writer<'_>, host: &SocketAddr) {
+    match host.ip() {
+        IpAddr::V4(address) => out.put(&address.octets()),
+        IpAddr::V6(address) => out.put(&address.octets()),
+    }
+    out.put_u32(u32::from(host.port()));
+}
+
+/// The header of the blank record that fills the rest of a segment.
+pub(crate) fn encode_blank(header: &mut [u8], remaining: usize) {
+    let mut out = Writer::new(header);
+    out.put_u32(narrow(remaining));
+    out.put_u32(MAGIC_BLANK);
+}
+
+/// Why bytes are not a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RecordDamage {
+    /// Too few bytes for the smallest record or for the claimed size.
+    #[error("the record is cut short")]
+    Short,
+    /// Neither of the two record magics, nor the blank one.
+    #[error("unknown magic")]
+    Magic,
+    /// The lengths inside do not add up to the size.
+    #[error("the lengths do not add up to the size")]
+    Length,
+    /// The stored physical offset is not where the record lies (D10).
+    #[error("the record belongs to another position")]
+    Position,
+    /// The body's checksum differs.
+    #[error("the checksum of the body differs")]
+    BodyCrc,
+}
+
+/// A well-formed record, borrowed from its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordView<'a> {
+    /// The whole record.
+    pub bytes: &'a [u8],
+    /// Stored checksum of the body.
+    pub body_crc: u32,
+    /// Queue inside the topic.
+    pub queue_id: i32,
+    /// The user's flag.
+    pub flag: i32,
+    /// Number of the message in its queue.
+    pub queue_offset: u64,
+    /// Byte position in the log.
+    pub log_position: u64,
+    /// System flag.
+    pub sys_flag: i32,
+    /// The client's time.
+    pub born_timestamp_ms: i64,
+    /// The client's address.
+    pub born_host: SocketAddr,
+    /// The broker's time.
+    pub store_timestamp_ms: i64,
+    /// The broker's address.
+    pub store_host: SocketAddr,
+    /// How often the message was sent back.
+    pub reconsume_times: i32,
+    /// Log position of the half message of a committed transaction, else 0.
+    pub prepared_transaction_offset: i64,
+    /// Body as stored.
+    pub body: &'a [u8],
+    /// Topic in UTF-8.
+    pub topic: &'a [u8],
+    /// Encoded properties.
+    pub properties: &'a [u8],
+}
+
+impl<'a> RecordView<'a> {
+    /// Reads the record at the start of `bytes`, which may go on behind it.
+    ///
+    /// # Errors
+    /// The damage found; the checksum is not verified, see [`RecordView::is_intact`].
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, RecordDamage> {
+        let mut input = Reader::new(bytes);
+        let size = input.u32().ok_or(RecordDamage::Short)? as usize;
+        let magic = input.u32().ok_or(RecordDamage::Short)?;
+        if magic != MAGIC_V1 && magic != MAGIC_V2 {
+            return Err(RecordDamage::Magic);
+        }
+        if size < RECORD_SIZE_MIN {
+            return Err(RecordDamage::Length);
+        }
+        let bytes = bytes.get(..size).ok_or(RecordDamage::Short)?;
+        let input = Reader::new(&bytes[BODY_CRC_AT..]);
+        let view = Self::fields(bytes, magic, input).ok_or(RecordDamage::Length)?;
+        Ok(view)
+    }
+
+    fn fields(bytes: &'a [u8], magic: u32, mut input: Reader<'a>) -> Option<Self> {
+        let body_crc = input.u32()?;
+        let queue_id = input.i32()?;
+        let flag = input.i32()?;
+        let queue_offset = input.u64()?;
+        let log_position = input.u64()?;
+        let sys_flag = input.i32()?;
+        let born_timestamp_ms = input.i64()?;
+        let born_host = take_host(&mut input, sys_flag & BORN_HOST_IPV6 != 0)?;
+        let store_timestamp_ms = input.i64()?;
+        let store_host = take_host(&mut input, sys_flag & STORE_HOST_IPV6 != 0)?;
+        let reconsume_times = input.i32()?;
+        let prepared_transaction_offset = input.i64()?;
+        let body_size = usize::try_from(input.i32()?).ok()?;
+        let body = input.take(body_size)?;
+        let topic_size = match magic {
+            MAGIC_V1 => usize::try_from(input.i8()?).ok()?,
+            _ => usize::try_from(input.i16()?).ok()?,
+        };
+        let topic = input.take(topic_size)?;
+        let properties_size = usize::try_from(input.i16()?).ok()?;
+        let properties = input.take(properties_size)?;
+        input.is_empty().then_some(Self {
+            bytes,
+            body_crc,
+            queue_id,
+            flag,
+            queue_offset,
+            log_position,
+            sys_flag,
+            born_timestamp_ms,
+            born_host,
+            store_timestamp_ms,
+            store_host,
+            reconsume_times,
+            prepared_transaction_offset,
+            body,
+            topic,
+            properties,
+        })
+    }
+
+    /// Whether the body has the stored checksum.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        body_crc(self.body) == self.body_crc
+    }
+}
+
+fn take_host(input: &mut Reader<'_>, is_ipv6: bool) -> Option<SocketAddr> {
+    let address = if is_ipv6 {
+        IpAddr::from(input.array::<16>()?)
+    } else {
+        IpAddr::from(input.array::<4>()?)
+    };
+    // Four bytes hold the port; stock never checks the upper two.
+    let port = input.array::<4>()?;
+    Some(SocketAddr::new(
+        address,
+        u16::from_be_bytes([port[2], port[3]]),
+    ))
+}
+
+/// What lies at a position of a segment.
+#[derive(Debug)]
+pub(crate) enum Found<'a> {
+    Record(RecordView<'a>),
+    Blank,
+}
+
+/// Validates what lies at `position`; `rest` are the bytes from there to the segment's end.
+pub(crate) fn check(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamage> {
+    let mut input = Reader::new(rest);
+    let size = input.u32().ok_or(RecordDamage::Short)? as usize;
+    if input.u32() == Some(MAGIC_BLANK) {
+        let fills_segment = size == rest.len();
+        return if fills_segment {
+            Ok(Found::Blank)
+        } else {
+            Err(RecordDamage::Length)
+        };
+    }
+    let view = RecordView::parse(rest)?;
+    if view.log_position != position {
+        return Err(RecordDamage::Position);
+    }
+    if !view.is_intact() {
+        return Err(RecordDamage::BodyCrc);
+    }
+    Ok(Found::Record(view))
+}
+
+/// Store time of the record at the start of `bytes`, if it lies where it says it does.
+pub(crate) fn store_timestamp(bytes: &[u8], position: u64) -> Option<i64> {
+    has_header(bytes, position).then_some(())?;
+    let mut input = Reader::new(bytes.get(SYS_FLAG_AT..)?);
+    let is_ipv6 = input.i32()? & BORN_HOST_IPV6 != 0;
+    let at = BORN_HOST_AT + if is_ipv6 { 20 } else { 8 };
+    Reader::new(bytes.get(at..)?).i64()
+}
+
+/// Whether the header's size, magic and position fit: the check of every read.
+pub(crate) fn has_header(record: &[u8], position: u64) -> bool {
+    let Some(head) = record.first_chunk::<BORN_TIMESTAMP_AT>() else {
+        return false;
+    };
+    let mut input = Reader::new(head);
+    let size = input.u32();
+    let magic = input.u32();
+    let stored = Reader::new(&head[PHYSICAL_OFFSET_AT..]).u64();
+    size.is_some_and(|size| size as usize == record.len())
+        && matches!(magic, Some(MAGIC_V1 | MAGIC_V2))
+        && stored == Some(position)
+}

@@ -1,0 +1,167 @@
+//! The only unsafe code of the store: shared file maps and the lock of a lock file.
+//!
+//! A map is split at its *published* position. Bytes below it never change again and may be read
+//! from any thread; bytes above it belong to the one [`MapWriter`]. Publishing is a release store
+//! and reading starts with an acquire load, so a reader sees whole records only.
+//!
+//! Every map here is of a file inside a store directory whose lock file this process holds; that
+//! no other process truncates or writes these files is the assumption all maps rest on.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use memmap2::{Advice, MmapOptions, MmapRaw};
+
+#[derive(Debug)]
+struct SharedMap {
+    raw: MmapRaw,
+    published: AtomicUsize,
+}
+
+/// A whole file, mapped and owned by one caller: what recovery reads and repairs.
+#[derive(Debug)]
+pub(crate) struct ExclusiveMap {
+    raw: MmapRaw,
+}
+
+/// The end of a map that is still being written; exactly one exists for a map.
+#[derive(Debug)]
+pub(crate) struct MapWriter {
+    shared: Arc<SharedMap>,
+    position: usize,
+}
+
+/// The published part of a map.
+#[derive(Debug, Clone)]
+pub(crate) struct MapReader {
+    shared: Arc<SharedMap>,
+}
+
+impl ExclusiveMap {
+    /// Maps all of `file`, which must not be empty.
+    pub(crate) fn new(file: &File) -> io::Result<Self> {
+        let raw = MmapOptions::new().map_raw(file)?;
+        Ok(Self { raw })
+    }
+
+    /// Reads ahead nothing: entries of queue files are touched far apart (D24).
+    pub(crate) fn advise_random(&self) -> io::Result<()> {
+        self.raw.advise(Advice::Random)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the pointer and length are those of a live mapping, and the only way to write
+        // it is `bytes_mut`, which borrows this value exclusively.
+        unsafe { std::slice::from_raw_parts(self.raw.as_ptr(), self.raw.len()) }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the pointer and length are those of a live writable mapping, and `&mut self`
+        // excludes every other slice of it.
+        unsafe { std::slice::from_raw_parts_mut(self.raw.as_mut_ptr(), self.raw.len()) }
+    }
+
+    /// Writes changed pages of a range to the disk.
+    pub(crate) fn flush(&self, from: usize, to: usize) -> io::Result<()> {
+        self.raw.flush_range(from, to - from)
+    }
+
+    /// Gives the map up to one writer that continues at `position`.
+    pub(crate) fn into_writer(self, position: usize) -> MapWriter {
+        assert!(position <= self.raw.len(), "position beyond the map");
+        let published = AtomicUsize::new(position);
+        let raw = self.raw;
+        let shared = Arc::new(SharedMap { raw, published });
+        MapWriter { shared, position }
+    }
+}
+
+impl MapWriter {
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
+    pub(crate) fn remaining(&self) -> usize {
+        self.shared.raw.len() - self.position
+    }
+
+    /// The unpublished bytes, writable.
+    pub(crate) fn tail(&mut self) -> &mut [u8] {
+        let length = self.remaining();
+        // SAFETY: `position` never exceeds the length of the mapping. Bytes from `position` on
+        // are handed to no reader (they stay below `published`, which equals `position`), this is
+        // the only writer of the map, and `&mut self` excludes a second slice.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.shared.raw.as_mut_ptr().add(self.position), length)
+        }
+    }
+
+    /// Makes the next `length` bytes readable; they never change again.
+    pub(crate) fn publish(&mut self, length: usize) {
+        assert!(length <= self.remaining(), "published beyond the map");
+        self.position += length;
+        self.shared
+            .published
+            .store(self.position, Ordering::Release);
+    }
+
+    pub(crate) fn reader(&self) -> MapReader {
+        let shared = Arc::clone(&self.shared);
+        MapReader { shared }
+    }
+}
+
+impl MapReader {
+    /// Size of the file.
+    pub(crate) fn size(&self) -> usize {
+        self.shared.raw.len()
+    }
+
+    /// Everything published so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let published = self.shared.published.load(Ordering::Acquire);
+        // SAFETY: `published` is within the mapping, bytes below it are initialised and never
+        // written again, and the acquire load orders them before this read.
+        unsafe { std::slice::from_raw_parts(self.shared.raw.as_ptr(), published) }
+    }
+
+    /// Writes changed pages of a range to the disk.
+    pub(crate) fn flush(&self, from: usize, to: usize) -> io::Result<()> {
+        self.shared.raw.flush_range(from, to - from)
+    }
+
+    /// Makes the pages of a range present and writable without changing their content.
+    pub(crate) fn populate(&self, from: usize, to: usize) -> io::Result<()> {
+        self.shared
+            .raw
+            .advise_range(Advice::PopulateWrite, from, to - from)
+    }
+}
+
+/// Takes the exclusive lock on byte 0 of a lock file; `false` when someone else holds it.
+///
+/// The lock belongs to the open file, so that a second store in this process is refused as well,
+/// and it conflicts with the record lock that stock takes on the same byte.
+pub(crate) fn lock_first_byte(file: &File) -> io::Result<bool> {
+    // SAFETY: all-zero bytes are a valid value of this plain C structure.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    #[allow(clippy::cast_possible_truncation)] // both constants are single digits
+    {
+        lock.l_type = libc::F_WRLCK as libc::c_short;
+        lock.l_whence = libc::SEEK_SET as libc::c_short;
+    }
+    lock.l_len = 1;
+    // SAFETY: the descriptor is open for the life of `file`, and `lock` outlives the call.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) };
+    if answer == 0 {
+        return Ok(true);
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EAGAIN | libc::EACCES) => Ok(false),
+        _ => Err(error),
+    }
+}

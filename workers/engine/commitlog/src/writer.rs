@@ -1,0 +1,246 @@
+//! Appending: records and their queue entries, under the append lock (storage-and-ha.md 2.10).
+
+use std::thread;
+
+use parking_lot::MutexGuard;
+
+use crate::batch::elements;
+use crate::error::{AppendError, StoreError};
+use crate::message::{Appended, NewMessage, QueueEntry};
+use crate::properties::tags_code;
+use crate::record::{
+    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Version, encode, encoded_size, occupies_queue,
+};
+use crate::store::{Appender, Store};
+use crate::table::OpenTopic;
+
+/// How much longer than the longest body a whole record may be.
+const RECORD_ALLOWANCE: usize = 64 << 10;
+
+/// The append lock, taken once for any number of appends.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    store: &'a Store,
+    appender: MutexGuard<'a, Appender>,
+}
+
+impl Store {
+    /// Takes the append lock.
+    ///
+    /// # Errors
+    /// The store is closed or poisoned.
+    pub fn writer(&self) -> Result<Writer<'_>, StoreError> {
+        let appender = self.appender.lock();
+        self.check_open()?;
+        Ok(Writer {
+            store: self,
+            appender,
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// Appends one message and its queue entry.
+    ///
+    /// # Errors
+    /// The message breaks a limit, or there is no room for it. Nothing was written.
+    pub fn append(
+        &mut self,
+        message: &NewMessage<'_>,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
+        let config = &self.store.config;
+        let Appender { log, queues } = &mut *self.appender;
+        let mut open = queues.open_topic(message.topic)?;
+        let version = open.topic.version;
+        let size = checked_size(message, version, config.message_body_size_max)?;
+        check_unit(size, log.unit_size_max())?;
+        let index = if occupies_queue(message.sys_flag) {
+            Some(open.reserve(message.queue_id, 1)?)
+        } else {
+            None
+        };
+        let mut unit = log.reserve(size)?;
+        let queue_offset = index.map_or(0, |index| open.end_offset(index));
+        let log_position = unit.position();
+        let placement = Placement {
+            queue_offset,
+            log_position,
+            store_timestamp_ms: now_ms,
+        };
+        encode(unit.bytes(), message, version, &placement);
+        unit.commit(now_ms);
+        let appended = appended(&placement, size);
+        if let Some(index) = index {
+            push(
+                &mut open,
+                index,
+                message,
+                &appended,
+                &config.delay_levels_ms,
+            );
+        }
+        count(&mut open, &appended);
+        Ok(appended)
+    }
+
+    /// Appends the messages of a packed traditional batch as one unit: all of them, in one
+    /// segment, with consecutive queue offsets, or none.
+    ///
+    /// `shared` gives topic, queue, flags of the system, times and hosts; flag, body and
+    /// properties come from each element. Queue offsets and positions are added to `appended`.
+    ///
+    /// # Errors
+    /// The batch is malformed or transactional, breaks a limit, or there is no room for it.
+    pub fn append_batch(
+        &mut self,
+        shared: &NewMessage<'_>,
+        packed: &[u8],
+        now_ms: i64,
+        appended: &mut Vec<Appended>,
+    ) -> Result<(), AppendError> {
+        let config = &self.store.config;
+        if shared.sys_flag & TRANSACTION_TYPE != 0 {
+            return Err(AppendError::MalformedBatch(
+                "a batch cannot be transactional",
+            ));
+        }
+        let Appender { log, queues } = &mut *self.appender;
+        let mut open = queues.open_topic(shared.topic)?;
+        let version = open.topic.version;
+        let (total, messages) = plan_batch(shared, packed, version, config.message_body_size_max)?;
+        check_unit(total, log.unit_size_max())?;
+        let index = open.reserve(shared.queue_id, messages.len() as u64)?;
+        let mut unit = log.reserve(total)?;
+        let first_offset = open.end_offset(index);
+        let (mut log_position, mut rest) = (unit.position(), unit.bytes());
+        let first_new = appended.len();
+        for (queue_offset, (message, size)) in (first_offset..).zip(&messages) {
+            let (record, behind) = rest.split_at_mut(*size);
+            let placement = Placement {
+                queue_offset,
+                log_position,
+                store_timestamp_ms: now_ms,
+            };
+            encode(record, message, version, &placement);
+            appended.push(self::appended(&placement, *size));
+            log_position += *size as u64;
+            rest = behind;
+        }
+        unit.commit(now_ms);
+        for ((message, _), appended) in messages.iter().zip(&appended[first_new..]) {
+            push(&mut open, index, message, appended, &config.delay_levels_ms);
+            count(&mut open, appended);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.store.poison();
+        }
+    }
+}
+
+/// A batch's messages with the sizes of their records, and the sum of these.
+type Plan<'a> = (usize, Vec<(NewMessage<'a>, usize)>);
+
+fn plan_batch<'a>(
+    shared: &NewMessage<'a>,
+    packed: &'a [u8],
+    version: Version,
+    body_size_max: usize,
+) -> Result<Plan<'a>, AppendError> {
+    if packed.is_empty() {
+        return Err(AppendError::MalformedBatch("it holds no message"));
+    }
+    if packed.len() > body_size_max {
+        return Err(AppendError::MessageTooLarge {
+            size: packed.len(),
+            limit: body_size_max,
+        });
+    }
+    let mut total = 0;
+    let mut messages = Vec::new();
+    for element in elements(packed) {
+        let element = element?;
+        let message = NewMessage {
+            flag: element.flag,
+            body: element.body,
+            properties: element.properties,
+            prepared_transaction_offset: 0,
+            ..*shared
+        };
+        let size = checked_size(&message, version, body_size_max)?;
+        total += size;
+        messages.push((message, size));
+    }
+    Ok((total, messages))
+}
+
+/// Size of the record, if the message is within the limits (storage-and-ha.md 2.9).
+fn checked_size(
+    message: &NewMessage<'_>,
+    version: Version,
+    body_size_max: usize,
+) -> Result<usize, AppendError> {
+    if message.body.len() > body_size_max {
+        let size = message.body.len();
+        return Err(AppendError::MessageTooLarge {
+            size,
+            limit: body_size_max,
+        });
+    }
+    if message.properties.len() > PROPERTIES_SIZE_MAX {
+        return Err(AppendError::PropertiesTooLarge(message.properties.len()));
+    }
+    let size = encoded_size(message, version);
+    let limit = body_size_max + RECORD_ALLOWANCE;
+    if size > limit {
+        return Err(AppendError::MessageTooLarge { size, limit });
+    }
+    Ok(size)
+}
+
+fn check_unit(size: usize, unit_size_max: u64) -> Result<(), AppendError> {
+    let limit = usize::try_from(unit_size_max).unwrap_or(usize::MAX);
+    if size > limit {
+        Err(AppendError::MessageTooLarge { size, limit })
+    } else {
+        Ok(())
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)] // checked against the limits
+fn appended(placement: &Placement, size: usize) -> Appended {
+    Appended {
+        log_position: placement.log_position,
+        size: size as u32,
+        queue_offset: placement.queue_offset,
+        store_timestamp_ms: placement.store_timestamp_ms,
+    }
+}
+
+#[inline]
+fn push(
+    open: &mut OpenTopic<'_>,
+    index: usize,
+    message: &NewMessage<'_>,
+    appended: &Appended,
+    delay_levels_ms: &[i64],
+) {
+    let levels = open.topic.is_schedule.then_some(delay_levels_ms);
+    let entry = QueueEntry {
+        log_position: appended.log_position,
+        size: appended.size,
+        tags_code: tags_code(message.properties, appended.store_timestamp_ms, levels),
+    };
+    open.push(index, &entry);
+}
+
+fn count(open: &mut OpenTopic<'_>, appended: &Appended) {
+    open.topic.traffic.message_count += 1;
+    open.topic.traffic.bytes += u64::from(appended.size);
+}
