@@ -1,0 +1,86 @@
+"""Put the command line together, and end it with the code that says how it went."""
+
+import inspect
+import re
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from cyclopts import App, CycloptsError
+
+from backend.cli import processes, session
+from backend.cli.brokers import broker
+from backend.cli.capacity import capacity
+from backend.cli.clusters import cluster
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.topics import topic
+
+_EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
+
+
+def _version() -> str:
+    try:
+        return version("regent")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+app = App(
+    name="regent",
+    version=_version,
+    help="""Run a message-queue cluster and its control plane, and look into it.
+
+    Start here:
+        regent up                   run a whole local cluster
+        regent broker list          see its brokers
+        regent topic list           see its topics
+        regent capacity report      see how long the disks last
+
+    Commands speak to the server of --server, REGENT_URL or `regent login`;
+    without any, to the local cluster of `regent up` in this directory.
+    """,
+    help_format="plaintext",
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+processes.register(app)
+session.register(app)
+app.command(cluster)
+app.command(broker)
+app.command(topic)
+app.command(capacity)
+
+
+def _show_examples(commands: App) -> None:
+    """Put the examples of each command's docstring below its help, which would leave them out."""
+    for name in commands:
+        command = commands[name]
+        if name.startswith("-"):
+            continue
+        _show_examples(command)
+        found = _EXAMPLES.search(inspect.getdoc(command.default_command) or "")
+        if command.default_command is not None and found:
+            command.help_epilogue = f"Examples:\n{found['lines'].rstrip()}"
+
+
+_show_examples(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code (console-and-cli.md 2.1)."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; errors are told on standard error."""
+    try:
+        app(arguments, exit_on_error=False)
+    except CycloptsError:
+        return ExitCode.USAGE
+    except CommandError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - the product
+        return error.exit_code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    return ExitCode.DONE

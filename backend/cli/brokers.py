@@ -1,0 +1,50 @@
+"""The commands `regent broker …`."""
+
+from cyclopts import App
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.output import print_json, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+broker = App(name=["broker", "brokers"], help="Show brokers.")
+
+
+@broker.command(name="list")
+def list_brokers(
+    *,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List a cluster's brokers by group and id.
+
+    Examples:
+        regent broker list
+        regent broker list --cluster DefaultCluster -o json
+
+    Args:
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        name = choose_cluster(client, cluster)
+        found = list(client.list(f"/clusters/{segment(name)}/brokers", limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("GROUP", "ID#", "ROLE", "STATE", "ADDRESS", "LAST HEARTBEAT"),
+        [
+            (
+                item["group_name"],
+                item["broker_id"],
+                item["role"],
+                item["state"],
+                item["address"],
+                time_text(item["last_heartbeat_at"]),
+            )
+            for item in found
+        ],
+    )

@@ -1,0 +1,88 @@
+"""The commands `regent cluster …`, and the choice of a cluster for the others."""
+
+from typing import Annotated
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.output import print_json, print_table, time_text
+from backend.cli.rest import RestClient, connect, segment
+from backend.cli.target import Options
+
+cluster = App(name=["cluster", "clusters"], help="Show clusters.")
+
+Limit = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=100_000))]
+ClusterName = Annotated[str | None, Parameter(name=["--cluster"], env_var="REGENT_CLUSTER")]
+
+_COLUMNS = ("NAME", "ROUTE VERSION#", "CREATED")
+
+
+@cluster.command(name="list")
+def list_clusters(*, limit: Limit = 100, options: Options = Options()) -> None:  # noqa: B008
+    """List the clusters by name.
+
+    Examples:
+        regent cluster list
+        regent cluster list -o json
+
+    Args:
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = list(client.list("/clusters", limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(_COLUMNS, [_row(item) for item in found])
+
+
+@cluster.command(name="get")
+def get_cluster(name: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Show one cluster with its broker groups.
+
+    Example:
+        regent cluster get DefaultCluster
+
+    Args:
+        name: Name of the cluster.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get(f"/clusters/{segment(name)}")
+        groups = list(client.list(f"/clusters/{segment(name)}/broker-groups", limit=1_000))
+    if options.output == "json":
+        print_json({**found, "broker_groups": groups})
+        return
+    print_table(_COLUMNS, [_row(found)])
+    print_table(("BROKER GROUP",), [(group["name"],) for group in groups], title="\nBroker groups")
+
+
+def choose_cluster(client: RestClient, name: str | None) -> str:
+    """Return the cluster that is meant: the named one, or the only one there is.
+
+    Raises:
+        CommandError: none is named and there is none, or more than one.
+    """
+    if name is not None:
+        return name
+    names = [str(item["name"]) for item in client.list("/clusters", limit=10)]
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise CommandError(
+            "there is no cluster yet",
+            why="no broker has registered with the name server",
+            next_step="regent up, or start a broker with regent run broker -c broker.conf",
+            exit_code=ExitCode.NOT_FOUND,
+        )
+    raise CommandError(
+        "which cluster?",
+        why=f"there are several: {', '.join(names)}",
+        next_step=f"add --cluster {names[0]}",
+        exit_code=ExitCode.USAGE,
+    )
+
+
+def _row(item: dict[str, object]) -> tuple[object, ...]:
+    return (item["name"], item["route_version"], time_text(str(item["created_at"])))

@@ -1,0 +1,40 @@
+"""Say what went wrong, why, and what to do next; end with a code that scripts can tell apart."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Name how a command ended (console-and-cli.md 2.1)."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_FOUND = 4
+    NOT_ALLOWED = 5
+    OUTCOME_UNKNOWN = 7
+    STILL_RUNNING = 8
+    INTERRUPTED = 130
+
+
+class CommandError(Exception):
+    """End a command: what happened, why if that is known, and the next command to try."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        why: str | None = None,
+        next_step: str | None = None,
+        exit_code: ExitCode = ExitCode.FAILED,
+    ) -> None:
+        super().__init__(what)
+        self.what, self.why, self.next_step = what, why, next_step
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        lines = [f"error: {self.what}"]
+        if self.why:
+            lines.append(f"  why:  {self.why}")
+        if self.next_step:
+            lines.append(f"  next: {self.next_step}")
+        return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Print tables for people and JSON for programs; data on standard output, the rest on error.
+
+Names come from brokers and clients, so they are printed as plain text, never as markup, and
+control characters are shown, not sent to the terminal.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+UNKNOWN: Final = "-"
+EXACT_INTEGER_MAX: Final = 2**53
+PIPE_WIDTH: Final = 240
+_KIBI: Final = 1024
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; numbers that a double can't hold become strings."""
+    print(json.dumps(_exact(value), indent=2, ensure_ascii=False))  # noqa: T201 - the product
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
+) -> None:
+    """Print rows under headings; columns whose heading ends in `#` stand to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for column in columns:
+        is_number = column.endswith("#")
+        table.add_column(
+            column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(_shown(value)) for value in row))
+    console = _console()
+    if title:
+        console.print(Text(title, style="bold"))
+    console.print(table)
+
+
+def print_line(text: str) -> None:
+    """Print one line of the result."""
+    _console().print(Text(_shown(text)))
+
+
+def print_note(text: str) -> None:
+    """Print what is not the result, such as progress, on standard error."""
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+def progress_console() -> Console:
+    """Return the console for progress, which is standard error."""
+    return Console(stderr=True)
+
+
+def bytes_text(size: float | None) -> str:
+    """Write a size with a binary unit."""
+    if size is None:
+        return UNKNOWN
+    value = float(size)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < _KIBI:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= _KIBI
+    return f"{value:.1f} PiB"
+
+
+def time_text(instant: str | None) -> str:
+    """Write an instant of the REST door in UTC, to the second."""
+    if instant is None:
+        return UNKNOWN
+    parsed = datetime.fromisoformat(instant)
+    return parsed.strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def number_text(value: float | None, *, digits: int = 1) -> str:
+    """Write a number, or that it is unknown, which is not zero (D21)."""
+    return UNKNOWN if value is None else f"{value:,.{digits}f}"
+
+
+def _console() -> Console:
+    # A pipe has no width; what is cut off there is lost.
+    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def _shown(value: object) -> str:
+    text = UNKNOWN if value is None else str(value)
+    return "".join(
+        character if character.isprintable() or character == "\n" else repr(character)[1:-1]
+        for character in text
+    )
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_exact(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > EXACT_INTEGER_MAX:
+        return str(value)
+    return value

@@ -1,0 +1,177 @@
+"""Speak to the REST door, and turn what it refuses into words for a terminal."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+import httpx
+
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.target import LOCAL_USER, Options, Target, find_target
+
+TIMEOUT: Final = httpx.Timeout(15, connect=5)
+PAGE_SIZE: Final = 200
+_EXIT_CODES: Final[Mapping[int, ExitCode]] = {
+    HTTPStatus.NOT_FOUND: ExitCode.NOT_FOUND,
+    HTTPStatus.UNAUTHORIZED: ExitCode.NOT_ALLOWED,
+    HTTPStatus.FORBIDDEN: ExitCode.NOT_ALLOWED,
+    HTTPStatus.BAD_REQUEST: ExitCode.USAGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY: ExitCode.USAGE,
+}
+
+
+class RestClient:
+    """Hold a session with one server; signs in to a local cluster by itself, and out again."""
+
+    def __init__(self, target: Target, *, transport: httpx.BaseTransport | None = None) -> None:
+        self.target = target
+        headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+        self._http = httpx.Client(
+            base_url=f"{target.server}/api/v1",
+            headers=headers,
+            timeout=TIMEOUT,
+            transport=transport,
+            # The address of a cluster is not a matter for a proxy of the environment.
+            trust_env=False,
+        )
+        self._is_own_session = False
+
+    def __enter__(self) -> Self:
+        if not self.target.token and self.target.password:
+            session = self.sign_in(LOCAL_USER, self.target.password)
+            self._http.headers["Authorization"] = f"Bearer {session['token']}"
+            self._is_own_session = True
+        # The token alone speaks for us.
+        self._http.cookies.clear()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._is_own_session:
+            # A session that stays behind ends by itself.
+            with contextlib.suppress(CommandError):
+                self.delete("/session")
+        self._http.close()
+
+    def sign_in(self, name: str, password: str) -> dict[str, Any]:
+        """Open a session and return it with its token."""
+        body = {"name": name, "password": password}
+        session: dict[str, Any] = self._call(
+            "POST", "/session", params={"token": "true"}, json=body
+        )
+        return session
+
+    def get(self, path: str, **parameters: str | int | None) -> Any:
+        """Read one resource."""
+        return self._call("GET", path, params=_present(parameters))
+
+    def post(self, path: str) -> Any:
+        """Ask for something to be made."""
+        return self._call("POST", path)
+
+    def delete(self, path: str) -> None:
+        """Remove one resource."""
+        self._call("DELETE", path)
+
+    def list(
+        self, path: str, *, limit: int, **parameters: str | int | None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the items of a list, page after page, up to a limit."""
+        after: str | None = None
+        while limit > 0:
+            size = min(limit, PAGE_SIZE)
+            page = self.get(path, limit=size, after=after, **parameters)
+            yield from page["items"]
+            after = page["next"]
+            limit -= len(page["items"])
+            if after is None:
+                return
+
+    def _call(self, method: str, path: str, **arguments: Any) -> Any:
+        try:
+            response = self._http.request(method, path, **arguments)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._unreachable(error) from error
+        if response.is_success:
+            return self._content(response)
+        raise self._refusal(response)
+
+    def _content(self, response: httpx.Response) -> Any:
+        if not response.content:
+            return None
+        try:
+            return response.json()
+        except ValueError as error:
+            raise CommandError(
+                f"{self.target.server} is not a Regent control plane",
+                why=f"its answer is {response.headers.get('content-type', 'no JSON')}",
+                next_step="check --server and REGENT_URL",
+            ) from error
+
+    def _unreachable(self, error: Exception) -> CommandError:
+        return CommandError(
+            f"cannot reach the control plane at {self.target.server}",
+            why=f"{error or type(error).__name__} (the address is from {self.target.origin})",
+            next_step=self.target.restart or "check the address: regent whoami --server URL",
+        )
+
+    def _refusal(self, response: httpx.Response) -> CommandError:
+        told = _told(response)
+        status = response.status_code
+        next_step = None
+        if status == HTTPStatus.UNAUTHORIZED:
+            next_step = f"regent login --server {self.target.server}"
+        elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            next_step = "try again, then look into the control plane's log"
+        return CommandError(
+            told or f"{self.target.server} answered {status} {response.reason_phrase}",
+            why=_faults(response),
+            next_step=next_step,
+            exit_code=_EXIT_CODES.get(status, ExitCode.FAILED),
+        )
+
+
+def connect(options: Options) -> RestClient:
+    """Return a client of the server that the options mean."""
+    return RestClient(find_target(options))
+
+
+def segment(name: str) -> str:
+    """Return a name as one segment of a path."""
+    return quote(name, safe="")
+
+
+def _present(parameters: Mapping[str, str | int | None]) -> dict[str, str | int]:
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _error(response: httpx.Response) -> Mapping[str, Any]:
+    with contextlib.suppress(ValueError):
+        body = response.json()
+        error = body.get("error") if isinstance(body, dict) else None
+        if isinstance(error, dict):
+            return error
+    return {}
+
+
+def _told(response: httpx.Response) -> str | None:
+    message = _error(response).get("message")
+    return str(message) if message else None
+
+
+def _faults(response: httpx.Response) -> str | None:
+    details = _error(response).get("details")
+    if not isinstance(details, list):
+        return None
+    return "; ".join(
+        f"{'.'.join(fault.get('at', []))}: {fault.get('reason')}"
+        for fault in details
+        if isinstance(fault, dict)
+    )
