@@ -1,0 +1,1 @@
+"""Answer people and scripts over HTTP: REST, GraphQL and the console."""

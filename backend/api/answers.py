@@ -1,0 +1,133 @@
+"""Translate what was refused into HTTP answers of one form.
+
+Every error body is ``{"error": {"code", "message", "details"}}``. What we did not foresee is told
+without its inside; the log has it.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from redis.exceptions import RedisError
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.exceptions import HTTPException
+
+from backend.clients.task_queue import TaskQueueUnavailable
+from backend.domain import errors
+
+ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
+    errors.InvalidName: HTTPStatus.BAD_REQUEST,
+    errors.InvalidAddress: HTTPStatus.BAD_REQUEST,
+    errors.InvalidTopicSettings: HTTPStatus.BAD_REQUEST,
+    errors.InvalidCursor: HTTPStatus.BAD_REQUEST,
+    errors.InvalidPageSize: HTTPStatus.BAD_REQUEST,
+    errors.ClusterNotFound: HTTPStatus.NOT_FOUND,
+    errors.BrokerGroupNotFound: HTTPStatus.NOT_FOUND,
+    errors.TopicNotFound: HTTPStatus.NOT_FOUND,
+    errors.CapacityReportNotFound: HTTPStatus.NOT_FOUND,
+    errors.RegistrationRefused: HTTPStatus.CONFLICT,
+    errors.RouteNotFound: HTTPStatus.NOT_FOUND,
+    errors.SettingNotFound: HTTPStatus.NOT_FOUND,
+    errors.TooManySettings: HTTPStatus.CONFLICT,
+    errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
+    errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
+    errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.Forbidden: HTTPStatus.FORBIDDEN,
+}
+
+# What lies behind us is away for a while; the caller may try again.
+UNAVAILABLE: Final = (
+    OperationalError,
+    InterfaceError,
+    PoolTimeoutError,
+    RedisError,
+    TaskQueueUnavailable,
+    TimeoutError,
+    ConnectionError,
+)
+
+log = structlog.get_logger(__name__)
+
+
+def error_response(
+    status: HTTPStatus,
+    code: str,
+    message: str,
+    *,
+    details: Any = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Make an error answer."""
+    body = {"error": {"code": code, "message": message, "details": details}}
+    return JSONResponse(body, status_code=status, headers=headers)
+
+
+def domain_error_response(error: errors.DomainError) -> JSONResponse:
+    """Answer a refusal by the table."""
+    status = ANSWERS.get(type(error), HTTPStatus.BAD_REQUEST)
+    headers = {}
+    if isinstance(error, errors.TooManyAttempts):
+        headers["Retry-After"] = str(error.retry_after_s)
+    if status is HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    return error_response(status, error.code, _printable(str(error)), headers=headers)
+
+
+def unavailable_response(error: Exception) -> JSONResponse:
+    """Answer that something behind us is away."""
+    log.warning("dependency_unavailable", error=str(error))
+    return error_response(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "unavailable",
+        "a store behind the control plane does not answer; try again",
+        headers={"Retry-After": "1"},
+    )
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have an application answer every error in one form."""
+
+    @app.exception_handler(errors.DomainError)
+    async def on_domain_error(_request: Request, error: errors.DomainError) -> JSONResponse:
+        return domain_error_response(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid_request(_request: Request, error: RequestValidationError) -> JSONResponse:
+        details = [
+            {"at": [str(part) for part in fault["loc"]], "reason": fault["msg"]}
+            for fault in error.errors()
+        ]
+        return error_response(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "invalid_input",
+            "the request does not have the documented form",
+            details=details,
+        )
+
+    @app.exception_handler(HTTPException)
+    async def on_http_error(_request: Request, error: HTTPException) -> JSONResponse:
+        status = HTTPStatus(error.status_code)
+        code = status.name.lower()
+        return error_response(status, code, status.phrase, headers=error.headers)
+
+    @app.exception_handler(Exception)
+    async def on_unforeseen(_request: Request, error: Exception) -> JSONResponse:
+        log.error("request_failed", error=type(error).__name__)
+        return error_response(
+            HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "the control plane failed"
+        )
+
+    for kind in UNAVAILABLE:
+
+        @app.exception_handler(kind)
+        async def on_unavailable(_request: Request, error: Exception) -> JSONResponse:
+            return unavailable_response(error)
+
+
+def _printable(message: str) -> str:
+    return message.encode("utf-8", "replace").decode()

@@ -1,0 +1,59 @@
+"""Put the HTTP door together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from backend.api import console, health, rest
+from backend.api.answers import add_handlers
+from backend.api.context import ApiContext
+from backend.api.gate import GRAPHQL_PATH, SessionGate
+from backend.api.graphql.router import build_router as build_graphql_router
+from backend.api.metrics import Metrics
+from backend.api.shield import Shield
+
+
+def create_app(context: ApiContext) -> FastAPI:
+    """Make the application; the console's catch-all comes last."""
+    metrics = Metrics(context.name_server)
+    app = FastAPI(
+        title="Regent",
+        version="1",
+        summary="The control plane of a message-queue cluster.",
+        openapi_url=f"{rest.PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+        middleware=[
+            Middleware(Shield, metrics=metrics),
+            Middleware(SessionGate, context=context),
+        ],
+    )
+    app.state.context, app.state.metrics = context, metrics
+    add_handlers(app)
+    app.include_router(health.router)
+    app.include_router(rest.build_router())
+    app.include_router(
+        build_graphql_router(GRAPHQL_PATH, allowed_origins=context.settings.allowed_origins)
+    )
+    app.include_router(console.build_router(context.settings.console_dir))
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Listen to what subscribers are told for as long as the application runs."""
+    context: ApiContext = app.state.context
+    async with asyncio.TaskGroup() as tasks:
+        feeds = [
+            tasks.create_task(context.samples.run(), name="samples_feed"),
+            tasks.create_task(context.topology.run(), name="topology_feed"),
+        ]
+        try:
+            yield
+        finally:
+            for feed in feeds:
+                feed.cancel()

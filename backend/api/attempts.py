@@ -1,0 +1,59 @@
+"""Slow down who guesses passwords: count failures by caller and by name within a window.
+
+Counts live in this process, so that signing in needs nothing else to be well. The table is bounded:
+the oldest windows make room for new ones.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from backend.domain.errors import TooManyAttempts
+
+WINDOW_S: Final = 60.0
+FAILURES_PER_NAME_MAX: Final = 5
+FAILURES_PER_CALLER_MAX: Final = 20
+WINDOWS_MAX: Final = 10_000
+
+
+class AttemptLimiter:
+    """Remember failed attempts for a minute."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._windows: OrderedDict[tuple[str, str | None], tuple[float, int]] = OrderedDict()
+
+    def check(self, *, caller: str, name: str) -> None:
+        """Let an attempt pass, unless there were too many failures.
+
+        Raises:
+            TooManyAttempts: says when to come back.
+        """
+        self._check_key((caller, name), FAILURES_PER_NAME_MAX)
+        self._check_key((caller, None), FAILURES_PER_CALLER_MAX)
+
+    def note_failure(self, *, caller: str, name: str) -> None:
+        """Count an attempt that failed, or one that is under way."""
+        for key in ((caller, name), (caller, None)):
+            begun, count = self._window(key)
+            self._windows[key] = (begun, count + 1)
+            self._windows.move_to_end(key)
+        while len(self._windows) > WINDOWS_MAX:
+            self._windows.popitem(last=False)
+
+    def note_success(self, *, caller: str, name: str) -> None:
+        """Take back the count of an attempt that turned out well."""
+        self._windows.pop((caller, name), None)
+        begun, count = self._window((caller, None))
+        self._windows[caller, None] = (begun, max(count - 1, 0))
+
+    def _check_key(self, key: tuple[str, str | None], count_max: int) -> None:
+        begun, count = self._window(key)
+        if count >= count_max:
+            remaining_s = max(1, int(begun + WINDOW_S - self._monotonic()) + 1)
+            raise TooManyAttempts(retry_after_s=remaining_s)
+
+    def _window(self, key: tuple[str, str | None]) -> tuple[float, int]:
+        now = self._monotonic()
+        begun, count = self._windows.get(key, (now, 0))
+        return (now, 0) if now - begun >= WINDOW_S else (begun, count)

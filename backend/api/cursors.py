@@ -1,0 +1,42 @@
+"""Write the key a page ended at as an opaque text, and read it back."""
+
+import base64
+import binascii
+from typing import Final, TypeVar
+
+import msgspec
+
+from backend.domain.errors import InvalidCursor
+
+CURSOR_LENGTH_MAX: Final = 2_048
+
+KeyT = TypeVar("KeyT")
+
+
+def encode_cursor(key: object | None) -> str | None:
+    """Write a key; no key is no cursor."""
+    if key is None:
+        return None
+    return base64.urlsafe_b64encode(msgspec.json.encode(key)).rstrip(b"=").decode()
+
+
+def decode_cursor(cursor: str | None, kind: type[KeyT]) -> KeyT | None:
+    """Read a key.
+
+    Raises:
+        InvalidCursor: no page of this list ended so.
+    """
+    if cursor is None:
+        return None
+    if len(cursor) > CURSOR_LENGTH_MAX:
+        raise InvalidCursor
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        data = base64.b64decode(padded, altchars=b"-_", validate=True)
+        key = msgspec.json.decode(data, type=kind)
+    except (UnicodeEncodeError, binascii.Error, msgspec.DecodeError) as error:
+        raise InvalidCursor from error
+    if b"\\u0000" in data:
+        # Postgres compares no text that holds a NUL, and no name has one.
+        raise InvalidCursor
+    return key

@@ -1,0 +1,119 @@
+"""Let nobody past without a session, but to the few places that must be open.
+
+A gate in front of the application rather than a rule in every route: what is not named below is
+closed, routes of tomorrow and WebSockets included. A session comes as a cookie or as a bearer
+token. A cookie comes along whoever asks the browser, so a request that carries one and could change
+something must also come from a page of ours.
+"""
+
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from backend.api.answers import UNAVAILABLE, domain_error_response, unavailable_response
+from backend.api.context import ApiContext
+from backend.domain.errors import DomainError, Forbidden, Unauthenticated
+from backend.domain.session import Session
+from backend.services.sessions import find_session
+
+COOKIE_NAME: Final = "regent_session"
+GRAPHQL_PATH: Final = "/graphql"
+CLOSED_PREFIXES: Final = ("/api", GRAPHQL_PATH)
+SESSION_PATH: Final = "/api/v1/session"
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class SessionGate:
+    """Stand in front of the application."""
+
+    def __init__(self, app: ASGIApp, *, context: ApiContext) -> None:
+        self._app, self._context = app, context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it here."""
+        if scope["type"] not in {"http", "websocket"} or _is_open(scope):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        try:
+            token, session = await self._authenticate(connection)
+        except DomainError as error:
+            await _refuse(_response(error, scope), scope, receive, send)
+            return
+        except UNAVAILABLE as error:
+            await _refuse(unavailable_response(error), scope, receive, send)
+            return
+        connection.state.session, connection.state.token = session, token
+        await self._app(scope, receive, send)
+
+    async def _authenticate(self, connection: HTTPConnection) -> tuple[str, Session]:
+        token, is_cookie = _read_token(connection)
+        session = await find_session(
+            token, database=self._context.database, clock=self._context.clock
+        )
+        if session is None:
+            raise Unauthenticated
+        is_safe = connection.scope.get("method") in SAFE_METHODS
+        if is_cookie and not is_safe and not self._is_from_our_page(connection):
+            raise Forbidden("the request comes from a page of another origin")
+        return token, session
+
+    def _is_from_our_page(self, connection: HTTPConnection) -> bool:
+        return is_own_origin(connection, self._context.settings.allowed_origins)
+
+
+def is_own_origin(connection: HTTPConnection, allowed_origins: tuple[str, ...]) -> bool:
+    """Tell whether a request comes from a page of ours, or from no page at all."""
+    origin = connection.headers.get("origin")
+    if origin is None:
+        # A browser names the origin of all that could change something, and of WebSockets.
+        is_socket = connection.scope["type"] == "websocket"
+        fetch_site = connection.headers.get("sec-fetch-site", "none")
+        return not is_socket and fetch_site in {"none", "same-origin"}
+    if origin in allowed_origins:
+        return True
+    host = connection.headers.get("host", "")
+    parts = urlsplit(origin)
+    return bool(host) and parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
+
+
+def _is_open(scope: Scope) -> bool:
+    path, method = scope["path"], scope.get("method")
+    if scope["type"] == "websocket":
+        return False
+    if path == SESSION_PATH and method == "POST":
+        return True
+    is_closed = any(path == prefix or path.startswith(prefix + "/") for prefix in CLOSED_PREFIXES)
+    # The rest is the console's files, open so that the sign-in page can be shown, and health.
+    return not is_closed and method in {"GET", "HEAD"}
+
+
+def _read_token(connection: HTTPConnection) -> tuple[str, bool]:
+    scheme, _, credentials = connection.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and credentials:
+        return credentials.strip(), False
+    return connection.cookies.get(COOKIE_NAME, ""), True
+
+
+def _response(error: DomainError, scope: Scope) -> Response:
+    response = domain_error_response(error)
+    if scope["path"] != GRAPHQL_PATH:
+        return response
+    told = {"message": str(error), "extensions": {"code": error.code}}
+    return JSONResponse(
+        {"data": None, "errors": [told]},
+        status_code=HTTPStatus(response.status_code),
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+async def _refuse(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await WebSocket(scope, receive, send).send_denial_response(response)
+        return
+    await response(scope, receive, send)

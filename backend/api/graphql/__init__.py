@@ -1,0 +1,1 @@
+"""Answer the console: one typed graph, read by query and followed by subscription."""

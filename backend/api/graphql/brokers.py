@@ -1,0 +1,98 @@
+"""Present brokers and their groups."""
+
+from datetime import datetime
+from typing import Self
+
+import strawberry
+
+from backend.api.graphql.context import Info
+from backend.api.graphql.samples import BrokerSample
+from backend.api.graphql.scalars import Int64, instant
+from backend.domain import broker as domain
+from backend.domain.broker_group import BrokerGroup as DomainBrokerGroup
+from backend.domain.broker_group import find_master
+from backend.services.heartbeats import BrokerKey
+
+BrokerRole = strawberry.enum(domain.BrokerRole, description=None)
+BrokerState = strawberry.enum(domain.BrokerState, description=None)
+
+
+@strawberry.type
+class Broker:
+    """Present one broker."""
+
+    model: strawberry.Private[domain.Broker]
+    id: strawberry.ID
+    broker_id: Int64
+    group_name: str
+    role: domain.BrokerRole
+    state: domain.BrokerState
+    address: str
+    ha_address: str | None
+    registered_at: datetime
+
+    @strawberry.field
+    async def last_heartbeat_at(self, info: Info) -> datetime | None:
+        """Look up when the broker was last heard."""
+        broker = self.model
+        key = BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)
+        heard_at_ms = await info.context.loaders.heartbeats.load(key)
+        return None if heard_at_ms is None else instant(heard_at_ms)
+
+    @strawberry.field
+    async def latest_sample(self, info: Info) -> BrokerSample | None:
+        """Look up the broker's newest sample."""
+        broker = self.model
+        for sample in await info.context.loaders.samples.load(broker.cluster_name):
+            if (sample.broker_name, sample.broker_id) == (broker.group_name, broker.broker_id):
+                return BrokerSample.of(sample)
+        return None
+
+    @classmethod
+    def of(cls, broker: domain.Broker) -> Self:
+        """Present a broker."""
+        return cls(
+            model=broker,
+            id=strawberry.ID(str(broker.id)),
+            broker_id=Int64(broker.broker_id),
+            group_name=broker.group_name,
+            role=broker.role,
+            state=broker.state,
+            address=broker.address,
+            ha_address=broker.ha_address,
+            registered_at=broker.registered_at,
+        )
+
+
+@strawberry.type
+class BrokerGroup:
+    """Present one broker group."""
+
+    model: strawberry.Private[DomainBrokerGroup]
+    id: strawberry.ID
+    name: str
+    cluster_name: str
+
+    @strawberry.field
+    async def brokers(self, info: Info) -> list[Broker]:
+        """List the group's brokers by id."""
+        return [Broker.of(found) for found in await self._load(info)]
+
+    @strawberry.field
+    async def master(self, info: Info) -> Broker | None:
+        """Find who takes writes."""
+        found = find_master(await self._load(info))
+        return None if found is None else Broker.of(found)
+
+    async def _load(self, info: Info) -> list[domain.Broker]:
+        return await info.context.loaders.brokers.load(self.model.id)
+
+    @classmethod
+    def of(cls, group: DomainBrokerGroup) -> Self:
+        """Present a group."""
+        return cls(
+            model=group,
+            id=strawberry.ID(str(group.id)),
+            name=group.name,
+            cluster_name=group.cluster_name,
+        )

@@ -1,0 +1,72 @@
+"""Present clusters and what they hold."""
+
+from datetime import datetime
+from typing import Self
+
+import strawberry
+
+from backend.api.cursors import decode_cursor
+from backend.api.graphql.brokers import BrokerGroup
+from backend.api.graphql.context import GroupPageKey, Info, TopicPageKey
+from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.scalars import Int64
+from backend.api.graphql.topics import Topic
+from backend.domain import cluster as domain
+from backend.domain.errors import TopicNotFound
+from backend.domain.page import check_page_size
+from backend.domain.topic import TopicKind
+from backend.services.topics import describe_topic
+
+
+@strawberry.type
+class Cluster:
+    """Present one cluster."""
+
+    model: strawberry.Private[domain.Cluster]
+    id: strawberry.ID
+    name: str
+    created_at: datetime
+    route_version: Int64
+
+    @strawberry.field
+    async def broker_groups(
+        self, info: Info, first: int = 100, after: str | None = None
+    ) -> Connection[BrokerGroup]:
+        """List the cluster's groups by name."""
+        check_page_size(first)
+        key = GroupPageKey(self.model.id, first, decode_cursor(after, str))
+        return connect(await info.context.loaders.groups.load(key), BrokerGroup.of)
+
+    @strawberry.field
+    async def topics(
+        self,
+        info: Info,
+        first: int = 50,
+        after: str | None = None,
+        search: str | None = None,
+        kind: TopicKind | None = None,
+    ) -> Connection[Topic]:
+        """List the cluster's topics by name."""
+        check_page_size(first)
+        key = TopicPageKey(self.model.id, first, decode_cursor(after, str), search, kind)
+        return connect(await info.context.loaders.topics.load(key), Topic.of)
+
+    @strawberry.field
+    async def topic(self, info: Info, name: str) -> Topic | None:
+        """Find the topic of a name."""
+        try:
+            found = await describe_topic(self.name, name, database=info.context.api.database)
+        except TopicNotFound:
+            return None
+        return Topic.of(found)
+
+    @classmethod
+    def of(cls, cluster: domain.Cluster) -> Self:
+        """Present a cluster."""
+        return cls(
+            model=cluster,
+            id=strawberry.ID(str(cluster.id)),
+            name=cluster.name,
+            created_at=cluster.created_at,
+            route_version=Int64(cluster.route_version),
+        )

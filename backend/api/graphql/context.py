@@ -1,0 +1,140 @@
+"""Hold what resolvers work with: the API's context, who asks, and loaders for one operation."""
+
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from typing import Annotated, NamedTuple, TypeVar
+from uuid import UUID
+
+import strawberry
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+from strawberry.dataloader import DataLoader
+from strawberry.extensions import SchemaExtension
+from strawberry.fastapi import BaseContext
+
+from backend.api.context import ApiContext, get_context, get_session
+from backend.db.capacity_reports import CapacityReportRow
+from backend.domain.broker import Broker
+from backend.domain.broker_group import BrokerGroup
+from backend.domain.page import Page
+from backend.domain.session import Session
+from backend.domain.topic import Topic, TopicKind, TopicPlacement
+from backend.services.broker_groups import list_broker_groups
+from backend.services.brokers import list_brokers_of_groups
+from backend.services.capacity_rows import list_report_rows
+from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.samples import ObservedSample, latest_samples
+from backend.services.topics import TopicFilter, list_placements, list_topics
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+ValueT = TypeVar("ValueT")
+
+
+class GroupPageKey(NamedTuple):
+    """Ask for a page of a cluster's groups."""
+
+    cluster_id: int
+    size: int
+    after: str | None
+
+
+class TopicPageKey(NamedTuple):
+    """Ask for a page of a cluster's topics."""
+
+    cluster_id: int
+    size: int
+    after: str | None
+    search: str | None
+    kind: TopicKind | None
+
+
+class Loaders:
+    """Gather what resolvers of one operation ask for one by one into few statements."""
+
+    def __init__(self, api: ApiContext) -> None:
+        self._api = api
+        self.groups: DataLoader[GroupPageKey, Page[BrokerGroup, str]]
+        self.groups = DataLoader(self._load_groups)
+        self.topics: DataLoader[TopicPageKey, Page[Topic, str]] = DataLoader(self._load_topics)
+        self.brokers: DataLoader[int, list[Broker]] = _by_key(
+            lambda ids: list_brokers_of_groups(ids, database=api.database)
+        )
+        self.placements: DataLoader[int, list[TopicPlacement]] = _by_key(
+            lambda ids: list_placements(ids, database=api.database)
+        )
+        self.report_rows: DataLoader[UUID, list[CapacityReportRow]] = _by_key(
+            lambda ids: list_report_rows(ids, database=api.database)
+        )
+        self.heartbeats: DataLoader[BrokerKey, int | None] = DataLoader(self._load_heartbeats)
+        self.samples: DataLoader[str, list[ObservedSample]] = DataLoader(self._load_samples)
+
+    async def _load_groups(self, keys: list[GroupPageKey]) -> list[Page[BrokerGroup, str]]:
+        found: dict[GroupPageKey, Page[BrokerGroup, str]] = {}
+        for _, size, after in {key._replace(cluster_id=0) for key in keys}:
+            ids = [key.cluster_id for key in keys if key[1:] == (size, after)]
+            pages = await list_broker_groups(
+                ids, size=size, after=after, database=self._api.database
+            )
+            found.update({GroupPageKey(i, size, after): page for i, page in pages.items()})
+        return [found[key] for key in keys]
+
+    async def _load_topics(self, keys: list[TopicPageKey]) -> list[Page[Topic, str]]:
+        found: dict[TopicPageKey, Page[Topic, str]] = {}
+        for shape in {key._replace(cluster_id=0) for key in keys}:
+            ids = [key.cluster_id for key in keys if key[1:] == shape[1:]]
+            pages = await list_topics(
+                ids,
+                size=shape.size,
+                after=shape.after,
+                chosen=TopicFilter(shape.search, shape.kind),
+                database=self._api.database,
+            )
+            found.update({shape._replace(cluster_id=i): page for i, page in pages.items()})
+        return [found[key] for key in keys]
+
+    async def _load_heartbeats(self, keys: list[BrokerKey]) -> list[int | None]:
+        found = await list_heartbeats(self._api.redis, keys)
+        return [found.get(key) for key in keys]
+
+    async def _load_samples(self, cluster_names: list[str]) -> list[list[ObservedSample]]:
+        return [await latest_samples(self._api.redis, name) for name in cluster_names]
+
+
+class GraphContext(BaseContext):
+    """Hold the API's context, the session and the loaders."""
+
+    def __init__(self, api: ApiContext, session: Session, token: str) -> None:
+        super().__init__()
+        self.api, self.session, self.token = api, session, token
+        self.loaders = Loaders(api)
+
+
+class FreshLoaders(SchemaExtension):
+    """Give each operation loaders of its own: a WebSocket's context outlives many operations."""
+
+    def on_operation(self) -> Iterator[None]:
+        """Forget what an earlier operation loaded."""
+        context: GraphContext = self.execution_context.context
+        context.loaders = Loaders(context.api)
+        yield
+
+
+Info = strawberry.Info[GraphContext, None]
+
+
+async def build_context(
+    connection: HTTPConnection,
+    api: Annotated[ApiContext, Depends(get_context)],
+    session: Annotated[Session, Depends(get_session)],
+) -> GraphContext:
+    """Make the context of a request or of a WebSocket."""
+    return GraphContext(api, session, connection.state.token)
+
+
+def _by_key(
+    load: Callable[[list[KeyT]], Awaitable[dict[KeyT, ValueT]]],
+) -> DataLoader[KeyT, ValueT]:
+    async def load_in_order(keys: list[KeyT]) -> list[ValueT]:
+        found = await load(keys)
+        return [found[key] for key in keys]
+
+    return DataLoader(load_in_order)

@@ -1,0 +1,87 @@
+"""Translate what was refused into GraphQL errors with a code, and mask the rest."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import structlog
+from graphql import ExecutionResult as CoreExecutionResult
+from graphql import GraphQLError
+from strawberry.extensions import SchemaExtension
+from strawberry.types.execution import ExecutionResult
+
+from backend.api.answers import UNAVAILABLE
+from backend.domain import errors
+
+CODES: Final[Mapping[type[errors.DomainError], str]] = {
+    errors.InvalidName: "invalid_input",
+    errors.InvalidAddress: "invalid_input",
+    errors.InvalidTopicSettings: "invalid_input",
+    errors.InvalidCursor: "invalid_input",
+    errors.InvalidPageSize: "invalid_input",
+    errors.ClusterNotFound: "not_found",
+    errors.BrokerGroupNotFound: "not_found",
+    errors.TopicNotFound: "not_found",
+    errors.CapacityReportNotFound: "not_found",
+    errors.RegistrationRefused: "conflict",
+    errors.RouteNotFound: "not_found",
+    errors.SettingNotFound: "not_found",
+    errors.TooManySettings: "conflict",
+    errors.Unauthenticated: "unauthenticated",
+    errors.InvalidCredentials: "unauthenticated",
+    errors.TooManyAttempts: "too_many_attempts",
+    errors.Forbidden: "forbidden",
+}
+INVALID_INPUT: Final = "invalid_input"
+INTERNAL: Final = "internal"
+UNAVAILABLE_CODE: Final = "unavailable"
+
+log = structlog.get_logger(__name__)
+
+
+class TellErrors(SchemaExtension):
+    """Give every error of an answer its code before it leaves."""
+
+    def on_operation(self) -> Iterator[None]:
+        """Go over the errors of a finished operation."""
+        yield
+        _tell(self.execution_context.result)
+
+    def on_stream_result(self, result: Any) -> Iterator[None]:
+        """Go over the errors of one item of a subscription."""
+        _tell(result)
+        yield None
+
+
+def tell(error: GraphQLError) -> GraphQLError:
+    """Return an error as the caller may see it; doing so twice changes nothing."""
+    if error.extensions and "code" in error.extensions:
+        return error
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    if cause is None or isinstance(cause, GraphQLError):
+        return _with(error, INVALID_INPUT, error.message)
+    if isinstance(cause, errors.DomainError):
+        code = CODES.get(type(cause), INVALID_INPUT)
+        return _with(error, code, str(cause), reason=cause.code)
+    if isinstance(cause, UNAVAILABLE):
+        log.warning("dependency_unavailable", error=str(cause))
+        return _with(error, UNAVAILABLE_CODE, "a store behind the control plane does not answer")
+    log.error("resolver_failed", path=error.path, exc_info=cause)
+    return _with(error, INTERNAL, "the control plane failed")
+
+
+def _tell(result: object) -> None:
+    if isinstance(result, (CoreExecutionResult, ExecutionResult)) and result.errors:
+        result.errors = [tell(error) for error in result.errors]
+
+
+def _with(error: GraphQLError, code: str, message: str, **facts: str) -> GraphQLError:
+    return GraphQLError(
+        message,
+        nodes=error.nodes,
+        source=error.source,
+        positions=error.positions,
+        path=error.path,
+        extensions={"code": code, **facts},
+    )

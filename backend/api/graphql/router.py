@@ -1,0 +1,31 @@
+"""Put the graph at its address: POST for questions, a WebSocket for what is followed."""
+
+from datetime import timedelta
+from typing import Final
+
+from strawberry.fastapi import GraphQLRouter
+from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+
+from backend.api.graphql.context import GraphContext, build_context
+from backend.api.graphql.schema import build_schema
+
+SUBSCRIPTIONS_PER_CONNECTION_MAX: Final = 20
+INIT_DEADLINE: Final = timedelta(seconds=10)
+
+
+def build_router(
+    path: str, *, allowed_origins: tuple[str, ...]
+) -> GraphQLRouter[GraphContext, None]:
+    """Make the routes of the graph; the gate stands before them."""
+    return GraphQLRouter(
+        build_schema(),
+        path=path,
+        graphql_ide=None,
+        allow_queries_via_get=False,
+        context_getter=build_context,
+        subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL,),
+        connection_init_wait_timeout=INIT_DEADLINE,
+        max_subscriptions_per_connection=SUBSCRIPTIONS_PER_CONNECTION_MAX,
+        allowed_origins=allowed_origins,
+        include_in_schema=False,
+    )

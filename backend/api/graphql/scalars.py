@@ -1,0 +1,35 @@
+"""Carry 64-bit integers as texts: a browser's numbers are exact to 53 bits only."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any, Final, NewType
+
+import strawberry
+from strawberry.types.scalar import ScalarDefinition
+
+Int64 = NewType("Int64", int)
+
+_DECIMAL: Final = re.compile(r"-?[0-9]{1,19}")
+
+
+def _parse(value: Any) -> int:
+    text = str(value)
+    if isinstance(value, bool) or _DECIMAL.fullmatch(text) is None:
+        raise ValueError("an Int64 is a decimal number")
+    number = int(text)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError("an Int64 has 64 bits")
+    return number
+
+
+INT64: Final[ScalarDefinition] = strawberry.scalar(
+    name="Int64",
+    description="64-bit integer as a decimal string",
+    serialize=str,
+    parse_value=_parse,
+)
+
+
+def instant(milliseconds: int) -> datetime:
+    """Read milliseconds since 1970 as an instant."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,0 +1,187 @@
+"""Put the graph together: what can be asked, changed and followed."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import datetime
+from typing import Final, TypeVar
+from uuid import UUID
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types import ExecutionContext
+
+from backend.api.context import require_change
+from backend.api.cursors import decode_cursor
+from backend.api.feeds import Feed
+from backend.api.graphql.capacity import CapacityReport
+from backend.api.graphql.clusters import Cluster
+from backend.api.graphql.context import FreshLoaders, Info
+from backend.api.graphql.errors import TellErrors
+from backend.api.graphql.limits import LimitDocuments
+from backend.api.graphql.overview import NameServer, Overview, Viewer
+from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.samples import BrokerSample
+from backend.api.graphql.scalars import INT64, Int64
+from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
+from backend.services.capacity import describe_report, list_reports, request_report
+from backend.services.clusters import describe_cluster, list_clusters, take_census
+from backend.services.sessions import find_session
+
+SESSION_CHECK_INTERVAL_MS: Final = 10_000
+
+ItemT = TypeVar("ItemT")
+
+
+@strawberry.type
+class TopologyChange:
+    """Say that routes of a cluster have changed."""
+
+    cluster_name: str
+    route_version: Int64
+
+
+@strawberry.type
+class Query:
+    """Ask what is."""
+
+    @strawberry.field
+    def viewer(self, info: Info) -> Viewer:
+        """Say who is signed in."""
+        return Viewer.of(info.context.session)
+
+    @strawberry.field
+    async def overview(self, info: Info) -> Overview:
+        """Count what all clusters hold."""
+        return Overview.of(await take_census(database=info.context.api.database))
+
+    @strawberry.field
+    def name_servers(self, info: Info) -> list[NameServer]:
+        """List the name servers that this process knows: its own."""
+        return [NameServer.of(info.context.api.name_server.describe())]
+
+    @strawberry.field
+    async def clusters(
+        self, info: Info, first: int = 50, after: str | None = None
+    ) -> Connection[Cluster]:
+        """List clusters by name."""
+        page = await list_clusters(
+            size=first, after=decode_cursor(after, str), database=info.context.api.database
+        )
+        return connect(page, Cluster.of)
+
+    @strawberry.field
+    async def cluster(self, info: Info, name: str) -> Cluster | None:
+        """Find the cluster of a name."""
+        try:
+            return Cluster.of(await describe_cluster(name, database=info.context.api.database))
+        except ClusterNotFound:
+            return None
+
+    @strawberry.field
+    async def capacity_reports(
+        self, info: Info, first: int = 20, after: str | None = None
+    ) -> Connection[CapacityReport]:
+        """List capacity reports, newest first."""
+        page = await list_reports(
+            database=info.context.api.database,
+            size=first,
+            after=decode_cursor(after, tuple[datetime, UUID]),
+        )
+        return connect(page, CapacityReport.of)
+
+    @strawberry.field
+    async def capacity_report(self, info: Info, id: strawberry.ID) -> CapacityReport | None:  # noqa: A002 - the name in the graph
+        """Find the capacity report of an id."""
+        try:
+            report_id = UUID(id)
+        except ValueError as error:
+            raise InvalidName(kind="capacity report", name=id, reason="is no id") from error
+        try:
+            report = await describe_report(report_id, database=info.context.api.database)
+        except CapacityReportNotFound:
+            return None
+        return CapacityReport.of(report)
+
+
+@strawberry.type
+class Mutation:
+    """Ask for a change."""
+
+    @strawberry.mutation
+    async def request_capacity_report(self, info: Info) -> CapacityReport:
+        """Have a capacity report made."""
+        session = require_change(info.context.session)
+        api = info.context.api
+        report = await request_report(
+            database=api.database,
+            clock=api.clock,
+            task_queue=api.task_queue,
+            requested_by=session.user_name,
+        )
+        return CapacityReport.of(report)
+
+
+@strawberry.type
+class Subscription:
+    """Follow what happens."""
+
+    @strawberry.subscription
+    async def samples(
+        self, info: Info, cluster_name: str | None = None
+    ) -> AsyncGenerator[BrokerSample, None]:
+        """Follow brokers' samples, of one cluster or of all."""
+        async with aclosing(_while_signed_in(info, info.context.api.samples)) as samples:
+            async for sample in samples:
+                if cluster_name in (None, sample.cluster_name):
+                    yield BrokerSample.of(sample)
+
+    @strawberry.subscription
+    async def topology_changed(self, info: Info) -> AsyncGenerator[TopologyChange, None]:
+        """Follow changes of routes."""
+        async with aclosing(_while_signed_in(info, info.context.api.topology)) as changes:
+            async for change in changes:
+                yield TopologyChange(
+                    cluster_name=change.cluster_name, route_version=Int64(change.route_version)
+                )
+
+
+async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[ItemT, None]:
+    """Follow a feed until the session that asked for it has ended."""
+    context = info.context
+    api = context.api
+    checked_at_ms = api.clock.now_ms()
+    async with aclosing(feed.listen()) as items:
+        async for item in items:
+            now_ms = api.clock.now_ms()
+            if now_ms - checked_at_ms >= SESSION_CHECK_INTERVAL_MS:
+                checked_at_ms = now_ms
+                session = await find_session(context.token, database=api.database, clock=api.clock)
+                if session is None:
+                    return
+            yield item
+
+
+class Schema(strawberry.Schema):
+    """Keep errors out of the library's log: `TellErrors` writes those worth a line."""
+
+    def process_errors(
+        self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
+    ) -> None:
+        """Do nothing here."""
+
+
+def build_schema() -> Schema:
+    """Make the schema."""
+    return Schema(
+        query=Query,
+        mutation=Mutation,
+        subscription=Subscription,
+        extensions=[LimitDocuments, FreshLoaders, TellErrors],
+        config=StrawberryConfig(scalar_map={Int64: INT64}, sort_schema=True),
+    )
+
+
+def print_schema() -> str:
+    """Write the schema as `schema.graphql` holds it."""
+    return build_schema().as_str().rstrip() + "\n"

@@ -1,0 +1,65 @@
+"""Answer brokers over REST."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from backend.api.context import Context
+from backend.api.cursors import decode_cursor
+from backend.api.rest.errors import NOT_FOUND
+from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.broker import Broker
+from backend.services.brokers import list_brokers
+from backend.services.heartbeats import BrokerKey, list_heartbeats
+
+router = APIRouter(tags=["brokers"])
+
+
+class BrokerOut(BaseModel):
+    """A broker; `last_heartbeat_at` is null when none is known."""
+
+    group_name: str
+    broker_id: int
+    role: str
+    state: str
+    address: str
+    ha_address: str | None
+    registered_at: datetime
+    last_heartbeat_at: datetime | None
+
+
+@router.get("/clusters/{cluster_name}/brokers", responses=NOT_FOUND)
+async def show_brokers(
+    cluster_name: str, context: Context, limit: Limit = 100, after: After = None
+) -> PageOut[BrokerOut]:
+    """List a cluster's brokers by group and id."""
+    page = await list_brokers(
+        cluster_name,
+        size=limit,
+        after=decode_cursor(after, tuple[str, int]),
+        database=context.database,
+    )
+    heartbeats = await list_heartbeats(context.redis, [_key(broker) for broker in page.items])
+    return page_out(page, lambda broker: _broker_out(broker, heartbeats))
+
+
+def _broker_out(broker: Broker, heartbeats: Mapping[BrokerKey, int]) -> BrokerOut:
+    heard_at_ms = heartbeats.get(_key(broker))
+    return BrokerOut(
+        group_name=broker.group_name,
+        broker_id=broker.broker_id,
+        role=broker.role.value,
+        state=broker.state.value,
+        address=broker.address,
+        ha_address=broker.ha_address,
+        registered_at=broker.registered_at,
+        last_heartbeat_at=(
+            None if heard_at_ms is None else datetime.fromtimestamp(heard_at_ms / 1000, UTC)
+        ),
+    )
+
+
+def _key(broker: Broker) -> BrokerKey:
+    return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)

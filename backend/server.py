@@ -1,0 +1,180 @@
+"""Run the control plane: the HTTP door and the name server in one process, on one event loop.
+
+What a person can put right (a setting, a port in use, a store that does not answer) is one clear
+line and a code that is not zero. SIGTERM and Ctrl-C stop the process within seconds.
+"""
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+import structlog
+import uvicorn
+import uvloop
+from pydantic import ValidationError
+from sqlalchemy.exc import SQLAlchemyError
+
+from backend.api.app import create_app
+from backend.api.attempts import AttemptLimiter
+from backend.api.context import ApiContext, NameServerView
+from backend.api.feeds import Feed
+from backend.bootstrap import Resources, add_bootstrap_user, open_resources
+from backend.logging import configure_logging
+from backend.nameserver.server import NameServer
+from backend.services import topology
+from backend.services.samples import observe
+from backend.services.sessions import PasswordVerifier
+from backend.settings import ServerSettings
+
+EXIT_FAILED: Final = 1
+EXIT_MISUSED: Final = 2
+REQUESTS_AT_ONCE_MAX: Final = 2_000
+HTTP_BACKLOG: Final = 1024
+
+log = structlog.get_logger(__name__)
+
+
+class CannotStart(Exception):  # noqa: N818 - says what happened
+    """The process can't start for a reason that a person can put right."""
+
+    def __init__(self, reason: str, *, exit_code: int) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
+
+
+def main() -> int:
+    """Run until told to stop; return the exit code."""
+    try:
+        settings = _read_settings()
+        configure_logging(settings.log_format)
+        uvloop.run(run(settings))
+    except CannotStart as error:
+        print(f"regent server: {error}", file=sys.stderr)  # noqa: T201 - the one clear line
+        return error.exit_code
+    return 0
+
+
+async def run(settings: ServerSettings) -> None:
+    """Serve until a signal comes.
+
+    Raises:
+        CannotStart: a port is in use, or a store does not answer.
+    """
+    async with open_resources(settings) as resources:
+        await _prepare(settings, resources)
+        with _listen(settings.http_host, settings.http_port) as http_socket:
+            # The port is tried first, so that what follows can't fail for it halfway.
+            _listen(settings.remoting_host, settings.remoting_port).close()
+            async with NameServer.serve(
+                settings.remoting_host,
+                settings.remoting_port,
+                database=resources.database,
+                redis=resources.redis,
+                clock=resources.clock,
+            ) as name_server:
+                await _serve_http(settings, resources, name_server, http_socket)
+    log.info("server_stopped")
+
+
+async def _prepare(settings: ServerSettings, resources: Resources) -> None:
+    try:
+        await add_bootstrap_user(settings.bootstrap_secret_file, resources)
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        message = f"the database is not ready ({reason}); has `python -m migrations` run?"
+        raise CannotStart(message, exit_code=EXIT_FAILED) from error
+    except OSError as error:
+        message = f"cannot read the bootstrap secret: {error}"
+        raise CannotStart(message, exit_code=EXIT_MISUSED) from error
+
+
+async def _serve_http(
+    settings: ServerSettings,
+    resources: Resources,
+    name_server: NameServerView,
+    http_socket: socket.socket,
+) -> None:
+    context = ApiContext(
+        settings=settings,
+        database=resources.database,
+        redis=resources.redis,
+        clock=resources.clock,
+        task_queue=resources.task_queue,
+        name_server=name_server,
+        verifier=PasswordVerifier(),
+        attempts=AttemptLimiter(asyncio.get_running_loop().time),
+        samples=Feed("samples", lambda: observe(resources.redis)),
+        topology=Feed("topology", lambda: topology.watch(resources.redis)),
+    )
+    config = uvicorn.Config(
+        create_app(context),
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=REQUESTS_AT_ONCE_MAX,
+        backlog=HTTP_BACKLOG,
+        timeout_graceful_shutdown=max(1, settings.shutdown_deadline_ms // 1000),
+    )
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.stop)
+    host, port = http_socket.getsockname()[:2]
+    log.info("server_started", http=f"{host}:{port}", remoting=name_server.describe().address)
+    try:
+        await server.serve(sockets=[http_socket])
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+class _Server(uvicorn.Server):
+    """Leave signals to us: uvicorn would raise them again before the name server has closed."""
+
+    def stop(self) -> None:
+        """Ask to stop; asked twice, do not wait for requests."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def _read_settings() -> ServerSettings:
+    try:
+        return ServerSettings()
+    except ValidationError as error:
+        faults = (
+            f"REGENT_{'_'.join(str(part) for part in fault['loc']).upper()} {fault['msg'].lower()}"
+            for fault in error.errors()
+        )
+        raise CannotStart("; ".join(faults), exit_code=EXIT_MISUSED) from error
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        # Only listening finds out that another process listens already.
+        listener.listen(HTTP_BACKLOG)
+    except OSError as error:
+        listener.close()
+        reason = error.strerror or str(error)
+        message = f"cannot listen on {host}:{port}: {reason.lower()}"
+        raise CannotStart(message, exit_code=EXIT_MISUSED) from error
+    listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
+    return listener
+
+
+if __name__ == "__main__":
+    sys.exit(main())

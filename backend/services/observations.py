@@ -1,0 +1,100 @@
+"""Read from brokers' samples what is going on in a topic.
+
+Pure: samples come in as they were read. What no sample has shown is None, never zero (D21).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from backend.domain.topic import TopicPlacement
+from backend.services.samples import ObservedSample, ObservedTopic
+
+# A rate older than this says nothing about now: samples come every 5 s.
+RATE_AGE_MAX_MS: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """Hold the ends of a queue as a sample showed them last."""
+
+    group_name: str
+    queue_id: int
+    min_offset: int | None
+    max_offset: int | None
+    observed_at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRates:
+    """Hold how much a topic takes in, over all its groups."""
+
+    messages_in_per_second: float | None
+    bytes_in_per_second: float | None
+
+
+def view_queues(
+    topic_name: str, placements: Iterable[TopicPlacement], samples: Sequence[ObservedSample]
+) -> list[QueueView]:
+    """List every queue that a topic should have, with its ends where they were seen."""
+    return [
+        queue
+        for placement in placements
+        for queue in _queues_of_group(topic_name, placement, samples)
+    ]
+
+
+def view_rates(topic_name: str, samples: Iterable[ObservedSample], *, now_ms: int) -> TopicRates:
+    """Add up what masters take in; unknown as soon as one that was just seen is unknown."""
+    topics = [
+        topic
+        for sample in samples
+        if sample.broker_id == 0 and now_ms - sample.observed_at_ms <= RATE_AGE_MAX_MS
+        for topic in sample.topics
+        if topic.name == topic_name
+    ]
+    return TopicRates(
+        messages_in_per_second=_sum([topic.messages_in_per_second for topic in topics]),
+        bytes_in_per_second=_sum([topic.bytes_in_per_second for topic in topics]),
+    )
+
+
+def _queues_of_group(
+    topic_name: str, placement: TopicPlacement, samples: Sequence[ObservedSample]
+) -> list[QueueView]:
+    settings = placement.settings
+    seen = _newest_of_smallest_id(topic_name, placement.group_name, samples)
+    ends = {} if seen is None else {queue.queue_id: queue for queue in seen[1].queues}
+    observed_at_ms = None if seen is None else seen[0].observed_at_ms
+    views = []
+    for queue_id in range(max(settings.read_queue_count, settings.write_queue_count)):
+        end = ends.get(queue_id)
+        views.append(
+            QueueView(
+                group_name=placement.group_name,
+                queue_id=queue_id,
+                min_offset=None if end is None else end.min_offset,
+                max_offset=None if end is None else end.max_offset,
+                observed_at_ms=None if end is None else observed_at_ms,
+            )
+        )
+    return views
+
+
+def _newest_of_smallest_id(
+    topic_name: str, group_name: str, samples: Sequence[ObservedSample]
+) -> tuple[ObservedSample, ObservedTopic] | None:
+    """Take the master's sight of a topic, or a replica's while nobody has sampled a master."""
+    found = [
+        (sample, topic)
+        for sample in samples
+        if sample.broker_name == group_name
+        for topic in sample.topics
+        if topic.name == topic_name
+    ]
+    return min(found, key=lambda pair: pair[0].broker_id, default=None)
+
+
+def _sum(rates: list[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) if known and len(known) == len(rates) else None
