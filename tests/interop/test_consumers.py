@@ -1,0 +1,51 @@
+"""Consumers of a stock client: order, tags, retries and rebalancing."""
+
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from tests.interop.client import VERSIONS
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(240)]
+
+Scenarios = dict[tuple[str, str], Future[dict[str, Any]]]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_orderly_consumer_sees_each_queue_in_order(version: str, scenarios: Scenarios):
+    result = scenarios[version, "orderly"].result()
+
+    assert result["count"] == 1_000
+    assert result["queues"] == 8
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_tag_filter_passes_its_tags_and_no_others(version: str, scenarios: Scenarios):
+    result = scenarios[version, "tags"].result()
+
+    assert result["sent"] == 600
+    assert result["received"] == 240
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_message_whose_listener_fails_comes_back_through_the_retry_topic(
+    version: str,
+    scenarios: Scenarios,
+):
+    result = scenarios[version, "retry"].result()
+
+    assert result["returned"] == 13
+    assert result["dead_letters"] == 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_second_consumer_takes_half_of_the_queues_within_one_rebalance(
+    version: str,
+    scenarios: Scenarios,
+):
+    result = scenarios[version, "rebalance"].result()
+
+    assert result["queues"] == 8
+    assert result["taken_ms"] < 20_000
+    assert sorted(result["shares"]) == ["first", "second"]

@@ -1,0 +1,61 @@
+"""Messages of a stock client arrive once each, and as they were sent."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.interop.client import StockClient
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(240)]
+
+MODES = ("sync", "async", "oneway", "batch")
+COUNT = 10_000
+
+
+def test_ten_thousand_messages_of_each_kind_of_send_arrive_once_and_byte_for_byte(
+    client: StockClient,
+):
+    topics = {mode: f"{mode}-{client.label}" for mode in MODES}
+
+    with ThreadPoolExecutor(2) as executor:
+        sends = [
+            executor.submit(client.run, "send", mode=mode, topic=topic, count=COUNT)
+            for mode, topic in topics.items()
+        ]
+        sent = [send.result()["count"] for send in sends]
+    expected = [f"{topic}=0:{COUNT}" for topic in topics.values()]
+    received = client.run("consume", group=f"messages-{client.label}", expect=expected)
+
+    assert sent == [COUNT] * len(MODES)
+    assert received["count"] == COUNT * len(MODES)
+
+
+def test_a_client_with_binary_headers_sends_and_receives_like_any_other(client: StockClient):
+    binary = {"rocketmq.serialize.type": "ROCKETMQ"}
+    topic = f"binary-{client.label}"
+
+    for number, mode in enumerate(MODES):
+        client.run("send", system=binary, mode=mode, topic=topic, first=number * 200, count=200)
+    received = client.run(
+        "consume",
+        system=binary,
+        group=f"binary-group-{client.label}",
+        expect=f"{topic}=0:800",
+    )
+
+    assert received["count"] == 800
+
+
+def test_a_lite_pull_consumer_polls_commits_and_seeks(client: StockClient):
+    topic = f"litepull-{client.label}"
+    client.run("send", mode="async", topic=topic, count=1_000)
+
+    result = client.run(
+        "litepull",
+        system={"rocketmq.client.rebalance.waitInterval": "1000"},
+        topic=topic,
+        group=f"litepull-group-{client.label}",
+        count=1_000,
+    )
+
+    assert result["count"] == 1_000
