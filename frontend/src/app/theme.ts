@@ -1,0 +1,35 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
+
+const teal: MantineColorsTuple = [
+  '#e8f5f5',
+  '#d3e9e8',
+  '#a4d3d1',
+  '#72bcb9',
+  '#4aa9a5',
+  '#2f9d98',
+  '#178983',
+  '#0b6e72',
+  '#085a5e',
+  '#04474a',
+];
+
+/** Mantine speaks through the tokens of tokens.css wherever it lets us. */
+export const theme = createTheme({
+  primaryColor: 'teal',
+  primaryShade: { light: 7, dark: 7 },
+  colors: { teal },
+  fontFamily: 'var(--font)',
+  fontFamilyMonospace: 'var(--font-mono)',
+  defaultRadius: 5,
+  cursorType: 'pointer',
+  fontSizes: { xs: '11.5px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  headings: { fontWeight: '600' },
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    PasswordInput: { defaultProps: { size: 'sm' } },
+    Select: { defaultProps: { size: 'xs' } },
+    SegmentedControl: { defaultProps: { size: 'xs' } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
+  },
+});

@@ -1,0 +1,41 @@
+import { IconChartHistogram, IconGauge, IconSitemap, IconStack2 } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import classes from './app-rail.module.css';
+
+const places = [
+  { to: '/', word: 'overview', Icon: IconGauge, exact: true },
+  { to: '/topology', word: 'topology', Icon: IconSitemap, exact: false },
+  { to: '/topics', word: 'topics', Icon: IconStack2, exact: false },
+  { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
+] as const;
+
+/** The left rail: one entry per task. */
+export function AppRail() {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.rail}>
+      <div className={classes.brand}>
+        <img src="/mark.svg" width={22} height={22} alt="" />
+        <span>Regent</span>
+      </div>
+      <nav aria-label={t('nav.label')}>
+        <ul className={classes.list}>
+          {places.map(({ to, word, Icon, exact }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                className={classes.link}
+                activeOptions={{ exact, includeSearch: false }}
+                search={(previous) => (previous.cluster ? { cluster: previous.cluster } : {})}
+              >
+                <Icon size={16} stroke={1.7} aria-hidden />
+                {t(`nav.${word}`)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { IconAlertTriangle, IconCircleX, IconInfoCircle } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import classes from './notice.module.css';
+
+type NoticeProps = {
+  tone: 'info' | 'warn' | 'bad';
+  title: string;
+  action?: ReactNode;
+  children?: ReactNode;
+};
+
+const icons = { info: IconInfoCircle, warn: IconAlertTriangle, bad: IconCircleX };
+
+/** Something the reader has to know before the figures: an error, a gap, a warning. */
+export function Notice({ tone, title, action, children }: NoticeProps) {
+  const Icon = icons[tone];
+  return (
+    <div className={classes.notice} data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>
+      <Icon className={classes.icon} size={16} stroke={1.8} aria-hidden />
+      <div className={classes.words}>
+        <strong className={classes.title}>{title}</strong>
+        {children ? <div className={classes.detail}>{children}</div> : null}
+      </div>
+      {action}
+    </div>
+  );
+}

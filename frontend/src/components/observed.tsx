@@ -1,0 +1,37 @@
+import { useTranslation } from 'react-i18next';
+import { formatAge, formatClock, formatDateTime } from '@/lib/format';
+import { staleAfterMs } from '@/lib/intervals';
+import { useNow } from '@/lib/use-now';
+import classes from './observed.module.css';
+
+type ObservedProps = {
+  atMs: number;
+  /** The age from which it is no longer called observed; reports, for one, do not go stale. */
+  staleMs?: number;
+  bare?: boolean;
+};
+
+/** When something was observed, in words that grow older by themselves. */
+export function Observed({ atMs, staleMs = staleAfterMs, bare = false }: ObservedProps) {
+  const { t } = useTranslation();
+  const ageMs = useNow() - atMs;
+  const stale = ageMs > staleMs;
+  const age = formatAge(ageMs);
+  const fresh = bare ? t('observed.bare', { age }) : t('observed.ago', { age });
+  return (
+    <time
+      dateTime={new Date(atMs).toISOString()}
+      title={formatDateTime(atMs)}
+      className={stale ? classes.stale : classes.fresh}
+      data-stale={stale}
+    >
+      {stale ? t('observed.staleSince', { time: staleTime(atMs, ageMs) }) : fresh}
+    </time>
+  );
+}
+
+const dayMs = 86_400_000;
+
+function staleTime(atMs: number, ageMs: number): string {
+  return ageMs < dayMs / 2 ? formatClock(atMs) : formatDateTime(atMs);
+}

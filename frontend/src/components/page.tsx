@@ -1,0 +1,30 @@
+import { type ReactNode, useEffect } from 'react';
+import classes from './page.module.css';
+
+type PageProps = {
+  title: string;
+  /** Stands for the title on the page itself where that is more than text. */
+  heading?: ReactNode;
+  summary?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+};
+
+/** The frame of every page: what it is, the sentence that sums it up, what can be done. */
+export function Page({ title, heading, summary, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Regent`;
+  }, [title]);
+  return (
+    <div className={classes.page}>
+      <header className={classes.head}>
+        <div className={classes.words}>
+          <h1 className={classes.title}>{heading ?? title}</h1>
+          {summary ? <div className={classes.summary}>{summary}</div> : null}
+        </div>
+        {actions ? <div className={classes.actions}>{actions}</div> : null}
+      </header>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,15 @@
+import { queryOptions } from '@tanstack/react-query';
+import { ClustersDocument } from '@/gql/operations';
+import { clusterScope } from '@/lib/cluster-scope';
+import { ask } from '@/lib/graphql';
+
+export const clusterKeys = { list: [clusterScope, 'list'] as const };
+
+const clusterCountMax = 50;
+
+export const clusterList = queryOptions({
+  queryKey: clusterKeys.list,
+  queryFn: ({ signal }) => ask(ClustersDocument, { first: clusterCountMax }, signal),
+  staleTime: 30_000,
+  refetchInterval: (query) => (query.state.data?.data.clusters.nodes.length ? false : 5_000),
+});

@@ -1,0 +1,24 @@
+import { useTranslation } from 'react-i18next';
+import { StateMark } from '@/components/state-mark';
+
+type HealthSentenceProps = {
+  groupCount: number;
+  groupsWithoutMaster: string[];
+  offlineCount: number;
+};
+
+/** The state of the cluster in one sentence, the worst thing first. */
+export function HealthSentence(props: HealthSentenceProps) {
+  const { groupCount, groupsWithoutMaster, offlineCount } = props;
+  const { t } = useTranslation();
+  if (groupCount === 0) return <StateMark tone="unknown" label={t('health.empty')} />;
+  if (groupsWithoutMaster.length > 0) {
+    const names = groupsWithoutMaster.slice(0, 3).join(', ');
+    const label = t('health.masterless', { lost: groupsWithoutMaster.length, groupCount, names });
+    return <StateMark tone="bad" label={label} />;
+  }
+  if (offlineCount > 0) {
+    return <StateMark tone="warn" label={t('health.offline', { count: offlineCount })} />;
+  }
+  return <StateMark tone="good" label={t('health.good', { count: groupCount })} />;
+}

@@ -1,0 +1,43 @@
+import { Button, Menu } from '@mantine/core';
+import { IconChevronDown, IconLogout } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { formatDateTime } from '@/lib/format';
+import { type Session, signOut } from './session-queries';
+
+type AccountMenuProps = { session: Session; onSignedOut: () => void };
+
+/** Who is signed in, until when, and the way out. */
+export function AccountMenu({ session, onSignedOut }: AccountMenuProps) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const leaving = useMutation({ mutationFn: () => signOut(client), onSettled: onSignedOut });
+  return (
+    <Menu position="bottom-end" width={230} shadow="sm">
+      <Menu.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          c="var(--text)"
+          rightSection={<IconChevronDown size={13} aria-hidden />}
+          aria-label={t('account.label', { name: session.name })}
+        >
+          {session.name}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label c="var(--text-muted)">
+          {t('account.role', { role: session.role })}
+          <br />
+          {t('account.until', { time: formatDateTime(Date.parse(session.expires_at)) })}
+        </Menu.Label>
+        <Menu.Item
+          leftSection={<IconLogout size={14} aria-hidden />}
+          onClick={() => leaving.mutate()}
+        >
+          {t('account.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,48 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { TopicDocument, type TopicKind, TopicsDocument } from '@/gql/operations';
+import { clusterScope } from '@/lib/cluster-scope';
+import { ask } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+
+export type TopicFilter = {
+  search: string | undefined;
+  kind: TopicKind | undefined;
+  after: string | undefined;
+};
+
+export const topicKeys = {
+  list: (clusterName: string, filter: TopicFilter) =>
+    [clusterScope, 'topics', clusterName, filter] as const,
+  one: (clusterName: string, topicName: string) =>
+    [clusterScope, 'topic', clusterName, topicName] as const,
+};
+
+export const topicPageSize = 50;
+
+export function topicsOf(clusterName: string, filter: TopicFilter) {
+  return queryOptions({
+    queryKey: topicKeys.list(clusterName, filter),
+    queryFn: ({ signal }) =>
+      ask(
+        TopicsDocument,
+        {
+          clusterName,
+          first: topicPageSize,
+          after: filter.after ?? null,
+          search: filter.search ?? null,
+          kind: filter.kind ?? null,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: sampleIntervalMs,
+  });
+}
+
+export function topicOf(clusterName: string, topicName: string) {
+  return queryOptions({
+    queryKey: topicKeys.one(clusterName, topicName),
+    queryFn: ({ signal }) => ask(TopicDocument, { clusterName, topicName }, signal),
+    refetchInterval: sampleIntervalMs,
+  });
+}

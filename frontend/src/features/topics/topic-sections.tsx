@@ -1,0 +1,51 @@
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Observed } from '@/components/observed';
+import { Panel } from '@/components/panel';
+import { PlacementTable } from './placement-table';
+import { QueueTable } from './queue-table';
+import { RouteTable } from './route-table';
+import type { TopicDetail } from './topic-detail';
+import { TopicFacts } from './topic-facts';
+import classes from './topic-sections.module.css';
+
+type TopicSectionsProps = {
+  topic: TopicDetail;
+  observedAtMs: number;
+  sort: string | undefined;
+  onSort: (sort: string | undefined) => void;
+};
+
+/** What there is to know about one topic, region by region. */
+export function TopicSections({ topic, observedAtMs, sort, onSort }: TopicSectionsProps) {
+  const { t } = useTranslation();
+  const observed = <Observed atMs={observedAtMs} />;
+  return (
+    <>
+      <TopicFacts topic={topic} />
+      <div className={classes.pair}>
+        <Panel title={t('placements.title')} aside={observed} flush>
+          {topic.placements.length > 0 ? (
+            <PlacementTable placements={topic.placements} />
+          ) : (
+            <EmptyState title={t('placements.none')} />
+          )}
+        </Panel>
+        <Panel title={t('route.title')} aside={observed} flush>
+          {topic.route.length > 0 ? (
+            <RouteTable route={topic.route} />
+          ) : (
+            <EmptyState title={t('route.none')}>{t('route.noneNext')}</EmptyState>
+          )}
+        </Panel>
+      </div>
+      <Panel title={t('queues.title')} flush>
+        {topic.queues.length > 0 ? (
+          <QueueTable queues={topic.queues} sort={sort} onSort={onSort} />
+        ) : (
+          <EmptyState title={t('queues.none')} />
+        )}
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import type { TFunction } from 'i18next';
+import { Observed } from '@/components/observed';
+import { StateMark } from '@/components/state-mark';
+import { columnsFor } from '@/components/table-features';
+import { formatBytes, formatRate } from '@/lib/format';
+import { readingOf, sortKeyOf } from '@/lib/reading';
+import { type BrokerView, diskUsed, isOnline } from './broker-view';
+import { DiskFigure } from './disk-figure';
+import { SampleFigure } from './sample-figure';
+
+const column = columnsFor<BrokerView>();
+
+type Pick = Parameters<typeof SampleFigure>[0]['pick'];
+
+const rates: [id: string, pick: Pick][] = [
+  ['messagesIn', (sample) => sample.messagesInPerSecond],
+  ['messagesOut', (sample) => sample.messagesOutPerSecond],
+];
+const rateBytes: [id: string, pick: Pick][] = [
+  ['bytesIn', (sample) => sample.bytesInPerSecond],
+  ['bytesOut', (sample) => sample.bytesOutPerSecond],
+];
+const sizes: [id: string, pick: Pick][] = [
+  ['storeBytes', (sample) => Number(sample.storeBytes)],
+  ['residentBytes', (sample) => Number(sample.residentBytes)],
+];
+
+export function brokerColumns(t: TFunction) {
+  const figures = (list: [string, Pick][], format: (value: number) => string) =>
+    list.map(([id, pick]) =>
+      column.accessor((broker) => sortKeyOf(readingOf(broker.sample, pick)), {
+        id,
+        header: t(`brokers.${id}`),
+        sortUndefined: 'last',
+        sortFn: 'basic',
+        meta: { align: 'right' },
+        cell: ({ row }) => <SampleFigure broker={row.original} pick={pick} format={format} />,
+      }),
+    );
+  return column.columns([
+    column.accessor('groupName', {
+      id: 'group',
+      header: t('brokers.group'),
+      sortFn: 'alphanumeric',
+      cell: ({ row }) => <strong>{row.original.groupName}</strong>,
+    }),
+    column.accessor((broker) => Number(broker.brokerId), {
+      id: 'broker',
+      header: t('brokers.id'),
+      sortFn: 'basic',
+      meta: { align: 'right' },
+    }),
+    column.accessor('role', {
+      id: 'role',
+      header: t('brokers.role'),
+      sortFn: 'basic',
+      cell: ({ row }) => t(`role.${row.original.role}`),
+    }),
+    column.accessor('state', {
+      id: 'state',
+      header: t('brokers.state'),
+      sortFn: 'basic',
+      cell: ({ row }) => (
+        <StateMark
+          tone={isOnline(row.original) ? 'good' : 'bad'}
+          label={t(`brokerState.${row.original.state}`)}
+        />
+      ),
+    }),
+    column.accessor('address', {
+      id: 'address',
+      header: t('brokers.address'),
+      sortFn: 'alphanumeric',
+      cell: ({ row }) => <code>{row.original.address}</code>,
+    }),
+    ...figures(rates, formatRate),
+    ...figures(rateBytes, formatBytes),
+    column.accessor((broker) => diskUsed(broker.sample) ?? undefined, {
+      id: 'disk',
+      header: t('brokers.disk'),
+      sortUndefined: 'last',
+      sortFn: 'basic',
+      cell: ({ row }) => <DiskFigure sample={row.original.sample} />,
+    }),
+    ...figures(sizes, formatBytes),
+    column.accessor((broker) => broker.sample?.observedAt, {
+      id: 'observed',
+      header: t('brokers.observed'),
+      sortUndefined: 'last',
+      sortFn: 'basic',
+      cell: ({ row }) =>
+        row.original.sample ? (
+          <Observed bare atMs={Date.parse(row.original.sample.observedAt)} />
+        ) : (
+          t('figure.notCollected')
+        ),
+    }),
+  ]);
+}

@@ -1,0 +1,21 @@
+/** What a door of the control plane refused or could not do, in the words of its answer. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number | null;
+
+  constructor(code: string, message: string, status: number | null = null) {
+    super(message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = status;
+  }
+}
+
+export function isUnauthenticated(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'unauthenticated';
+}
+
+/** An error to which asking again is no answer. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof ApiError && error.status !== null && error.status < 500;
+}

@@ -1,0 +1,53 @@
+import type { TypedDocumentString } from '@/gql/operations';
+import { ApiError } from './api-error';
+import { readJson, send } from './http';
+
+/** A field that could not be answered while the rest could. */
+export type Problem = { code: string; message: string; path: string };
+
+/** What a query answered, and which parts of it are missing and why. */
+export type Answer<T> = { data: T; problems: Problem[] };
+
+type WireError = {
+  message: string;
+  path?: (string | number)[];
+  extensions?: { code?: string };
+};
+type WireAnswer<T> = { data?: T | null; errors?: WireError[] };
+
+export function operationName(document: string): string {
+  return /\b(?:query|mutation|subscription)\s+(\w+)/.exec(document)?.[1] ?? '';
+}
+
+function problemOf(error: WireError): Problem {
+  return {
+    code: error.extensions?.code ?? 'internal',
+    message: error.message,
+    path: (error.path ?? []).join('.'),
+  };
+}
+
+/** Asks the GraphQL door; an answer with data and errors is partial, one without data is an error. */
+export async function ask<TResult, TVariables>(
+  document: TypedDocumentString<TResult, TVariables>,
+  variables: TVariables,
+  signal?: AbortSignal,
+): Promise<Answer<TResult>> {
+  const query = document.toString();
+  const response = await send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ query, variables, operationName: operationName(query) }),
+    ...(signal ? { signal } : {}),
+  });
+  if (response.status === 401) {
+    throw new ApiError('unauthenticated', 'The session has ended.', 401);
+  }
+  const answer = (await readJson(response)) as WireAnswer<TResult>;
+  const problems = (answer.errors ?? []).map(problemOf);
+  const first = problems[0];
+  if (answer.data === null || answer.data === undefined || first?.code === 'unauthenticated') {
+    throw new ApiError(first?.code ?? 'internal', first?.message ?? 'No data.', response.status);
+  }
+  return { data: answer.data, problems };
+}

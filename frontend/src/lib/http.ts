@@ -1,0 +1,27 @@
+import { ApiError } from './api-error';
+import { observeServerDate } from './server-clock';
+
+/** One request to the control plane; a network failure becomes an error with a code as well. */
+export async function send(path: string, init: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: 'same-origin', ...init });
+  } catch (failure) {
+    if (failure instanceof DOMException && failure.name === 'AbortError') throw failure;
+    throw new ApiError('unreachable', 'The control plane did not answer.');
+  }
+  observeServerDate(response.headers.get('date'));
+  return response;
+}
+
+export async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    throw new ApiError(
+      'unreadable',
+      `The answer was not JSON (${response.status}).`,
+      response.status,
+    );
+  }
+}

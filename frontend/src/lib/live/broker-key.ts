@@ -1,0 +1,6 @@
+/** Names one broker across clusters; group names repeat between clusters (D2). */
+export type BrokerIdentity = { clusterName: string; groupName: string; brokerId: string };
+
+export function brokerKey({ clusterName, groupName, brokerId }: BrokerIdentity): string {
+  return `${clusterName}/${groupName}/${brokerId}`;
+}

@@ -1,0 +1,36 @@
+import { useEffect } from 'react';
+
+const pauseMaxMs = 900;
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}
+
+/** Runs the action of a key, or of two keys in a row ("g t"), unless someone is typing. */
+export function useKeySequence(actions: Map<string, () => void>): void {
+  useEffect(() => {
+    let first = '';
+    let firstAt = 0;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const inTime = first !== '' && event.timeStamp - firstAt < pauseMaxMs;
+      const action =
+        (inTime ? actions.get(`${first} ${event.key}`) : undefined) ?? actions.get(event.key);
+      first = action ? '' : event.key;
+      firstAt = event.timeStamp;
+      if (!action) return;
+      event.preventDefault();
+      action();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [actions]);
+}
+
+/** Puts the cursor into the page's filter, where it has one. */
+export function focusFilter(): void {
+  document.querySelector<HTMLInputElement>('input[data-filter]')?.focus();
+}

@@ -1,0 +1,19 @@
+import { HealthSentence } from '@/features/overview/health-sentence';
+import { hasOnlineMaster, isOnline } from '@/features/topology/broker-view';
+import { useTopology } from './use-topology';
+
+/** Sums a cluster up in a sentence; says nothing until it knows. */
+export function ClusterHealth({ clusterName }: { clusterName: string }) {
+  const { query, groups } = useTopology(clusterName);
+  if (query.data === undefined) return null;
+  const brokers = groups.flatMap((group) => group.brokers);
+  return (
+    <HealthSentence
+      groupCount={groups.length}
+      groupsWithoutMaster={groups
+        .filter((group) => !hasOnlineMaster(group))
+        .map((group) => group.name)}
+      offlineCount={brokers.filter((broker) => !isOnline(broker)).length}
+    />
+  );
+}

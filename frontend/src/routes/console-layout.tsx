@@ -1,0 +1,38 @@
+import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { AppFrame } from '@/components/app-frame';
+import { ClusterPicker } from '@/features/clusters/cluster-picker';
+import { clusterList } from '@/features/clusters/cluster-queries';
+import { AccountMenu } from '@/features/session/account-menu';
+import { currentSession } from '@/features/session/session-queries';
+import { startLiveStream } from '@/lib/live/live-stream';
+import { KeyboardHelp } from './keyboard-help';
+import { useClusterName } from './use-cluster-name';
+
+/** The frame of every page behind the door; it listens to the cluster for as long as it stands. */
+export function ConsoleLayout() {
+  const client = useQueryClient();
+  const router = useRouter();
+  const navigate = useNavigate();
+  const { data: session } = useSuspenseQuery(currentSession);
+  const clusters = useQuery(clusterList).data?.data.clusters.nodes ?? [];
+  useEffect(() => startLiveStream(client), [client]);
+  return (
+    <AppFrame
+      cluster={
+        <ClusterPicker
+          names={clusters.map((cluster) => cluster.name)}
+          current={useClusterName()}
+          onPick={(cluster) => void navigate({ to: '.', search: { cluster } })}
+        />
+      }
+      account={
+        <AccountMenu session={session} onSignedOut={() => router.history.push('/sign-in')} />
+      }
+    >
+      <KeyboardHelp />
+      <Outlet />
+    </AppFrame>
+  );
+}

@@ -1,0 +1,23 @@
+import { createRoute, redirect } from '@tanstack/react-router';
+import { currentSession } from '@/features/session/session-queries';
+import { isUnauthenticated } from '@/lib/api-error';
+import { ConsoleLayout } from './console-layout';
+import { rootRoute } from './root-route';
+
+/** Everything behind the door: without a session the way leads to the sign-in page and back. */
+export const consoleRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'console',
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.queryClient.ensureQueryData(currentSession);
+    } catch (error) {
+      if (!isUnauthenticated(error)) throw error;
+      throw redirect({
+        to: '/sign-in',
+        search: location.href === '/' ? {} : { next: location.href },
+      });
+    }
+  },
+  component: ConsoleLayout,
+});

@@ -1,0 +1,51 @@
+import { Modal } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { focusFilter, useKeySequence } from '@/lib/use-key-sequence';
+import classes from './keyboard-help.module.css';
+
+const pages = [
+  ['g o', '/', 'overview'],
+  ['g t', '/topology', 'topology'],
+  ['g p', '/topics', 'topics'],
+  ['g c', '/capacity', 'capacity'],
+] as const;
+
+/** The keys that work everywhere, and the list of them under "?". */
+export function KeyboardHelp() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState(false);
+  const actions = useMemo(() => {
+    const go = pages.map(
+      ([keys, to]) =>
+        [
+          keys,
+          () =>
+            void navigate({ to, search: (now) => (now.cluster ? { cluster: now.cluster } : {}) }),
+        ] as const,
+    );
+    return new Map<string, () => void>([...go, ['/', focusFilter], ['?', () => setOpen(true)]]);
+  }, [navigate]);
+  useKeySequence(actions);
+  const rows = [
+    ...pages.map(([keys, , word]) => [keys, t('keys.go', { page: t(`nav.${word}`) })] as const),
+    ['/', t('keys.filter')] as const,
+    ['?', t('keys.help')] as const,
+  ];
+  return (
+    <Modal opened={open} onClose={() => setOpen(false)} title={t('keys.title')} size="sm" centered>
+      <dl className={classes.keys}>
+        {rows.map(([keys, label]) => (
+          <div key={keys} className={classes.row}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+    </Modal>
+  );
+}

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Page } from '@/components/page';
+import { QueryView } from '@/components/query-view';
+import { SkeletonLines } from '@/components/skeleton-lines';
+import { liveTotals } from '@/features/overview/live-totals';
+import { overviewCounts } from '@/features/overview/overview-queries';
+import { OverviewTiles } from '@/features/overview/overview-tiles';
+import { RatePanel } from '@/features/overview/rate-panel';
+import { useLatestSamples } from '@/lib/live/use-samples';
+import { BrokersPanel } from './brokers-panel';
+import { ClusterHealth } from './cluster-health';
+import { WithCluster } from './with-cluster';
+
+/** The state of everything at a glance. */
+export function OverviewPage() {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/' });
+  const { rates = 'chart', sort } = useSearch({ from: '/console/' });
+  const counts = useQuery(overviewCounts);
+  const latest = useLatestSamples();
+  const totals = useMemo(() => liveTotals(Object.values(latest)), [latest]);
+  return (
+    <Page
+      title={t('nav.overview')}
+      summary={<WithCluster>{(name) => <ClusterHealth clusterName={name} />}</WithCluster>}
+    >
+      <QueryView query={counts} skeleton={<SkeletonLines count={3} />}>
+        {(data, observedAtMs) => (
+          <OverviewTiles overview={data.overview} observedAtMs={observedAtMs} totals={totals} />
+        )}
+      </QueryView>
+      <RatePanel
+        view={rates}
+        onView={(view) =>
+          void navigate({ search: (now) => ({ ...now, rates: view }), replace: true })
+        }
+      />
+      <WithCluster>
+        {(name) => (
+          <BrokersPanel
+            clusterName={name}
+            sort={sort}
+            onSort={(next) =>
+              void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+            }
+          />
+        )}
+      </WithCluster>
+    </Page>
+  );
+}

@@ -1,0 +1,13 @@
+import { capacityRoute } from './capacity-route';
+import { consoleRoute } from './console-route';
+import { overviewRoute } from './overview-route';
+import { rootRoute } from './root-route';
+import { signInRoute } from './sign-in-route';
+import { topicRoute } from './topic-route';
+import { topicsRoute } from './topics-route';
+import { topologyRoute } from './topology-route';
+
+export const routeTree = rootRoute.addChildren([
+  signInRoute,
+  consoleRoute.addChildren([overviewRoute, topologyRoute, topicsRoute, topicRoute, capacityRoute]),
+]);

@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Page } from '@/components/page';
+import { QueryView } from '@/components/query-view';
+import { topicOf } from '@/features/topics/topic-queries';
+import { TopicSections } from '@/features/topics/topic-sections';
+import { useClusterName } from './use-cluster-name';
+import { WithCluster } from './with-cluster';
+
+/** One topic: where it lies, how far its queues reach, what clients are told. */
+export function TopicPage() {
+  const { t } = useTranslation();
+  const { topicName } = useParams({ from: '/console/topics/$topicName' });
+  const { sort } = useSearch({ from: '/console/topics/$topicName' });
+  const navigate = useNavigate({ from: '/topics/$topicName' });
+  const clusterName = useClusterName() ?? '';
+  const query = useQuery({ ...topicOf(clusterName, topicName), enabled: clusterName !== '' });
+  const back = (
+    <Link to="/topics" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
+      ← {t('topic.back')}
+    </Link>
+  );
+  return (
+    <Page title={topicName} summary={back}>
+      <WithCluster>
+        {() => (
+          <QueryView query={query}>
+            {({ cluster }, observedAtMs) =>
+              cluster?.topic ? (
+                <TopicSections
+                  topic={cluster.topic}
+                  observedAtMs={observedAtMs}
+                  sort={sort}
+                  onSort={(next) =>
+                    void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+                  }
+                />
+              ) : (
+                <EmptyState title={t('topic.missing', { name: topicName })}>
+                  {t('topic.missingNext')}
+                </EmptyState>
+              )
+            }
+          </QueryView>
+        )}
+      </WithCluster>
+    </Page>
+  );
+}

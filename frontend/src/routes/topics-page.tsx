@@ -1,0 +1,32 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Page } from '@/components/page';
+import { TopicFilters } from '@/features/topics/topic-filters';
+import { TopicsPanel } from './topics-panel';
+import type { TopicsSearch } from './topics-route';
+import { WithCluster } from './with-cluster';
+
+/** Every topic of a cluster, page by page. */
+export function TopicsPage() {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/topics' });
+  const view = useSearch({ from: '/console/topics' });
+  // A changed filter begins at the first page again.
+  const narrow = (change: TopicsSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...change, after: undefined }), replace: true });
+  return (
+    <Page
+      title={t('topics.title')}
+      actions={
+        <TopicFilters
+          search={view.search}
+          kind={view.kind}
+          onSearch={(search) => narrow({ search })}
+          onKind={(kind) => narrow({ kind })}
+        />
+      }
+    >
+      <WithCluster>{(name) => <TopicsPanel clusterName={name} />}</WithCluster>
+    </Page>
+  );
+}

@@ -1,0 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { clusterList } from '@/features/clusters/cluster-queries';
+
+/** The cluster the address names, else the first there is. */
+export function useClusterName(): string | undefined {
+  const { cluster } = useSearch({ from: '__root__' });
+  const first = useQuery(clusterList).data?.data.clusters.nodes[0]?.name;
+  return cluster ?? first;
+}

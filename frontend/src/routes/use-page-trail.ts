@@ -1,0 +1,26 @@
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** The cursors of the pages before this one; the first page has none. */
+    trail?: (string | null)[];
+  }
+}
+
+/** Keyset paging knows only the way on; the way back is remembered with each step of the history. */
+export function usePageTrail() {
+  const navigate = useNavigate({ from: '/topics' });
+  const { after } = useSearch({ from: '/console/topics' });
+  const trail = useLocation({ select: (location) => location.state.trail }) ?? [];
+  const previous = trail.at(-1);
+  const go = (cursor: string | null | undefined, cursors: (string | null)[]) =>
+    void navigate({
+      search: (now) => ({ ...now, after: cursor ?? undefined }),
+      state: (now) => ({ ...now, trail: cursors }),
+    });
+  return {
+    toFirst: () => go(null, []),
+    toPrevious: previous === undefined ? undefined : () => go(previous, trail.slice(0, -1)),
+    toNext: (cursor: string) => go(cursor, [...trail, after ?? null]),
+  };
+}

@@ -1,0 +1,25 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Panel } from '@/components/panel';
+import { QueryView } from '@/components/query-view';
+import { clusterList } from '@/features/clusters/cluster-queries';
+import { useClusterName } from './use-cluster-name';
+
+/** Draws its children once there is a cluster to draw; before that, what to do about it. */
+export function WithCluster({ children }: { children: (clusterName: string) => ReactNode }) {
+  const { t } = useTranslation();
+  const clusters = useQuery(clusterList);
+  const clusterName = useClusterName();
+  if (clusterName !== undefined) return children(clusterName);
+  return (
+    <QueryView query={clusters}>
+      {() => (
+        <Panel title={t('cluster.word')}>
+          <EmptyState title={t('cluster.emptyTitle')}>{t('cluster.emptyNext')}</EmptyState>
+        </Panel>
+      )}
+    </QueryView>
+  );
+}
