@@ -4,7 +4,6 @@ Pure tables keyed by channel, which is any hashable thing the session layer uses
 time and say what changed; sending the notifications is their caller's work.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
@@ -23,7 +22,7 @@ _CONSUME_TYPES: Final = ("CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP")
 _MODELS: Final = ("BROADCASTING", "CLUSTERING")
 BROADCASTING: Final = "BROADCASTING"
 
-Channel = TypeVar("Channel", bound=Hashable)
+Channel = TypeVar("Channel")
 
 
 @dataclass(slots=True)

@@ -206,3 +206,34 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
             raise InvalidSetting(name, given[name], str(error)) from error
     unused = tuple(sorted(given.keys() - known.keys()))
     return LoadedSettings(settings=BrokerSettings(**values), given=dict(given), unused=unused)
+
+
+def describe_settings(settings: BrokerSettings, given: Mapping[str, str]) -> dict[str, str]:
+    """Spell every setting as its stock property, as given or else by its default."""
+    return {
+        entry.metadata["property"]: given.get(
+            entry.metadata["property"], _spelled(getattr(settings, entry.name))
+        )
+        for entry in fields(BrokerSettings)
+    }
+
+
+def _spelled(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case "async" | "sync":
+            return f"{value.upper()}_FLUSH"
+        case tuple() if value and isinstance(value[0], int):
+            return " ".join(_delay_spelled(delay_ms) for delay_ms in value)
+        case tuple():
+            return ";".join(f"{host}:{port}" for host, port in value)
+        case _:
+            return str(value)
+
+
+def _delay_spelled(delay_ms: int) -> str:
+    unit = next(unit for unit in "dhms" if delay_ms % _UNIT_MS[unit] == 0)
+    return f"{delay_ms // _UNIT_MS[unit]}{unit}"

@@ -56,7 +56,9 @@ class TopicList(Body, frozen=True, kw_only=True):
     """Names of topics (206, 224, 304, 305, 343)."""
 
     topic_list: list[str] = msgspec.field(default_factory=list)
-    broker_address: str | None = msgspec.field(name="brokerAddr", default=None)
+    broker_address: str | msgspec.UnsetType = msgspec.field(
+        name="brokerAddr", default=msgspec.UNSET
+    )
 
 
 class TopicOffset(Body, frozen=True, kw_only=True):
@@ -88,7 +90,7 @@ def decode_register_broker_body(
     data_version = java_json.decode(sections.take(), DataVersion)
     topics = [_topic_from_text(sections.take()) for _ in range(sections.count())]
     filter_servers = java_json.decode(sections.take() or b"[]", list[str])
-    mapping_infos: dict[str, Any] = msgspec.field(default_factory=dict)
+    mapping_infos: dict[str, Any] = {}
     if version >= _VERSION_WITH_MAPPINGS and sections.more():
         infos = [java_json.loads(sections.take()) for _ in range(sections.count())]
         mapping_infos = {str(info["topic"]): info for info in infos if "topic" in info}

@@ -1,0 +1,66 @@
+"""Start a broker agent: `python -m workers.broker -c broker.conf`.
+
+What an operator can mend (settings, a port in use, a store that another process holds) ends in one
+line on standard error and exit code 2.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+import structlog
+import uvloop
+from regent_engine import StoreError
+
+from workers.broker.log import configure_log
+from workers.broker.server import BrokerServer, PortInUse
+from workers.broker.settings import InvalidSetting, load_settings, parse_settings
+from workers.broker.state_file import StateFileUnreadable
+
+EXIT_UNUSABLE: Final = 2
+
+log = structlog.get_logger()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a broker until a signal stops it, and give the process's exit code."""
+    parser = argparse.ArgumentParser(prog="regent-broker", description="Run one broker agent.")
+    parser.add_argument("-c", "--config", type=Path, help="stock broker.conf file")
+    options = parser.parse_args(arguments)
+    configure_log()
+    try:
+        loaded = load_settings(options.config) if options.config else parse_settings({})
+        if loaded.unused:
+            log.info("properties_without_effect", names=list(loaded.unused))
+        server = BrokerServer(loaded.settings, given=loaded.given)
+    except (InvalidSetting, PortInUse, StoreError, StateFileUnreadable, OSError) as error:
+        return _refuse(options.config, error)
+    return uvloop.run(_serve(server))
+
+
+def _refuse(config: Path | None, error: Exception) -> int:
+    place = f"{config}: " if config and isinstance(error, InvalidSetting) else ""
+    sys.stderr.write(f"broker: {place}{error}\n")
+    return EXIT_UNUSABLE
+
+
+async def _serve(server: BrokerServer) -> int:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    try:
+        await server.start()
+        await stopped.wait()
+    finally:
+        await server.close()
+    return 0
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())

@@ -1,0 +1,303 @@
+"""Hold what the processors of one agent share, and the few acts that more than one of them needs.
+
+Everything here belongs to the loop's thread. What must be durable before an answer is awaited by
+`published` and `stored`, which processors return instead of bytes.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+import structlog
+from regent_engine import Appended, HotPath, Store, StoreError, decode_records, encode_properties
+
+from backend.remoting import command as commands
+from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
+from backend.remoting.headers import ConsumerGroupHeader, encode_header
+from backend.remoting.names import CLOSED_TOPICS, HALF_TOPIC, RETRY_PREFIX, SCHEDULE_TOPIC
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.caller import Caller
+from workers.broker.clients import Consumers, Producers
+from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.errors import Refusal
+from workers.broker.flusher import Flusher
+from workers.broker.held_pulls import HeldPull
+from workers.broker.long_polling import LongPolling
+from workers.broker.message import REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
+from workers.broker.meters import Meters
+from workers.broker.name_servers import NameServers
+from workers.broker.queue_locks import QueueLocks
+from workers.broker.settings import BrokerSettings
+from workers.broker.state import BrokerState
+
+log = structlog.get_logger()
+
+
+class Resumable(Protocol):
+    """A held pull's own knowledge of how to go on."""
+
+    def resume(self, pull: "HeldPull[Resumable]", *, is_over: bool) -> None:
+        """Try again; when the time is over, answer whatever comes of it."""
+
+
+class Broker:
+    """One running broker: its store, its tables and its services."""
+
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        store: Store,
+        *,
+        given: Mapping[str, str],
+        clock: Callable[[], int],
+        source: random.Random,
+    ) -> None:
+        """Load the state and put everything together; nothing runs before `start`.
+
+        Raises:
+            StateFileUnreadable: a state file and its backup are both damaged.
+        """
+        self.settings, self.given, self.store = settings, given, store
+        self.clock, self.source = clock, source
+        self.store_host = (settings.advertised_ip, settings.listen_port)
+        self.hot = HotPath(
+            store,
+            broker_name=settings.broker_name,
+            cluster_name=settings.cluster_name,
+            store_host=self.store_host,
+            region=settings.region_id,
+        )
+        self.state = BrokerState(
+            settings,
+            topic_listener=self._on_topic_change,
+            build_delays=self._build_delays,
+            clock=clock,
+        )
+        self.topics, self.groups = self.state.topics, self.state.groups
+        self.offsets = self.state.offsets
+        self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
+        self.locks = QueueLocks()
+        self.meters = Meters(clock())
+        self.polling = LongPolling[Resumable](
+            clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
+        )
+        self.flusher = Flusher(
+            store,
+            interval_ms=settings.flush_interval_ms,
+            clock=clock,
+            on_failure=self._on_flush_failure,
+        )
+        self.name_servers: NameServers | None = None
+        self.is_writable = True
+
+    def set_writable(self, *, is_writable: bool) -> None:
+        """Accept or refuse messages from now on."""
+        self.is_writable = is_writable
+        self.hot.set_writable(is_writable)
+
+    def find_group(self, name: str) -> SubscriptionGroupConfig:
+        """Give a consumer group, creating it where that is allowed.
+
+        Raises:
+            Refusal: the group is unknown and stays so.
+        """
+        counter = self.groups.data_version.counter
+        group = self.groups.find_or_create(name, self.clock())
+        if group is None:
+            raise Refusal(
+                ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+                f"subscription group [{name}] does not exist",
+            )
+        if self.groups.data_version.counter != counter:
+            self.state.group_saver.touch()
+        return group
+
+    def check_group_exists(self, name: str) -> SubscriptionGroupConfig:
+        """Give a consumer group that is there already; reading creates none.
+
+        Raises:
+            Refusal: the group is unknown.
+        """
+        group = self.groups.find(name)
+        if group is None:
+            raise Refusal(
+                ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+                f"subscription group not exist, {name}",
+            )
+        return group
+
+    def find_topic(self, name: str) -> TopicConfig:
+        """Give a topic.
+
+        Raises:
+            Refusal: this broker has no topic of that name.
+        """
+        topic = self.topics.find(name)
+        if topic is None:
+            raise Refusal(
+                ResponseCode.TOPIC_NOT_EXIST, f"topic[{name}] not exist, apply first please!"
+            )
+        return topic
+
+    def put_topic(self, topic: TopicConfig) -> bool:
+        """Add or replace a topic and tell the name servers; False when nothing changed."""
+        if not self.topics.put(topic, self.clock()):
+            return False
+        self._topics_changed()
+        return True
+
+    def put_topic_if_missing(self, topic: TopicConfig) -> None:
+        """Create a topic unless there is one of that name."""
+        if self.topics.find(topic.name) is None:
+            self.put_topic(topic)
+
+    def remove_topic(self, name: str) -> None:
+        """Drop a topic, its queues and its offsets."""
+        if self.topics.remove(name, self.clock()):
+            self._topics_changed()
+        self.store.delete_topic(name)
+        self.offsets.remove_topic(name)
+        self.polling.release_topic(name)
+
+    @property
+    def has_unsaved_changes(self) -> bool:
+        """Tell whether topics or groups are newer than their files."""
+        return self.state.topic_saver.is_dirty or self.state.group_saver.is_dirty
+
+    async def saved(self, reply: bytes) -> bytes:
+        """Give the answer once changed topics and groups are on disk."""
+        await self.state.topic_saver.save()
+        await self.state.group_saver.save()
+        return reply
+
+    async def published(self, reply: bytes) -> bytes:
+        """Give the answer once the topics are on disk and with the reachable name servers."""
+        await self.state.topic_saver.save()
+        if self.name_servers is not None:
+            await self.name_servers.publish()
+        return reply
+
+    async def stored(self, end: int, reply: bytes, late_reply: bytes) -> bytes:
+        """Give the answer once the log up to a position is as durable as the settings ask.
+
+        Raises:
+            Refusal: the disk failed, so nobody knows whether the message survives.
+        """
+        if self.has_unsaved_changes:
+            await self.saved(reply)
+        if self.settings.flush_mode == "async":
+            return reply
+        timeout_s = self.settings.flush_timeout_ms / 1000
+        durable = await self.flusher.durable(end, timeout_s=timeout_s)
+        if durable is None:
+            return late_reply
+        if not durable:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the disk refused to flush")
+        return reply
+
+    def append(self, message: Message) -> Appended:
+        """Store a message, aside if it is delayed, and wake whoever waits for it.
+
+        Raises:
+            StoreError: the store refused.
+            Refusal: the properties are too long.
+        """
+        message = turn_aside(message, len(self.settings.delay_levels_ms))
+        try:
+            properties = encode_properties(message.properties)
+        except ValueError as error:
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
+        appended = self.store.append(
+            message.topic,
+            message.queue_id,
+            message.body,
+            properties,
+            flag=message.flag,
+            sys_flag=message.sys_flag,
+            born_timestamp_ms=message.born_timestamp_ms,
+            born_host=message.born_host,
+            reconsume_times=message.reconsume_times,
+            store_host=message.store_host,
+        )
+        if message.topic == SCHEDULE_TOPIC:
+            self.state.delays.arrived(message.queue_id)
+        else:
+            self.arrived([(message.topic, message.queue_id, appended.queue_offset + 1)])
+        return appended
+
+    def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
+        """Wake the pulls that wait at the queues that have grown."""
+        self.polling.arrived(arrivals)
+
+    def notify_members(self, group_name: str) -> None:
+        """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""
+        group = self.consumers.find(group_name)
+        config = self.groups.find(group_name)
+        if group is None or group.is_broadcasting or (config and not config.notify_members):
+            return
+        ext = encode_header(ConsumerGroupHeader(consumer_group=group_name))
+        frame = commands.notice(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, opaque=0, ext=ext)
+        for member in group.members:
+            member.send(frame)
+
+    def forget(self, caller: Caller) -> None:
+        """Take a closed connection out of every table."""
+        self.polling.drop_owner(caller)
+        self.producers.drop_channel(caller)
+        for group_name in self.consumers.drop_channel(caller):
+            self.notify_members(group_name)
+
+    def _build_delays(self, stored: DelayOffsetFile | None) -> DelayDelivery:
+        return DelayDelivery(
+            self.store,
+            levels_ms=self.settings.delay_levels_ms,
+            stored=stored,
+            deliver=self._deliver,
+            clock=self.clock,
+        )
+
+    def _deliver(self, log_position: int) -> None:
+        """Copy a delayed message to its real queue; its properties stay as they are."""
+        content = self.store.record(log_position)
+        if content is None:
+            return
+        record = decode_records(content)[0]
+        topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
+        if not topic or topic == HALF_TOPIC or not queue_id or not queue_id.isdecimal():
+            log.error("delayed_message_discarded", log_position=log_position, topic=topic)
+            return
+        appended = self.store.append(
+            topic,
+            int(queue_id),
+            record.body,
+            encode_properties(record.properties),
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            born_timestamp_ms=record.born_timestamp_ms,
+            born_host=record.born_host,
+            reconsume_times=record.reconsume_times,
+            store_host=record.store_host,
+        )
+        self.arrived([(topic, int(queue_id), appended.queue_offset + 1)])
+
+    def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
+        """Let the hot path serve exactly the topics that need no second look."""
+        if topic is None:
+            self.hot.remove_topic(name)
+        elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):
+            self.hot.set_topic(
+                name,
+                perm=topic.permissions,
+                read_queue_count=topic.read_queue_count,
+                write_queue_count=topic.write_queue_count,
+            )
+
+    def _topics_changed(self) -> None:
+        self.state.topic_saver.touch()
+        if self.name_servers is not None:
+            self.name_servers.poke()
+
+    def _on_flush_failure(self, error: StoreError) -> None:
+        log.critical("flush_failed", code=error.code, reason=str(error))
+        self.set_writable(is_writable=False)

@@ -1,0 +1,29 @@
+"""What a processor may know of the connection that a request came by."""
+
+from typing import Protocol
+
+
+class Caller(Protocol):
+    """One connected client; hashable by identity, so that tables can be keyed by it."""
+
+    @property
+    def peer(self) -> tuple[str, int]:
+        """Give the numeric address and port of the other side."""
+
+    @property
+    def address(self) -> str:
+        """Give the other side as `ip:port` text."""
+
+    @property
+    def is_fast(self) -> bool:
+        """Tell whether the request came by the port two below the main one."""
+
+    @property
+    def is_congested(self) -> bool:
+        """Tell whether the client reads its answers too slowly."""
+
+    def send(self, frame: bytes) -> None:
+        """Write a frame, unless the connection is gone."""
+
+    def close(self) -> None:
+        """Close the connection after what was written."""

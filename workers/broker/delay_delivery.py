@@ -1,0 +1,146 @@
+"""Deliver delayed messages when their level's time has come (storage-and-ha.md 6.1).
+
+One queue of the schedule topic stands for each level, in order of due time. A level sleeps until
+its first entry is due and wakes on an arrival; an empty level costs nothing.
+"""
+
+# ruff: noqa: D102 - the store's own methods are documented by the engine
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+import msgspec
+import structlog
+from regent_engine import StoreError
+
+from backend.remoting import java_json
+from backend.remoting.bodies import DataVersion
+from backend.remoting.bodies.base import Body
+from backend.remoting.names import SCHEDULE_TOPIC
+
+BATCH_COUNT: Final = 64
+RETRY_MS: Final = 100
+ERROR_PAUSE_MS: Final = 10_000
+# The wall clock may jump; no level sleeps through that for longer than this.
+SLEEP_MS_MAX: Final = 1000
+
+log = structlog.get_logger()
+
+
+class DelayOffsetFile(Body, frozen=True, kw_only=True):
+    """The stock shape of `delayOffset.json`: the next queue offset of each level."""
+
+    data_version: DataVersion = DataVersion()
+    offsets: dict[int, int] = msgspec.field(name="offsetTable", default_factory=dict)
+
+
+class ScheduledStore(Protocol):
+    """What of a store the delivery needs."""
+
+    def entries(
+        self, topic: str, queue_id: int, offset: int, count: int
+    ) -> list[tuple[int, int, int]]: ...
+    def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
+
+
+class DelayDelivery:
+    """Moves due messages of all levels to where they belong."""
+
+    def __init__(
+        self,
+        store: ScheduledStore,
+        *,
+        levels_ms: tuple[int, ...],
+        stored: DelayOffsetFile | None,
+        deliver: Callable[[int], None],
+        clock: Callable[[], int],
+    ) -> None:
+        stored = stored or DelayOffsetFile()
+        self._store, self._levels_ms = store, levels_ms
+        self._deliver, self._clock = deliver, clock
+        self._progress = dict(stored.offsets)
+        self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._is_running = False
+        self.data_version: DataVersion = stored.data_version
+        self.change_count = 0
+
+    @property
+    def progress(self) -> Mapping[int, int]:
+        """Give the next queue offset of each level."""
+        return self._progress
+
+    def start(self) -> None:
+        """Look at every level once; called on the running loop."""
+        self._is_running = True
+        for level in range(1, len(self._levels_ms) + 1):
+            self._correct(level)
+            self._schedule(level, 0)
+
+    def arrived(self, queue_id: int) -> None:
+        """Note that a level's queue has grown."""
+        level = queue_id + 1
+        if self._is_running and level not in self._timers:
+            self._schedule(level, 0)
+
+    def stop(self) -> None:
+        """Deliver nothing more."""
+        self._is_running = False
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def stamp(self, now_ms: int) -> None:
+        """Give the progress a new version before it is saved."""
+        self.data_version = self.data_version.next(now_ms)
+
+    def as_file(self) -> bytes:
+        """Give the content of `delayOffset.json`."""
+        document: dict[str, Any] = {
+            "dataVersion": self.data_version,
+            "offsetTable": self._progress,
+        }
+        return java_json.encode(document)
+
+    def _correct(self, level: int) -> None:
+        low, high = self._store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
+        stored = self._progress.get(level)
+        if stored is not None:
+            self._progress[level] = min(max(stored, low), high)
+
+    def _schedule(self, level: int, delay_ms: int) -> None:
+        delay_s = min(delay_ms, SLEEP_MS_MAX) / 1000
+        loop = asyncio.get_running_loop()
+        self._timers[level] = loop.call_later(delay_s, self._run_level, level)
+
+    def _run_level(self, level: int) -> None:
+        self._timers.pop(level, None)
+        try:
+            next_in_ms = self.deliver_due(level)
+        except StoreError as error:
+            log.warning("delayed_delivery_refused", level=level, reason=str(error))
+            next_in_ms = RETRY_MS
+        except Exception:
+            log.exception("delayed_delivery_failed", level=level)
+            next_in_ms = ERROR_PAUSE_MS
+        if next_in_ms is not None and self._is_running:
+            self._schedule(level, next_in_ms)
+
+    def deliver_due(self, level: int) -> int | None:
+        """Deliver a batch of what is due and say when to look again; None when nothing waits.
+
+        Raises:
+            StoreError: the store refused; the message in question is tried again next time.
+        """
+        offset = self._progress.get(level, 0)
+        entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, BATCH_COUNT)
+        for log_position, _, due_ms in entries:
+            wait_ms = due_ms - self._clock()
+            # A due time beyond the level's own delay comes from a clock that was set back.
+            if 0 < wait_ms <= self._levels_ms[level - 1]:
+                return wait_ms
+            self._deliver(log_position)
+            offset += 1
+            self._progress[level] = offset
+            self.change_count += 1
+        return 0 if entries else None

@@ -1,0 +1,134 @@
+"""Find the processor of a request, and turn whatever it raises into an answer.
+
+This is the one place with a broad `except`: a fault in one processor must not end a connection.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+import structlog
+from regent_engine import Command, StoreError
+
+from backend.remoting.command import answer
+from backend.remoting.headers import InvalidHeader
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.names import InvalidName
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+from workers.broker.processors import (
+    clients,
+    groups,
+    inspection,
+    locks,
+    offsets,
+    pulling,
+    send_back,
+    sending,
+    topics,
+)
+
+log = structlog.get_logger()
+
+Outcome = bytes | None | Awaitable[bytes]
+Processor = Callable[[Broker, Caller, Command], Outcome]
+
+PROCESSORS: Final[Mapping[int, Processor]] = {
+    RequestCode.SEND_MESSAGE: sending.on_send,
+    RequestCode.SEND_MESSAGE_V2: sending.on_send,
+    RequestCode.SEND_BATCH_MESSAGE: sending.on_send,
+    RequestCode.CONSUMER_SEND_MSG_BACK: send_back.on_send_back,
+    RequestCode.PULL_MESSAGE: pulling.on_pull,
+    RequestCode.LITE_PULL_MESSAGE: pulling.on_pull,
+    RequestCode.QUERY_CONSUMER_OFFSET: offsets.on_query_consumer_offset,
+    RequestCode.UPDATE_CONSUMER_OFFSET: offsets.on_update_consumer_offset,
+    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP: offsets.on_search_offset,
+    RequestCode.GET_MAX_OFFSET: offsets.on_get_max_offset,
+    RequestCode.GET_MIN_OFFSET: offsets.on_get_min_offset,
+    RequestCode.GET_EARLIEST_MSG_STORETIME: offsets.on_get_earliest_store_time,
+    RequestCode.HEART_BEAT: clients.on_heartbeat,
+    RequestCode.UNREGISTER_CLIENT: clients.on_unregister_client,
+    RequestCode.GET_CONSUMER_LIST_BY_GROUP: clients.on_get_consumer_list,
+    RequestCode.CHECK_CLIENT_CONFIG: clients.on_check_client,
+    RequestCode.GET_CONSUMER_CONNECTION_LIST: clients.on_get_consumer_connections,
+    RequestCode.GET_PRODUCER_CONNECTION_LIST: clients.on_get_producer_connections,
+    RequestCode.LOCK_BATCH_MQ: locks.on_lock_queues,
+    RequestCode.UNLOCK_BATCH_MQ: locks.on_unlock_queues,
+    RequestCode.UPDATE_AND_CREATE_TOPIC: topics.on_create_topic,
+    RequestCode.DELETE_TOPIC_IN_BROKER: topics.on_delete_topic,
+    RequestCode.GET_TOPIC_CONFIG: topics.on_get_topic_config,
+    RequestCode.GET_ALL_TOPIC_CONFIG: topics.on_get_all_topics,
+    RequestCode.GET_TOPIC_STATS_INFO: topics.on_get_topic_stats,
+    RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: topics.on_get_system_topics,
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: groups.on_put_group,
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: groups.on_get_group,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: groups.on_get_all_groups,
+    RequestCode.GET_CONSUME_STATS: groups.on_get_consume_stats,
+    RequestCode.GET_BROKER_CONFIG: inspection.on_get_config,
+    RequestCode.GET_BROKER_RUNTIME_INFO: inspection.on_get_runtime_info,
+    RequestCode.VIEW_MESSAGE_BY_ID: inspection.on_view_message,
+    RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
+}
+
+_FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (
+    (InvalidHeader, ResponseCode.SYSTEM_ERROR),
+    (InvalidJson, ResponseCode.SYSTEM_ERROR),
+    (InvalidName, ResponseCode.INVALID_PARAMETER),
+    (OSError, ResponseCode.SYSTEM_ERROR),
+)
+_STORE_FAULTS: Final = {
+    "illegal_message": ResponseCode.MESSAGE_ILLEGAL,
+    "properties_too_large": ResponseCode.MESSAGE_ILLEGAL,
+    "corrupt": ResponseCode.SYSTEM_ERROR,
+}
+
+
+class Dispatcher:
+    """Serves the requests of every connection of one broker."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def dispatch(self, caller: Caller, command: Command) -> Outcome:
+        """Serve a request as far as it goes at once; the awaitable, if any, never raises."""
+        try:
+            processor = PROCESSORS.get(command.code, _on_unknown)
+            outcome = processor(self._broker, caller, command)
+        except Exception as error:  # noqa: BLE001 - see above
+            return _explain(command, error)
+        if outcome is None or isinstance(outcome, bytes):
+            return outcome
+        return _finish(command, outcome)
+
+
+def _on_unknown(_broker: Broker, _caller: Caller, command: Command) -> bytes:
+    return answer(
+        command,
+        code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+        remark=f"request type {command.code} not supported",
+    )
+
+
+async def _finish(command: Command, outcome: Awaitable[bytes]) -> bytes:
+    try:
+        return await outcome
+    except Exception as error:  # noqa: BLE001 - see above
+        return _explain(command, error)
+
+
+def _explain(command: Command, error: Exception) -> bytes:
+    if isinstance(error, Refusal):
+        return answer(command, code=error.code, remark=str(error))
+    if isinstance(error, StoreError):
+        code = _STORE_FAULTS.get(error.code, ResponseCode.SERVICE_NOT_AVAILABLE)
+        log.warning("store_refused", request_code=command.code, code=error.code, reason=str(error))
+        return answer(command, code=code, remark=f"{error.code}: {error}")
+    for kind, code in _FAULTS:
+        if isinstance(error, kind):
+            return answer(command, code=code, remark=str(error))
+    log.error("request_failed", request_code=command.code, exc_info=error)
+    return answer(
+        command, code=ResponseCode.SYSTEM_ERROR, remark=f"internal error: {type(error).__name__}"
+    )

@@ -1,0 +1,132 @@
+"""Make appended messages durable off the loop, many at once.
+
+One thread flushes on its interval, and at once when somebody waits for a position. Everybody whose
+position a flush has passed is released together: that is the group commit of `SYNC_FLUSH`. After a
+failed flush nothing is released any more and the owner is told, once (D13).
+"""
+
+# ruff: noqa: D102 - the store's own methods are documented by the engine
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from regent_engine import StoreError
+
+_JOIN_TIMEOUT_S: Final = 10.0
+
+Release = Callable[[bool], None]
+
+
+class FlushableStore(Protocol):
+    """What of a store the flusher needs."""
+
+    @property
+    def max_position(self) -> int: ...
+    @property
+    def flushed_position(self) -> int: ...
+    def flush(self) -> int: ...
+    def tick(self, now_ms: int) -> None: ...
+
+
+class Flusher:
+    """Owns the flush thread; all its methods belong to the loop's thread."""
+
+    def __init__(
+        self,
+        store: FlushableStore,
+        *,
+        interval_ms: int,
+        clock: Callable[[], int],
+        on_failure: Callable[[StoreError], None],
+    ) -> None:
+        self._store = store
+        self._interval_s = interval_ms / 1000
+        self._clock, self._on_failure = clock, on_failure
+        self._waiting: deque[tuple[int, Release]] = deque()
+        self._wanted = threading.Event()
+        self._stopping = False
+        self._failed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
+
+    def start(self) -> None:
+        """Begin to flush; called once, on the running loop."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    def when_durable(self, position: int, release: Release) -> None:
+        """Call back with True once a position is on disk, or with False when it never will be."""
+        if self._failed:
+            release(False)  # noqa: FBT003 - the one thing a release is told
+        elif self._store.flushed_position >= position:
+            release(True)  # noqa: FBT003
+        else:
+            self._waiting.append((position, release))
+            self._wanted.set()
+
+    async def durable(self, position: int, *, timeout_s: float) -> bool | None:
+        """Wait until a position is on disk.
+
+        False means that it never will be, None that it is not there in time.
+        """
+        outcome: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def release(durable: bool) -> None:  # noqa: FBT001
+            if not outcome.done():
+                outcome.set_result(durable)
+
+        self.when_durable(position, release)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await outcome
+        except TimeoutError:
+            return None
+
+    async def stop(self) -> None:
+        """Flush once more and end the thread."""
+        self._stopping = True
+        self._wanted.set()
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join, _JOIN_TIMEOUT_S)
+
+    def _run(self) -> None:
+        assert self._loop is not None, "started by start()"
+        while not self._failed:
+            self._wanted.wait(self._interval_s)
+            self._wanted.clear()
+            stopping = self._stopping
+            try:
+                self._flush()
+            except StoreError as error:
+                self._failed = True
+                self._tell_loop(self._fail, error)
+            if stopping:
+                return
+
+    def _flush(self) -> None:
+        if self._store.max_position > self._store.flushed_position:
+            flushed = self._store.flush()
+            self._tell_loop(self._release, flushed)
+        elif self._waiting:
+            self._tell_loop(self._release, self._store.flushed_position)
+        self._store.tick(self._clock())
+
+    def _tell_loop(self, call: Callable[..., None], argument: object) -> None:
+        assert self._loop is not None, "started by start()"
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(call, argument)
+
+    def _release(self, flushed_position: int) -> None:
+        # Positions are handed in in the order of appends, so the first that must wait ends it.
+        while self._waiting and self._waiting[0][0] <= flushed_position:
+            _, release = self._waiting.popleft()
+            release(True)  # noqa: FBT003
+
+    def _fail(self, error: StoreError) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for _, release in waiting:
+            release(False)  # noqa: FBT003
+        self._on_failure(error)

@@ -1,0 +1,87 @@
+"""Describe a message that the agent itself stores, and turn delayed ones aside.
+
+Sends to plain topics never come here: the engine's hot path stores them (D23). What comes are
+delayed messages, retries, dead letters and deliveries.
+"""
+
+import random
+from dataclasses import dataclass, replace
+from typing import Final
+
+from backend.remoting.names import SCHEDULE_TOPIC
+
+DELAY: Final = "DELAY"
+REAL_TOPIC: Final = "REAL_TOPIC"
+REAL_QUEUE_ID: Final = "REAL_QID"
+UNIQUE_KEY: Final = "UNIQ_KEY"
+RETRY_TOPIC: Final = "RETRY_TOPIC"
+ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
+TRANSACTION_MARK: Final = "TRAN_MSG"
+POP_HANDLE: Final = "POP_CK"
+# Size, magic, checksum and flag come before the length of a batch entry's body.
+_BATCH_BODY_AT: Final = 16
+TIMER_PROPERTIES: Final = ("TIMER_DELIVER_MS", "TIMER_DELAY_SEC", "TIMER_DELAY_MS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Everything that a record says, before it has a position."""
+
+    topic: str
+    queue_id: int
+    body: bytes
+    properties: dict[str, str]
+    flag: int = 0
+    sys_flag: int = 0
+    born_timestamp_ms: int = 0
+    born_host: tuple[str, int] = ("127.0.0.1", 0)
+    store_host: tuple[str, int] | None = None
+    reconsume_times: int = 0
+
+
+def delay_level_of(properties: dict[str, str]) -> int:
+    """Read the delay level; 0 when there is none that counts."""
+    text = properties.get(DELAY, "")
+    try:
+        return max(0, int(text)) if text else 0
+    except ValueError:
+        return 0
+
+
+def turn_aside(message: Message, level_count: int) -> Message:
+    """Put a message with a delay level into its level's queue; others stay as they are.
+
+    The level beats every timer property and is capped (storage-and-ha.md 6.1).
+    """
+    level = min(delay_level_of(message.properties), level_count)
+    if level == 0:
+        return message
+    kept = {
+        name: value for name, value in message.properties.items() if name not in TIMER_PROPERTIES
+    }
+    aside = {DELAY: str(level), REAL_TOPIC: message.topic, REAL_QUEUE_ID: str(message.queue_id)}
+    return replace(message, topic=SCHEDULE_TOPIC, queue_id=level - 1, properties=kept | aside)
+
+
+def unique_key(address: tuple[str, int], now_ms: int, source: random.Random) -> str:
+    """Make a message key for a client that gave none; readers take it as opaque text."""
+    host, port = address
+    parts = host.split(".") if "." in host else ["0"] * 4
+    octets = bytes(int(part) & 0xFF for part in parts).hex()
+    key = f"{octets}{port & 0xFFFF:04x}{now_ms:012x}{source.getrandbits(32):08x}"
+    return key.upper()
+
+
+def is_batch(body: bytes) -> bool:
+    """Tell whether a body is whole batch entries back to back (remoting.md 4.7)."""
+    at = 0
+    while at < len(body):
+        size = int.from_bytes(body[at : at + 4], "big")
+        body_at = at + _BATCH_BODY_AT
+        body_size = int.from_bytes(body[body_at : body_at + 4], "big")
+        properties_at = body_at + 4 + body_size
+        properties_size = int.from_bytes(body[properties_at : properties_at + 2], "big")
+        if properties_at + 2 + properties_size != at + size or at + size > len(body):
+            return False
+        at += size
+    return at > 0

@@ -1,0 +1,59 @@
+"""Count what consumers read, and keep rates over the last ten seconds, minute and ten minutes."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+SNAPSHOT_INTERVAL_MS: Final = 10_000
+_WINDOWS: Final = (1, 6, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    at_ms: int
+    put_count: int
+    got_count: int
+
+
+class Meters:
+    """Counters since boot; `snapshot` must be called about every ten seconds."""
+
+    def __init__(self, booted_at_ms: int) -> None:
+        self.booted_at_ms = booted_at_ms
+        self.messages_out = 0
+        self.bytes_out = 0
+        self.pull_count = 0
+        self.pull_miss_count = 0
+        self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
+        self._snapshots.append(_Snapshot(booted_at_ms, 0, 0))
+
+    def pulled(self, *, messages: int, size_bytes: int) -> None:
+        """Count one answered pull."""
+        self.pull_count += 1
+        self.messages_out += messages
+        self.bytes_out += size_bytes
+        if not messages:
+            self.pull_miss_count += 1
+
+    def snapshot(self, now_ms: int, put_count: int) -> None:
+        """Remember the counters of this moment."""
+        self._snapshots.append(_Snapshot(now_ms, put_count, self.messages_out))
+
+    def put_rates(self) -> str:
+        """Give the messages stored a second over the three windows, as tools split it."""
+        return self._rates(lambda one: one.put_count)
+
+    def got_rates(self) -> str:
+        """Give the messages read a second over the three windows, as tools split it."""
+        return self._rates(lambda one: one.got_count)
+
+    def _rates(self, count: Callable[[_Snapshot], int]) -> str:
+        last = self._snapshots[-1]
+        rates = []
+        for window in _WINDOWS:
+            first = self._snapshots[max(0, len(self._snapshots) - 1 - window)]
+            elapsed_ms = last.at_ms - first.at_ms
+            rate = (count(last) - count(first)) * 1000 / elapsed_ms if elapsed_ms > 0 else 0.0
+            rates.append(f"{rate:.3f}")
+        return " ".join(rates)

@@ -1,0 +1,69 @@
+"""Keep every configured name server informed, and wait for them where an answer depends on it."""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from workers.broker.name_server_link import NameServerLink
+from workers.broker.registration import Registrant
+from workers.broker.settings import Address
+
+PUBLISH_TIMEOUT_S: Final = 3.0
+UNREGISTER_TIMEOUT_S: Final = 2.0
+
+log = structlog.get_logger()
+
+
+class NameServers:
+    """Owns one link, and its task, for each name server."""
+
+    def __init__(self, addresses: tuple[Address, ...], registrant: Registrant) -> None:
+        self._registrant = registrant
+        self._settled = asyncio.Event()
+        self._links = [
+            NameServerLink(host, port, registrant=registrant, on_registered=self._settled.set)
+            for host, port in addresses
+        ]
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Connect to all of them; called on the running loop."""
+        self._tasks = [asyncio.create_task(link.run(), name=link.address) for link in self._links]
+
+    def poke(self) -> None:
+        """Register at once because topics have changed."""
+        for link in self._links:
+            link.poke()
+
+    async def publish(self) -> None:
+        """Register the topics as they are now and wait for the reachable name servers.
+
+        A name server that does not answer in time learns of them by its link's next attempt.
+        """
+        counter = self._registrant.counter
+        self.poke()
+        try:
+            async with asyncio.timeout(PUBLISH_TIMEOUT_S):
+                while any(_is_behind(link, counter) for link in self._links):
+                    self._settled.clear()
+                    await self._settled.wait()
+        except TimeoutError:
+            behind = [link.address for link in self._links if _is_behind(link, counter)]
+            log.warning("publication_unanswered", name_servers=behind)
+
+    async def stop(self) -> None:
+        """Unregister everywhere and end the links."""
+        try:
+            async with asyncio.timeout(UNREGISTER_TIMEOUT_S):
+                await asyncio.gather(*(link.unregister() for link in self._links))
+        except TimeoutError:
+            log.warning("unregistration_unanswered")
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+
+def _is_behind(link: NameServerLink, counter: int) -> bool:
+    return link.is_connected and link.registered_counter < counter

@@ -1,0 +1,170 @@
+"""Answer clients about themselves and their groups (remoting.md 2.3: 34, 35, 38, 46; 203, 204)."""
+
+from collections.abc import Awaitable, Iterable
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import (
+    CheckClientBody,
+    ClientConnection,
+    ConsumerConnection,
+    ConsumerData,
+    ConsumerIds,
+    HeartbeatData,
+    ProducerConnection,
+)
+from backend.remoting.command import answer
+from backend.remoting.headers import (
+    ConsumerGroupHeader,
+    ProducerGroupHeader,
+    UnregisterClientHeader,
+    decode_header,
+    text_of,
+)
+from backend.remoting.names import retry_topic
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.clients import Client
+from workers.broker.errors import Refusal
+from workers.broker.topics import topic_of
+
+UNIT_SUBSCRIPTION_FLAG = 2
+
+
+def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+    """Take in who a client is and what it subscribes to, before its first pull can arrive."""
+    heartbeat = java_json.decode(command.body or b"{}", HeartbeatData)
+    if not heartbeat.client_id:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "the field clientID is missing")
+    client = Client(
+        client_id=heartbeat.client_id,
+        address=caller.address,
+        language=command.language,
+        version=command.version,
+        seen_at_ms=broker.clock(),
+    )
+    for producer in heartbeat.producers:
+        broker.producers.register(producer.group_name, caller, client)
+    changes = [
+        _register_consumer(broker, caller, client, heartbeat, consumer)
+        for consumer in heartbeat.consumers
+    ]
+    is_changed = any(changes) if heartbeat.fingerprint else True
+    reply = answer(
+        command,
+        ext={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": text_of(is_changed)},
+    )
+    return broker.saved(reply) if broker.has_unsaved_changes else reply
+
+
+def _register_consumer(
+    broker: Broker,
+    caller: Caller,
+    client: Client,
+    heartbeat: HeartbeatData,
+    consumer: ConsumerData,
+) -> bool:
+    """Take in one group; True when its fingerprint is another than the stored one.
+
+    A group that is unknown and may not be created is passed over in silence, as stock does.
+    """
+    try:
+        _make_retry_topic(broker, consumer)
+    except Refusal:
+        return False
+    is_light = heartbeat.fingerprint != 0 and heartbeat.without_subscriptions
+    if broker.consumers.register(consumer, caller, client, with_subscriptions=not is_light):
+        broker.notify_members(consumer.group_name)
+    if not heartbeat.fingerprint:
+        return False
+    return broker.consumers.compare_fingerprint(consumer.group_name, heartbeat.fingerprint)
+
+
+def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:
+    """Create the topic that consumers subscribe to before anything has failed."""
+    name = retry_topic(consumer.group_name)
+    group = broker.find_group(consumer.group_name)
+    if broker.topics.find(name) is None and group.retry_queue_count > 0:
+        flag = UNIT_SUBSCRIPTION_FLAG if consumer.unit_mode else 0
+        broker.put_topic(topic_of(name, group.retry_queue_count, topic_sys_flag=flag))
+
+
+def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> bytes:
+    """Take a client out of the groups it names."""
+    header = decode_header(UnregisterClientHeader, command.ext)
+    if header.producer_group:
+        broker.producers.unregister(header.producer_group, caller)
+    if header.consumer_group and broker.consumers.unregister(header.consumer_group, caller):
+        broker.notify_members(header.consumer_group)
+    return answer(command)
+
+
+def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Name the members of a group; an empty group is an error, or clients would stop."""
+    header = decode_header(ConsumerGroupHeader, command.ext)
+    group = broker.consumers.find(header.consumer_group)
+    if group is None:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {header.consumer_group}"
+        )
+    ids = ConsumerIds(ids=[client.client_id for client in group.members.values()])
+    return answer(command, body=java_json.encode(ids))
+
+
+def on_check_client(_broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Judge a subscription before its consumer starts; only tags are served."""
+    if command.body:
+        subscription = java_json.decode(command.body, CheckClientBody).subscription
+        if subscription is not None and subscription.expression_type not in {"", "TAG"}:
+            raise Refusal(
+                ResponseCode.SYSTEM_ERROR,
+                "The broker does not support consumer to filter message by "
+                f"{subscription.expression_type}",
+            )
+    return answer(command)
+
+
+def on_get_consumer_connections(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show tools the members of a consumer group."""
+    header = decode_header(ConsumerGroupHeader, command.ext)
+    group = broker.consumers.find(header.consumer_group)
+    if group is None:
+        raise Refusal(
+            ResponseCode.CONSUMER_NOT_ONLINE,
+            f"the consumer group[{header.consumer_group}] not online",
+        )
+    body = ConsumerConnection(
+        connections=_connections(group.members.values()),
+        consume_from_where=group.consume_from_where,
+        consume_type=group.consume_type,
+        message_model=group.message_model,
+        subscriptions=group.subscriptions,
+    )
+    return answer(command, body=java_json.encode(body))
+
+
+def on_get_producer_connections(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show tools the members of a producer group."""
+    header = decode_header(ProducerGroupHeader, command.ext)
+    members = broker.producers.find(header.producer_group)
+    if members is None:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR,
+            f"the producer group[{header.producer_group}] not exist",
+        )
+    body = ProducerConnection(connections=_connections(members.values()))
+    return answer(command, body=java_json.encode(body))
+
+
+def _connections(clients: Iterable[Client]) -> list[ClientConnection]:
+    return [
+        ClientConnection(
+            client_address=client.address,
+            client_id=client.client_id,
+            language=client.language,
+            version=client.version,
+        )
+        for client in clients
+    ]

@@ -1,0 +1,85 @@
+"""Create and show consumer groups and their progress (remoting.md 2.8: 200, 201, 208, 352)."""
+
+from collections.abc import Awaitable, Iterator
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import (
+    MessageQueue,
+    QueueProgress,
+    SubscriptionGroupConfig,
+    TopicConfig,
+    encode_consume_stats,
+)
+from backend.remoting.command import answer
+from backend.remoting.headers import ConsumeStatsHeader, GroupHeader, decode_header
+from backend.remoting.names import check_group_name
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+
+
+def on_put_group(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+    """Create or change a consumer group."""
+    group = java_json.decode(command.body or b"{}", SubscriptionGroupConfig)
+    check_group_name(group.name)
+    if not broker.groups.put(group, broker.clock()):
+        return answer(command)
+    broker.state.group_saver.touch()
+    return broker.saved(answer(command))
+
+
+def on_get_group(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show how one group is served."""
+    group = broker.check_group_exists(decode_header(GroupHeader, command.ext).group)
+    return answer(command, body=java_json.encode(group))
+
+
+def on_get_all_groups(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show all groups at once."""
+    return answer(command, body=java_json.encode(broker.groups.as_body()))
+
+
+def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show how far a group is; topics that are unknown here are left out."""
+    header = decode_header(ConsumeStatsHeader, command.ext)
+    topics = (broker.topics.find(name) for name in _topic_names(broker, header))
+    entries = (
+        entry
+        for topic in topics
+        if topic is not None
+        for entry in _progress(broker, header.consumer_group, topic)
+    )
+    return answer(command, body=encode_consume_stats(entries))
+
+
+def _topic_names(broker: Broker, header: ConsumeStatsHeader) -> list[str]:
+    if header.topic_list:
+        return [name for name in header.topic_list.split(";") if name]
+    names = [header.topic] if header.topic else broker.offsets.topics_of(header.consumer_group)
+    online = broker.consumers.find(header.consumer_group)
+    if online is None:
+        return names
+    return [name for name in names if name in online.subscriptions]
+
+
+def _progress(
+    broker: Broker, group_name: str, topic: TopicConfig
+) -> Iterator[tuple[MessageQueue, QueueProgress]]:
+    for queue_id in range(topic.read_queue_count):
+        _, high = broker.store.offsets(topic.name, queue_id) or (0, 0)
+        # Clients read these as numbers, so an offset never committed travels as 0.
+        committed = max(0, broker.offsets.find(group_name, topic.name, queue_id) or 0)
+        timestamp_ms = 0
+        if committed > 0:
+            timestamp_ms = broker.store.store_timestamp(topic.name, queue_id, committed - 1)
+        queue = MessageQueue(
+            broker_name=broker.settings.broker_name, queue_id=queue_id, topic=topic.name
+        )
+        progress = QueueProgress(
+            broker_offset=high,
+            consumer_offset=committed,
+            last_timestamp_ms=max(0, timestamp_ms),
+            pull_offset=committed,
+        )
+        yield queue, progress

@@ -1,0 +1,155 @@
+"""Show tools and the control plane what the broker is doing (26, 28, 33; our 7001)."""
+
+import os
+import time
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import KeyValueTable
+from backend.remoting.command import answer
+from backend.remoting.headers import ViewMessageHeader, decode_header
+from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.processors.send_back import read_message
+from workers.broker.properties import format_properties_text
+from workers.broker.resources import disk_of, resident_bytes
+from workers.broker.settings import describe_settings
+
+_QUEUE_ENTRY_SIZE = 20
+
+
+def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show the settings in force as properties text."""
+    text = format_properties_text(describe_settings(broker.settings, broker.given))
+    version = java_json.encode(broker.topics.data_version).decode()
+    return answer(command, ext={"version": version}, body=text.encode())
+
+
+def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give the one message at a log position."""
+    header = decode_header(ViewMessageHeader, command.ext)
+    read_message(broker, header.log_position)
+    return answer(command, body=broker.store.record(header.log_position) or b"")
+
+
+def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show figures of the running broker under the keys that stock tools read."""
+    return answer(command, body=java_json.encode(KeyValueTable(table=_runtime_info(broker))))
+
+
+def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give the control plane one sample for the history (D25)."""
+    return answer(command, body=java_json.encode(sample_of(broker)))
+
+
+def sample_of(broker: Broker) -> BrokerSample:
+    """Take one sample of counters, positions and resources."""
+    store, settings, meters = broker.store, broker.settings, broker.meters
+    counters = store.counters()
+    queues: dict[str, list[QueueSample]] = {}
+    entry_count = 0
+    for topic, queue_id, low, high in store.queues():
+        entry_count += high - low
+        sample = QueueSample(queue_id=queue_id, min_offset=low, max_offset=high)
+        queues.setdefault(topic, []).append(sample)
+    topics = [
+        TopicSample(
+            name=topic.name, messages_in=count, bytes_in=size, queues=queues.get(topic.name, [])
+        )
+        for topic in broker.topics.all()
+        for count, size in [counters.topics.get(topic.name, (0, 0))]
+    ]
+    disk = disk_of(settings.root_dir)
+    log_bytes = store.max_position - store.min_position
+    return BrokerSample(
+        observed_at_ms=broker.clock(),
+        booted_at_ms=meters.booted_at_ms,
+        cluster_name=settings.cluster_name,
+        broker_name=settings.broker_name,
+        broker_id=settings.broker_id,
+        messages_in=counters.messages,
+        bytes_in=counters.bytes,
+        messages_out=meters.messages_out,
+        bytes_out=meters.bytes_out,
+        commit_log_min_position=store.min_position,
+        commit_log_max_position=store.max_position,
+        flushed_position=store.flushed_position,
+        store_bytes=log_bytes + entry_count * _QUEUE_ENTRY_SIZE,
+        disk_total_bytes=disk.total_bytes,
+        disk_free_bytes=disk.free_bytes,
+        resident_bytes=resident_bytes(),
+        cpu_seconds=time.process_time(),
+        topics=topics,
+    )
+
+
+def _runtime_info(broker: Broker) -> dict[str, str]:
+    store, meters, settings = broker.store, broker.meters, broker.settings
+    now_ms, put_count = broker.clock(), store.counters().messages
+    disk = disk_of(settings.root_dir)
+    used_ratio = f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
+    info: dict[str, str | int] = {
+        "brokerVersionDesc": "V5_5_0",
+        "brokerVersion": 513,
+        "brokerActive": "true" if broker.is_writable else "false",
+        "bootTimestamp": meters.booted_at_ms,
+        "runtime": _duration(now_ms - meters.booted_at_ms),
+        "putTps": meters.put_rates(),
+        "getTransferredTps": meters.got_rates(),
+        "getFoundTps": meters.got_rates(),
+        "getTotalTps": meters.got_rates(),
+        "getMissTps": "0.000 0.000 0.000",
+        "msgPutTotalTodayNow": put_count,
+        "msgPutTotalTodayMorning": 0,
+        "msgPutTotalYesterdayMorning": 0,
+        "msgGetTotalTodayNow": meters.messages_out,
+        "msgGetTotalTodayMorning": 0,
+        "msgGetTotalYesterdayMorning": 0,
+        "commitLogMinOffset": store.min_position,
+        "commitLogMaxOffset": store.max_position,
+        "remainHowManyDataToFlush": f"{store.max_position - store.flushed_position} bytes",
+        "commitLogDiskRatio": used_ratio,
+        "consumeQueueDiskRatio": used_ratio,
+        "commitLogDirCapacity": f"Total : {disk.total_bytes} B, Free : {disk.free_bytes} B",
+        "dispatchBehindBytes": 0,
+        "pageCacheLockTimeMills": 0,
+        "startAcceptSendRequestTimeStamp": 0,
+        "timerReadBehind": 0,
+        "timerOffsetBehind": 0,
+        "timerCongestNum": 0,
+        "timerEnqueueTps": "0.0",
+        "timerDequeueTps": "0.0",
+        "pullHeldCount": len(broker.polling),
+        "pid": os.getpid(),
+    }
+    info |= _thread_pools() | _delay_progress(broker)
+    return {name: str(value) for name, value in info.items()}
+
+
+def _thread_pools() -> dict[str, str | int]:
+    """Stock tools show queues of thread pools; one loop serves all, so nothing queues here."""
+    pools = ("send", "pull", "query", "litePull", "ack", "EndTransaction")
+    figures: dict[str, str | int] = {}
+    for pool in pools:
+        figures[f"{pool}ThreadPoolQueueSize"] = 0
+        figures[f"{pool}ThreadPoolQueueCapacity"] = 0
+        figures[f"{pool}ThreadPoolQueueHeadWaitTimeMills"] = 0
+    return figures
+
+
+def _delay_progress(broker: Broker) -> dict[str, str | int]:
+    figures: dict[str, str | int] = {}
+    for level, offset in sorted(broker.state.delays.progress.items()):
+        _, high = broker.store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
+        figures[f"scheduleMessageOffset_{level}"] = f"{offset},{high}"
+    return figures
+
+
+def _duration(milliseconds: int) -> str:
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"[ {days} days, {hours} hours, {minutes} minutes, {seconds} seconds ]"

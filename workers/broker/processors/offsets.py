@@ -1,0 +1,98 @@
+"""Answer for committed offsets and for the ends of queues (remoting.md 2.3: 14, 15, 29-32)."""
+
+from typing import Final
+
+import psutil
+from regent_engine import Command
+
+from backend.remoting.command import answer
+from backend.remoting.headers import (
+    QueryConsumerOffsetHeader,
+    QueueHeader,
+    SearchOffsetHeader,
+    UpdateConsumerOffsetHeader,
+    decode_header,
+)
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+
+# How far behind the end of the log a message still counts as in memory (stock's 40 %).
+_MEMORY_SIZE_BYTES: Final = psutil.virtual_memory().total * 40 // 100
+
+
+def on_query_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell where a group left off in a queue."""
+    header = decode_header(QueryConsumerOffsetHeader, command.ext)
+    offset = broker.offsets.find(header.consumer_group, header.topic, header.queue_id)
+    if offset is None and header.set_zero_if_not_found and _is_young(broker, header):
+        offset = 0
+    if offset is None:
+        raise Refusal(
+            ResponseCode.QUERY_NOT_FOUND,
+            "Not found, maybe this group consumer boot first",
+        )
+    return answer(command, ext={"offset": str(offset)})
+
+
+def on_update_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Record how far a group has consumed a queue."""
+    header = decode_header(UpdateConsumerOffsetHeader, command.ext)
+    broker.check_group_exists(header.consumer_group)
+    broker.find_topic(header.topic)
+    if header.queue_id is None or header.commit_offset is None:
+        missing = "queueId" if header.queue_id is None else "commitOffset"
+        raise Refusal(ResponseCode.INVALID_PARAMETER, f"the field {missing} is missing")
+    broker.offsets.commit(
+        header.consumer_group,
+        header.topic,
+        queue_id=header.queue_id,
+        offset=header.commit_offset,
+    )
+    return answer(command)
+
+
+def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Find the offset of a moment in a queue."""
+    header = decode_header(SearchOffsetHeader, command.ext)
+    if header.boundary_type.upper() not in {"LOWER", "UPPER"}:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "the field boundaryType is malformed")
+    if broker.store.offsets(header.topic, header.queue_id) is None:
+        return answer(command, ext={"offset": "0"})
+    offset = broker.store.offset_by_time(
+        header.topic, header.queue_id, header.timestamp_ms, header.boundary_type.upper()
+    )
+    return answer(command, ext={"offset": str(offset)})
+
+
+def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell the offset that the next message of a queue will get."""
+    header = decode_header(QueueHeader, command.ext)
+    _, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
+    return answer(command, ext={"offset": str(high)})
+
+
+def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell the offset of the oldest message of a queue."""
+    header = decode_header(QueueHeader, command.ext)
+    low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
+    return answer(command, ext={"offset": str(low)})
+
+
+def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell when the oldest message of a queue was stored, -1 when there is none."""
+    header = decode_header(QueueHeader, command.ext)
+    timestamp_ms = -1
+    if broker.store.offsets(header.topic, header.queue_id) is not None:
+        timestamp_ms = broker.store.earliest_store_timestamp(header.topic, header.queue_id)
+    return answer(command, ext={"timestamp": str(timestamp_ms)})
+
+
+def _is_young(broker: Broker, header: QueryConsumerOffsetHeader) -> bool:
+    """Tell whether a queue still holds its first message in memory, so that nothing is skipped."""
+    low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
+    if low > 0:
+        return False
+    entries = broker.store.entries(header.topic, header.queue_id, 0, 1)
+    return not entries or broker.store.max_position - entries[0][0] <= _MEMORY_SIZE_BYTES

@@ -1,0 +1,248 @@
+"""Answer pulls, and hold those that find nothing (remoting.md 2.3: 11, 361)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from regent_engine import Command, ReadResult, StoreError, tag_hash
+
+from backend.remoting.bodies import SubscriptionData, TopicConfig
+from backend.remoting.command import answer
+from backend.remoting.headers import (
+    PullMessageAnswer,
+    PullMessageHeader,
+    decode_header,
+    encode_header,
+)
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker, Resumable
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+from workers.broker.held_pulls import SLOT_MS, HeldPull
+from workers.broker.topics import READABLE
+
+COUNT_MAX: Final = 32
+SIZE_MAX_BYTES: Final = 256 << 10
+# A client gives up after 30 s at the latest, so holding for longer serves nobody.
+HOLD_MS_MAX: Final = 30_000
+MASTER_ID: Final = 0
+
+_COMMIT_FLAG: Final = 1
+_SUSPEND_FLAG: Final = 2
+_SUBSCRIPTION_FLAG: Final = 4
+
+_CODES: Final = {
+    "FOUND": ResponseCode.SUCCESS,
+    "NO_MATCHED_MESSAGE": ResponseCode.PULL_RETRY_IMMEDIATELY,
+    "MESSAGE_WAS_REMOVING": ResponseCode.PULL_RETRY_IMMEDIATELY,
+    "OFFSET_OVERFLOW_ONE": ResponseCode.PULL_NOT_FOUND,
+    "OFFSET_FOUND_NULL": ResponseCode.PULL_NOT_FOUND,
+    "OFFSET_OVERFLOW_BADLY": ResponseCode.PULL_OFFSET_MOVED,
+    "OFFSET_TOO_SMALL": ResponseCode.PULL_OFFSET_MOVED,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pull:
+    """One pull that passed every check, ready to be run once or again."""
+
+    broker: Broker
+    caller: Caller
+    command: Command
+    header: PullMessageHeader
+    tag_hashes: list[int] | None
+
+    def read(self, offset: int) -> ReadResult:
+        """Read from the queue, no more than an answer may carry."""
+        header = self.header
+        return self.broker.store.read(
+            header.topic,
+            header.queue_id,
+            offset,
+            count_max=max(1, min(header.message_count_max, COUNT_MAX)),
+            bytes_max=SIZE_MAX_BYTES,
+            tag_hashes=self.tag_hashes,
+        )
+
+    def run(self) -> bytes | None:
+        """Answer at once, or hold when nothing is there and the client will wait."""
+        offset = self.header.queue_offset
+        result = self.read(offset)
+        may_hold = bool(self.header.sys_flag & _SUSPEND_FLAG)
+        if may_hold and _code_of(result, offset) == ResponseCode.PULL_NOT_FOUND:
+            held_until_ms = self.broker.clock() + self._hold_ms()
+            # A missing index entry moves the reader on; everything else waits where it is.
+            start = max(offset, result.next_offset)
+            self._hold(HeldPull(*self._queue, start, held_until_ms, self, self.caller))
+            return None
+        return self.answer(result, offset)
+
+    def resume(self, pull: HeldPull[Resumable], *, is_over: bool) -> None:
+        """Try a held pull again; when its time is over, answer whatever comes of it."""
+        try:
+            if self.caller.is_congested:
+                # Answers would pile up in memory; look again once the client has caught up.
+                self._hold(_moved(pull, pull.offset, self.broker.clock() + SLOT_MS))
+                return
+            result = self.read(pull.offset)
+            if not is_over and self._still_waits(result, pull):
+                return
+            self.caller.send(self.answer(result, pull.offset))
+        except (StoreError, Refusal) as error:
+            reply = answer(self.command, code=ResponseCode.SYSTEM_ERROR, remark=str(error))
+            self.caller.send(reply)
+
+    def answer(self, result: ReadResult, offset: int) -> bytes:
+        """Encode what a read found."""
+        code = _code_of(result, offset)
+        is_corrected = code == ResponseCode.PULL_OFFSET_MOVED
+        next_offset = result.next_offset if is_corrected else max(offset, result.next_offset)
+        found = PullMessageAnswer(
+            suggested_broker_id=MASTER_ID,
+            next_begin_offset=next_offset,
+            min_offset=result.min_offset,
+            max_offset=result.max_offset,
+        )
+        body = result.body if code == ResponseCode.SUCCESS else b""
+        self.broker.meters.pulled(messages=result.count if body else 0, size_bytes=len(body))
+        return answer(
+            self.command, code=code, ext=encode_header(found), body=body, remark=result.status
+        )
+
+    @property
+    def _queue(self) -> tuple[str, int]:
+        return self.header.topic, self.header.queue_id
+
+    def _hold_ms(self) -> int:
+        settings = self.broker.settings
+        if not settings.long_polling:
+            return settings.short_polling_ms
+        return max(0, min(self.header.suspend_timeout_ms, HOLD_MS_MAX))
+
+    def _hold(self, pull: HeldPull[Resumable]) -> None:
+        if not self.broker.polling.hold(pull):
+            raise Refusal(ResponseCode.SYSTEM_BUSY, "[OVERLOAD] too many pulls are held")
+
+    def _still_waits(self, result: ReadResult, pull: HeldPull[Resumable]) -> bool:
+        """Hold on past messages that the filter leaves out, without telling the client."""
+        code = _code_of(result, pull.offset)
+        if code not in {ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY}:
+            return False
+        self._hold(_moved(pull, max(pull.offset, result.next_offset), pull.deadline_ms))
+        return True
+
+
+def on_pull(broker: Broker, caller: Caller, command: Command) -> bytes | None:
+    """Read messages of one queue for a consumer."""
+    if caller.is_fast:
+        # The fast port does not serve pulls (remoting.md 1.6).
+        raise Refusal(
+            ResponseCode.REQUEST_CODE_NOT_SUPPORTED, f"request type {command.code} not supported"
+        )
+    header = decode_header(PullMessageHeader, command.ext)
+    _check_permission(broker, command, header)
+    tag_hashes = _filter_of(broker, header)
+    if header.sys_flag & _COMMIT_FLAG:
+        broker.offsets.commit(
+            header.consumer_group,
+            header.topic,
+            queue_id=header.queue_id,
+            offset=header.commit_offset,
+        )
+    return Pull(broker, caller, command, header, tag_hashes).run()
+
+
+def _check_permission(broker: Broker, command: Command, header: PullMessageHeader) -> None:
+    if not broker.settings.permissions & READABLE:
+        raise Refusal(ResponseCode.NO_PERMISSION, "the broker pulling message is forbidden")
+    if command.code == RequestCode.LITE_PULL_MESSAGE and not broker.settings.lite_pull:
+        raise Refusal(ResponseCode.NO_PERMISSION, "lite pull is forbidden on this broker")
+    group = broker.find_group(header.consumer_group)
+    if not group.consume_enabled:
+        raise Refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group.name}")
+    _check_queue(broker.find_topic(header.topic), header.queue_id)
+
+
+def _check_queue(topic: TopicConfig, queue_id: int) -> None:
+    if not topic.permissions & READABLE:
+        raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not readable")
+    if not 0 <= queue_id < topic.read_queue_count:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"queueId[{queue_id}] is illegal, topic:[{topic.name}] "
+            f"topicConfig.readQueueNums:[{topic.read_queue_count}]",
+        )
+
+
+def _filter_of(broker: Broker, header: PullMessageHeader) -> list[int] | None:
+    """Give the tag hashes that may pass, None for all."""
+    if header.sys_flag & _SUBSCRIPTION_FLAG:
+        _check_expression_type(header.expression_type)
+        return hashes_of(header.subscription)
+    subscription = _known_subscription(broker, header)
+    _check_expression_type(subscription.expression_type)
+    if subscription.expression in {"", "*"}:
+        return None
+    return subscription.tag_hashes or hashes_of(subscription.expression)
+
+
+def _known_subscription(broker: Broker, header: PullMessageHeader) -> SubscriptionData:
+    group = broker.consumers.find(header.consumer_group)
+    if group is None:
+        raise Refusal(
+            ResponseCode.SUBSCRIPTION_NOT_EXIST,
+            f"the consumer's group info not exist: {header.consumer_group}",
+        )
+    config = broker.find_group(header.consumer_group)
+    if group.is_broadcasting and not config.broadcast_allowed:
+        raise Refusal(
+            ResponseCode.NO_PERMISSION,
+            f"the consumer group[{header.consumer_group}] can not consume by broadcast way",
+        )
+    subscription = group.subscriptions.get(header.topic)
+    if subscription is None:
+        raise Refusal(
+            ResponseCode.SUBSCRIPTION_NOT_EXIST,
+            f"the consumer's subscription not exist: {header.topic}",
+        )
+    if subscription.version < header.subscription_version:
+        raise Refusal(
+            ResponseCode.SUBSCRIPTION_NOT_LATEST, "the consumer's subscription not latest"
+        )
+    return subscription
+
+
+def _check_expression_type(expression_type: str | None) -> None:
+    if expression_type not in {None, "", "TAG"}:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR,
+            f"The broker does not support consumer to filter message by {expression_type}",
+        )
+
+
+def hashes_of(expression: str | None) -> list[int] | None:
+    """Turn `A || B` into tag hashes; None lets everything pass.
+
+    Raises:
+        Refusal: the expression names no tag.
+    """
+    if not expression or expression.strip() in {"", "*"}:
+        return None
+    tags = [tag.strip() for tag in expression.split("||")]
+    hashes = [tag_hash(tag) for tag in tags if tag]
+    if not hashes:
+        raise Refusal(
+            ResponseCode.SUBSCRIPTION_PARSE_FAILED, "parse the consumer's subscription failed"
+        )
+    return hashes
+
+
+def _code_of(result: ReadResult, offset: int) -> ResponseCode:
+    if result.status in {"NO_MATCHED_LOGIC_QUEUE", "NO_MESSAGE_IN_QUEUE"}:
+        # At offset 0 the queue is merely empty; 21 would make clients persist a jump.
+        return ResponseCode.PULL_OFFSET_MOVED if offset else ResponseCode.PULL_NOT_FOUND
+    return _CODES[result.status]
+
+
+def _moved(pull: HeldPull[Resumable], offset: int, deadline_ms: int) -> HeldPull[Resumable]:
+    return HeldPull(pull.topic, pull.queue_id, offset, deadline_ms, pull.request, pull.owner)

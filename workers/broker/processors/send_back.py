@@ -1,0 +1,84 @@
+"""Bring back a message that its consumer could not handle (remoting.md 2.3: 36)."""
+
+from collections.abc import Awaitable
+
+from regent_engine import Command, ProtocolError, Record, decode_records, offset_message_id
+
+from backend.remoting.bodies import SubscriptionGroupConfig
+from backend.remoting.command import answer
+from backend.remoting.headers import SendBackHeader, decode_header
+from backend.remoting.names import dead_letter_topic, retry_topic
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+from workers.broker.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
+from workers.broker.topics import WRITABLE, topic_of
+
+FIRST_RETRY_LEVEL = 3
+
+
+def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
+    """Store a copy that comes back after a delay, or a dead letter after too many."""
+    header = decode_header(SendBackHeader, command.ext)
+    group = broker.check_group_exists(header.group)
+    if not broker.is_writable or not broker.settings.permissions & WRITABLE:
+        raise Refusal(ResponseCode.NO_PERMISSION, "the broker sending message is forbidden")
+    if group.retry_queue_count <= 0:
+        return answer(command)
+    record = read_message(broker, header.log_position)
+    limit = group.retry_count_max
+    if header.max_reconsume_times is not None:
+        limit = header.max_reconsume_times
+    is_given_up = record.reconsume_times >= limit or header.delay_level < 0
+    level = header.delay_level or FIRST_RETRY_LEVEL + record.reconsume_times
+    appended = broker.append(_copy(broker, group, record, level=0 if is_given_up else level))
+    late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
+    end = appended.log_position + appended.size
+    return broker.stored(end, answer(command), late)
+
+
+def read_message(broker: Broker, log_position: int) -> Record:
+    """Read one whole message of the log.
+
+    Raises:
+        Refusal: there is none at that position.
+    """
+    if not broker.store.min_position <= log_position < broker.store.max_position:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
+        )
+    content = broker.store.record(log_position)
+    try:
+        records = decode_records(content or b"")
+    except ProtocolError:
+        records = []
+    if not records:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
+        )
+    return records[0]
+
+
+def _copy(broker: Broker, group: SubscriptionGroupConfig, record: Record, *, level: int) -> Message:
+    """Describe the copy: level 0 makes it a dead letter."""
+    if level:
+        topic = topic_of(retry_topic(group.name), group.retry_queue_count)
+        queue_id = broker.source.randrange(group.retry_queue_count)
+    else:
+        topic, queue_id = topic_of(dead_letter_topic(group.name), 1), 0
+    broker.put_topic_if_missing(topic)
+    host, port = record.store_host
+    first_id = offset_message_id(host, port, record.log_position)
+    origin = {RETRY_TOPIC: record.topic, ORIGIN_MESSAGE_ID: first_id}
+    return Message(
+        topic=topic.name,
+        queue_id=queue_id,
+        body=record.body,
+        properties=origin | record.properties | {DELAY: str(level)},
+        flag=record.flag,
+        sys_flag=record.sys_flag,
+        born_timestamp_ms=record.born_timestamp_ms,
+        born_host=record.born_host,
+        reconsume_times=record.reconsume_times + 1,
+    )

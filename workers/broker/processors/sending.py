@@ -1,0 +1,250 @@
+"""Store the sends that the hot path hands up (remoting.md 2.2: 10, 310, 320).
+
+Those are sends to topics that do not exist yet, to retry topics, with a delay, and the wrong ones.
+A send that only missed its topic goes through a hot connection of its own afterwards, so that
+records and answers are made in one place.
+"""
+
+from collections.abc import Awaitable
+from typing import Final
+
+from regent_engine import (
+    Appended,
+    Command,
+    Connection,
+    encode_command,
+    offset_message_id,
+    parse_properties,
+)
+
+from backend.remoting.bodies import TopicConfig
+from backend.remoting.command import answer
+from backend.remoting.headers import (
+    SendMessageAnswer,
+    SendMessageHeader,
+    decode_send_header,
+    encode_header,
+    text_of,
+)
+from backend.remoting.names import (
+    CLOSED_TOPICS,
+    RETRY_PREFIX,
+    check_topic_name,
+    dead_letter_topic,
+)
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+from workers.broker.message import (
+    DELAY,
+    POP_HANDLE,
+    TIMER_PROPERTIES,
+    TRANSACTION_MARK,
+    UNIQUE_KEY,
+    Message,
+    delay_level_of,
+    is_batch,
+    unique_key,
+)
+from workers.broker.topics import WRITABLE, topic_from_template, topic_of
+
+PROPERTIES_SIZE_MAX: Final = 32_767
+# Clients before this version do not know that they may limit their retries.
+_VERSION_WITH_RETRY_LIMIT: Final = 121
+_PROPERTIES_FOR_THE_AGENT: Final = (DELAY, TRANSACTION_MARK, *TIMER_PROPERTIES)
+
+
+def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
+    """Store a message, creating its topic where its producer and this broker want that."""
+    header = decode_send_header(command.code, command.ext)
+    check_topic_name(header.topic)
+    if header.topic in CLOSED_TOPICS:
+        raise Refusal(
+            ResponseCode.NO_PERMISSION, f"Sending message to topic[{header.topic}] is forbidden."
+        )
+    if not broker.is_writable:
+        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the broker does not accept messages")
+    _check_size(broker, header, command)
+    properties = parse_properties(header.properties.encode())
+    _check_features(broker, header, properties)
+    topic = _topic_of(broker, header)
+    _check_queue(topic, header)
+    if header.batch and not is_batch(command.body):
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the batch is malformed")
+    broker.put_topic_if_missing(topic)
+    if header.topic.startswith(RETRY_PREFIX) or any(
+        name in properties for name in _PROPERTIES_FOR_THE_AGENT
+    ):
+        return _store(broker, caller, command, header, _marked(broker, caller, properties))
+    return _pass_to_hot_path(broker, caller, command)
+
+
+def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> None:
+    if len(command.body) > broker.settings.message_size_max_bytes:
+        raise Refusal(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"the body is larger than {broker.settings.message_size_max_bytes} bytes",
+        )
+    if len(header.properties.encode()) > PROPERTIES_SIZE_MAX:
+        raise Refusal(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"the properties are longer than {PROPERTIES_SIZE_MAX} bytes",
+        )
+
+
+def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[str, str]) -> None:
+    """Answer like a stock broker on which transactions and timers are switched off."""
+    if header.batch and header.topic.startswith(RETRY_PREFIX):
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "batch messages cannot go to retry topics")
+    if properties.get(TRANSACTION_MARK, "").lower() == "true":
+        raise Refusal(
+            ResponseCode.NO_PERMISSION,
+            f"the broker[{broker.settings.advertised_ip}] sending transaction message is forbidden",
+        )
+    has_timer = any(name in properties for name in TIMER_PROPERTIES)
+    if has_timer and not delay_level_of(properties):
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR,
+            "accurate timer message is not enabled, timerWheelEnable is false",
+        )
+
+
+def _topic_of(broker: Broker, header: SendMessageHeader) -> TopicConfig:
+    """Find the topic, or describe the one to be made from the template the producer names."""
+    topic = broker.topics.find(header.topic)
+    if topic is not None:
+        return topic
+    if header.topic.startswith(RETRY_PREFIX):
+        broker.check_group_exists(header.topic.removeprefix(RETRY_PREFIX))
+        created: TopicConfig | None = topic_of(header.topic, 1)
+    else:
+        template = broker.topics.find(header.default_topic)
+        created = template and topic_from_template(
+            header.topic, template, header.default_topic_queue_count
+        )
+    if created is None:
+        raise Refusal(
+            ResponseCode.TOPIC_NOT_EXIST, f"topic[{header.topic}] not exist, apply first please!"
+        )
+    return created
+
+
+def _check_queue(topic: TopicConfig, header: SendMessageHeader) -> None:
+    if not topic.permissions & WRITABLE:
+        raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not writable")
+    if header.queue_id >= max(topic.read_queue_count, topic.write_queue_count):
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"request queueId[{header.queue_id}] is illegal, topic [{topic.name}] has "
+            f"{topic.read_queue_count} queues to read and {topic.write_queue_count} to write",
+        )
+
+
+def _marked(broker: Broker, caller: Caller, properties: dict[str, str]) -> dict[str, str]:
+    """Add what a broker adds to each message, and take out what only brokers may set."""
+    kept = {name: value for name, value in properties.items() if name != POP_HANDLE}
+    key = kept.get(UNIQUE_KEY) or unique_key(caller.peer, broker.clock(), broker.source)
+    return kept | {
+        UNIQUE_KEY: key,
+        "CLUSTER": broker.settings.cluster_name,
+        "MSG_REGION": broker.settings.region_id,
+        "TRACE_ON": text_of(broker.settings.trace_on),
+    }
+
+
+def _store(
+    broker: Broker,
+    caller: Caller,
+    command: Command,
+    header: SendMessageHeader,
+    properties: dict[str, str],
+) -> Awaitable[bytes]:
+    if header.batch:
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "batch messages cannot be delayed")
+    topic_name, queue_id = header.topic, header.queue_id
+    if topic_name.startswith(RETRY_PREFIX):
+        group_name = topic_name.removeprefix(RETRY_PREFIX)
+        broker.check_group_exists(group_name)
+        if _is_given_up(broker, command, header, group_name):
+            topic_name, queue_id = dead_letter_topic(group_name), 0
+            broker.put_topic_if_missing(topic_of(topic_name, 1))
+            properties = properties | {DELAY: "-1"}
+    if queue_id < 0:
+        queue_id = broker.source.randrange(max(1, broker.find_topic(topic_name).write_queue_count))
+    appended = broker.append(
+        Message(
+            topic=topic_name,
+            queue_id=queue_id,
+            body=command.body,
+            properties=properties,
+            flag=header.flag,
+            sys_flag=header.sys_flag,
+            born_timestamp_ms=header.born_timestamp_ms,
+            born_host=caller.peer,
+            reconsume_times=header.reconsume_times,
+        )
+    )
+    return _answer_when_stored(broker, command, appended, queue_id, properties)
+
+
+def _is_given_up(
+    broker: Broker, command: Command, header: SendMessageHeader, group_name: str
+) -> bool:
+    """Tell whether a message has come back often enough to be a dead letter."""
+    limit = broker.find_group(group_name).retry_count_max
+    if command.version >= _VERSION_WITH_RETRY_LIMIT and header.max_reconsume_times is not None:
+        limit = header.max_reconsume_times
+    # An orderly consumer resends only what it has given up (storage-and-ha.md 6.2).
+    return header.reconsume_times > limit or broker.locks.holds_any(group_name, broker.clock())
+
+
+async def _answer_when_stored(
+    broker: Broker,
+    command: Command,
+    appended: Appended,
+    queue_id: int,
+    properties: dict[str, str],
+) -> bytes:
+    host, port = broker.store_host
+    ext = encode_header(
+        SendMessageAnswer(
+            message_id=offset_message_id(host, port, appended.log_position),
+            queue_id=queue_id,
+            queue_offset=appended.queue_offset,
+            transaction_id=properties[UNIQUE_KEY],
+            region=broker.settings.region_id,
+            trace_on=broker.settings.trace_on,
+        )
+    )
+    late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
+    end = appended.log_position + appended.size
+    return await broker.stored(end, answer(command, ext=ext), late)
+
+
+def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Send again what only missed its topic, now that the topic is there."""
+    frame = encode_command(
+        code=command.code,
+        opaque=command.opaque,
+        flag=command.flag,
+        language=command.language,
+        version=command.version,
+        ext=command.ext,
+        body=command.body,
+        encoding=command.encoding,
+    )
+    received = Connection(broker.hot, caller.peer).receive(frame, broker.clock())
+    if received.cold:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
+    broker.arrived(received.arrivals)
+    return _answer_from_hot_path(
+        broker, command, received.replies or received.deferred, received.deferred_position
+    )
+
+
+async def _answer_from_hot_path(
+    broker: Broker, command: Command, reply: bytes, position: int
+) -> bytes:
+    late = answer(command, code=ResponseCode.SYSTEM_BUSY, remark="the disk is slow to flush")
+    return await broker.stored(position, reply, late)

@@ -1,0 +1,151 @@
+"""Create, change, delete and show topics (remoting.md 2.8: 17, 21, 202, 215, 305, 351)."""
+
+from collections.abc import Awaitable, Iterator, Mapping
+from typing import Final
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import (
+    MessageQueue,
+    TopicConfig,
+    TopicList,
+    TopicOffset,
+    encode_topic_stats,
+)
+from backend.remoting.command import answer
+from backend.remoting.headers import CreateTopicHeader, TopicHeader, decode_header
+from backend.remoting.names import (
+    SYSTEM_TOPICS,
+    check_topic_name,
+    is_system_topic,
+    reply_topic,
+)
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+
+QUEUE_COUNT_MAX: Final = 65_535
+_PERMISSIONS_MAX: Final = 15
+_FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
+
+
+def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+    """Create or change a topic; name servers know it before the answer is given."""
+    header = decode_header(CreateTopicHeader, command.ext)
+    _check_open(broker, header.topic)
+    _check_layout(header)
+    former = broker.topics.find(header.topic)
+    topic = TopicConfig(
+        name=header.topic,
+        read_queue_count=header.read_queue_count,
+        write_queue_count=header.write_queue_count,
+        permissions=header.permissions,
+        filter_type=header.filter_type,
+        topic_sys_flag=header.topic_sys_flag,
+        is_ordered=header.is_ordered,
+        attributes=merge_attributes(former.attributes if former else {}, header.attributes),
+    )
+    reply = answer(command)
+    return broker.published(reply) if broker.put_topic(topic) else reply
+
+
+def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+    """Delete a topic with its queues and offsets; deleting what is not there is no error."""
+    header = decode_header(TopicHeader, command.ext)
+    if is_system_topic(header.topic) or header.topic in _own_topics(broker):
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"The topic[{header.topic}] is conflict with system topic.",
+        )
+    if broker.topics.find(header.topic) is None:
+        return answer(command)
+    broker.remove_topic(header.topic)
+    return broker.published(answer(command))
+
+
+def on_get_topic_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show how one topic is laid out."""
+    topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
+    return answer(command, body=java_json.encode(topic))
+
+
+def on_get_all_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show all topics at once; the stock pages lose one entry at each border."""
+    return answer(command, body=java_json.encode(broker.topics.as_body()))
+
+
+def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show the ends of a topic's queues."""
+    topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
+    return answer(command, body=encode_topic_stats(_stats(broker, topic)))
+
+
+def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Name the topics that no user may create or delete."""
+    names = sorted(SYSTEM_TOPICS | _own_topics(broker))
+    return answer(command, body=java_json.encode(TopicList(topic_list=names)))
+
+
+def merge_attributes(former: Mapping[str, str], changes: str) -> dict[str, str]:
+    """Apply `+key=value` and `-key` to a topic's attributes.
+
+    Raises:
+        Refusal: a change is neither.
+    """
+    attributes = dict(former)
+    for change in filter(None, (part.strip() for part in changes.split(","))):
+        sign, (key, mark, value) = change[0], change[1:].partition("=")
+        if sign == "+" and key and mark:
+            attributes[key.strip()] = value.strip()
+        elif sign == "-" and key and not mark:
+            attributes.pop(key.strip(), None)
+        else:
+            raise Refusal(
+                ResponseCode.INVALID_PARAMETER, f"the attribute change {change!r} is malformed"
+            )
+    return attributes
+
+
+def _check_open(broker: Broker, name: str) -> None:
+    check_topic_name(name)
+    if is_system_topic(name) or name in _own_topics(broker):
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER, f"The topic[{name}] is conflict with system topic."
+        )
+
+
+def _check_layout(header: CreateTopicHeader) -> None:
+    counts = (header.read_queue_count, header.write_queue_count)
+    if not all(0 <= count <= QUEUE_COUNT_MAX for count in counts):
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER, f"queue counts must lie in 0 to {QUEUE_COUNT_MAX}"
+        )
+    if not 0 <= header.permissions <= _PERMISSIONS_MAX:
+        raise Refusal(ResponseCode.INVALID_PARAMETER, "perm must lie in 0 to 15")
+    if header.filter_type not in _FILTER_TYPES:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER, "topicFilterType must be SINGLE_TAG or MULTI_TAG"
+        )
+
+
+def _own_topics(broker: Broker) -> frozenset[str]:
+    settings = broker.settings
+    cluster_name = settings.cluster_name
+    return frozenset({cluster_name, settings.broker_name, reply_topic(cluster_name)})
+
+
+def _stats(broker: Broker, topic: TopicConfig) -> Iterator[tuple[MessageQueue, TopicOffset]]:
+    for queue_id in range(max(topic.read_queue_count, topic.write_queue_count)):
+        low, high = broker.store.offsets(topic.name, queue_id) or (0, 0)
+        timestamp_ms = 0
+        if high > low:
+            timestamp_ms = max(0, broker.store.store_timestamp(topic.name, queue_id, high - 1))
+        queue = MessageQueue(
+            broker_name=broker.settings.broker_name, queue_id=queue_id, topic=topic.name
+        )
+        yield (
+            queue,
+            TopicOffset(last_update_timestamp_ms=timestamp_ms, max_offset=high, min_offset=low),
+        )

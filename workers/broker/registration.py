@@ -1,0 +1,87 @@
+"""Put into words what a broker tells name servers about itself (103, 104, 904)."""
+
+import zlib
+from dataclasses import dataclass
+
+from backend.remoting.bodies import RegisterBrokerBody, encode_register_broker_body
+from backend.remoting.headers import (
+    BrokerHeartbeatHeader,
+    RegisterBrokerHeader,
+    UnregisterBrokerHeader,
+    encode_header,
+)
+from workers.broker.settings import BrokerSettings
+from workers.broker.topics import TopicTable
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One full registration, and the counter of the data version that it tells."""
+
+    ext: dict[str, str]
+    body: bytes
+    counter: int
+
+
+class Registrant:
+    """Writes the messages; knows the broker's address once it listens."""
+
+    def __init__(self, settings: BrokerSettings, topics: TopicTable, *, port: int) -> None:
+        self._settings, self._topics = settings, topics
+        self.address = f"{settings.advertised_ip}:{port}"
+        ha_port = settings.ha_listen_port or port + 1
+        self._ha_address = f"{settings.ha_advertised_ip}:{ha_port}"
+        self.register_interval_s = settings.register_interval_ms / 1000
+        self.heartbeat_interval_s = settings.heartbeat_interval_ms / 1000
+        self._heartbeat = self._encode_heartbeat()
+        self._last: Registration | None = None
+
+    @property
+    def counter(self) -> int:
+        """Give the counter of the topics' present version."""
+        return self._topics.data_version.counter
+
+    def registration(self) -> Registration:
+        """Give the full registration; encoded once for each version of the topics."""
+        if self._last is None or self._last.counter != self.counter:
+            self._last = self._encode_registration()
+        return self._last
+
+    def heartbeat(self) -> dict[str, str]:
+        """Give the fields of the light heartbeat."""
+        return self._heartbeat
+
+    def unregistration(self) -> dict[str, str]:
+        """Give the fields of the goodbye."""
+        header = UnregisterBrokerHeader(
+            broker_name=self._settings.broker_name,
+            broker_address=self.address,
+            cluster_name=self._settings.cluster_name,
+            broker_id=self._settings.broker_id,
+        )
+        return encode_header(header)
+
+    def _encode_heartbeat(self) -> dict[str, str]:
+        header = BrokerHeartbeatHeader(
+            cluster_name=self._settings.cluster_name,
+            broker_address=self.address,
+            broker_name=self._settings.broker_name,
+            broker_id=self._settings.broker_id,
+            heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
+        )
+        return encode_header(header)
+
+    def _encode_registration(self) -> Registration:
+        content = RegisterBrokerBody(topic_table=self._topics.as_body())
+        body = encode_register_broker_body(content, compressed=False)
+        header = RegisterBrokerHeader(
+            broker_name=self._settings.broker_name,
+            broker_address=self.address,
+            cluster_name=self._settings.cluster_name,
+            ha_address=self._ha_address,
+            broker_id=self._settings.broker_id,
+            heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
+            enable_acting_master=False,
+            body_crc32=zlib.crc32(body) & 0x7FFFFFFF,
+        )
+        return Registration(ext=encode_header(header), body=body, counter=self.counter)

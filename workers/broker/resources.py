@@ -1,0 +1,29 @@
+"""Measure what this process uses of its machine."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The size of the file system that holds the store."""
+
+    total_bytes: int
+    free_bytes: int
+
+
+def disk_of(path: Path) -> Disk:
+    """Measure the file system below a path; free is what an ordinary process may still write."""
+    figures = os.statvfs(path)
+    return Disk(
+        total_bytes=figures.f_blocks * figures.f_frsize,
+        free_bytes=figures.f_bavail * figures.f_frsize,
+    )
+
+
+def resident_bytes() -> int:
+    """Measure resident memory without mapped files, which belong to the page cache."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    resident, shared = int(pages[1]), int(pages[2])
+    return (resident - shared) * os.sysconf("SC_PAGESIZE")

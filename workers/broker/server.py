@@ -1,0 +1,221 @@
+"""Run one broker: open the store, listen, serve, and stop in order.
+
+Closing is a sequence: say goodbye to the name servers, refuse new messages, answer what is held,
+drain to the deadline, close the connections, save the state, close the store.
+"""
+
+import asyncio
+import dataclasses
+import random
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import structlog
+from regent_engine import Store
+
+from workers.broker.broker import Broker
+from workers.broker.dispatcher import Dispatcher
+from workers.broker.meters import SNAPSHOT_INTERVAL_MS
+from workers.broker.name_servers import NameServers
+from workers.broker.registration import Registrant
+from workers.broker.session import Session
+from workers.broker.settings import BrokerSettings
+
+BACKLOG: Final = 1024
+FAST_PORT_DISTANCE: Final = 2
+IDLE_S_MAX: Final = 120.0
+DRAIN_TIMEOUT_S: Final = 3.0
+
+log = structlog.get_logger()
+
+
+class PortInUse(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """The broker cannot listen where its settings say."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"cannot listen on {host}:{port}: {reason}")
+
+
+def now_ms() -> int:
+    """Read the wall clock; everything else is handed the time."""
+    return time.time_ns() // 1_000_000
+
+
+class BrokerServer:
+    """One broker agent in this process."""
+
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        *,
+        given: Mapping[str, str],
+        clock: Callable[[], int] = now_ms,
+        source: random.Random | None = None,
+    ) -> None:
+        """Bind the ports, open the store and load the state.
+
+        Raises:
+            PortInUse: another process listens already.
+            StoreError: the store cannot be opened.
+            StateFileUnreadable: a state file and its backup are both damaged.
+        """
+        self._sockets = _bind(settings)
+        port: int = self._sockets[0].getsockname()[1]
+        self.settings = dataclasses.replace(settings, listen_port=port)
+        self._clock = clock
+        try:
+            self.store = _open_store(self.settings)
+            self.broker = Broker(
+                self.settings,
+                self.store,
+                given=given,
+                clock=clock,
+                source=source or random.SystemRandom(),
+            )
+        except BaseException:
+            self._close_sockets()
+            raise
+        self._sessions: set[Session] = set()
+        self._servers: list[asyncio.Server] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._is_closed = False
+
+    @property
+    def port(self) -> int:
+        """Give the main port."""
+        return self.settings.listen_port
+
+    @property
+    def fast_port(self) -> int:
+        """Give the port that old clients use for sends."""
+        port: int = self._sockets[1].getsockname()[1]
+        return port
+
+    async def start(self) -> None:
+        """Serve clients and keep the name servers informed."""
+        broker = self.broker
+        broker.state.add_system_topics()
+        await broker.state.topic_saver.save()
+        dispatcher = Dispatcher(broker)
+        broker.flusher.start()
+        broker.state.delays.start()
+        for listener, is_fast in zip(self._sockets, (False, True), strict=True):
+            self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
+        registrant = Registrant(self.settings, broker.topics, port=self.port)
+        broker.name_servers = NameServers(self.settings.name_servers, registrant)
+        broker.name_servers.start()
+        self._tasks = [
+            asyncio.create_task(broker.state.save_periodically(), name="save"),
+            asyncio.create_task(self._keep_house(), name="keep-house"),
+        ]
+        log.info(
+            "broker_started",
+            cluster_name=self.settings.cluster_name,
+            broker_name=self.settings.broker_name,
+            broker_id=self.settings.broker_id,
+            address=registrant.address,
+            store=str(self.settings.root_dir),
+        )
+
+    async def close(self) -> None:
+        """Stop in order; a second call does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        started_at = time.monotonic()
+        broker = self.broker
+        if broker.name_servers is not None:
+            await broker.name_servers.stop()
+        for server in self._servers:
+            server.close()
+        broker.set_writable(is_writable=False)
+        broker.state.delays.stop()
+        await self._drain()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await broker.flusher.stop()
+        for session in list(self._sessions):
+            session.close()
+        await broker.state.save_all()
+        await asyncio.to_thread(self.store.close)
+        for session in list(self._sessions):
+            session.abort()
+        self._close_sockets()
+        duration_ms = round((time.monotonic() - started_at) * 1000)
+        log.info("broker_stopped", outcome="clean", duration_ms=duration_ms)
+
+    async def _listen(
+        self, listener: socket.socket, dispatcher: Dispatcher, *, is_fast: bool
+    ) -> asyncio.Server:
+        def build() -> Session:
+            return Session(self.broker, dispatcher, sessions=self._sessions, is_fast=is_fast)
+
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(build, sock=listener, backlog=BACKLOG)
+
+    async def _drain(self) -> None:
+        """Answer held pulls and let open requests finish, to the deadline."""
+        self.broker.polling.close()
+        tasks = {task for session in self._sessions for task in session.tasks}
+        if tasks:
+            await asyncio.wait(tasks, timeout=DRAIN_TIMEOUT_S)
+
+    async def _keep_house(self) -> None:
+        """Every ten seconds, drop what is over: idle connections, silent clients, old locks."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
+            now = self._clock()
+            self.broker.meters.snapshot(now, self.store.counters().messages)
+            self.broker.locks.sweep(now)
+            silent = self.broker.consumers.silent_channels(now)
+            for caller in silent | self.broker.producers.silent_channels(now):
+                log.info("client_silent", client=caller.address)
+                caller.close()
+            for session in list(self._sessions):
+                if loop.time() - session.active_at > IDLE_S_MAX:
+                    session.close()
+
+    def _close_sockets(self) -> None:
+        for listener in self._sockets:
+            listener.close()
+
+
+def _open_store(settings: BrokerSettings) -> Store:
+    settings.root_dir.mkdir(parents=True, exist_ok=True)
+    commit_log_dir = settings.commit_log_dir
+    return Store(
+        str(settings.root_dir),
+        commit_log_path=None if commit_log_dir is None else str(commit_log_dir),
+        segment_size_bytes=settings.commit_log_file_size_bytes,
+        queue_file_size_bytes=settings.queue_file_size_bytes,
+        flush_mode=settings.flush_mode,
+        message_body_size_max=settings.message_size_max_bytes,
+        delay_levels_ms=settings.delay_levels_ms,
+        store_host=(settings.advertised_ip, settings.listen_port),
+    )
+
+
+def _bind(settings: BrokerSettings) -> list[socket.socket]:
+    """Bind the main and the fast port; port 0 lets the system choose both."""
+    port = settings.listen_port
+    ports = (port, port - FAST_PORT_DISTANCE if port else 0)
+    bound: list[socket.socket] = []
+    for number in ports:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.append(listener)
+        try:
+            listener.bind((settings.bind_address, number))
+            # Linux lets two processes bind with SO_REUSEADDR; only listening tells.
+            listener.listen(BACKLOG)
+        except OSError as error:
+            for one in bound:
+                one.close()
+            reason = error.strerror or str(error)
+            raise PortInUse(settings.bind_address, number, reason) from error
+        listener.settimeout(0)
+    return bound

@@ -1,0 +1,167 @@
+"""Drive one client's socket: bytes to the engine, its answers back, the rest to the dispatcher.
+
+Reading stops while the client does not read its answers, or while it has too many requests open
+that the hot path does not answer itself. That bounds what one client can make us hold.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable
+from functools import partial
+from typing import Final
+
+import structlog
+from regent_engine import Command, Connection, ProtocolError, Received
+
+from workers.broker.broker import Broker
+from workers.broker.dispatcher import Dispatcher
+
+COLD_IN_FLIGHT_MAX: Final = 64
+WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
+
+log = structlog.get_logger()
+
+
+class Session(asyncio.Protocol):
+    """One connected client; processors know it as their caller."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        dispatcher: Dispatcher,
+        *,
+        sessions: "set[Session]",
+        is_fast: bool,
+    ) -> None:
+        self._broker, self._dispatcher = broker, dispatcher
+        self._sessions = sessions
+        self.is_fast = is_fast
+        self.is_congested = False
+        self.peer: tuple[str, int] = ("0.0.0.0", 0)  # noqa: S104 - until connected
+        self.address = ""
+        self.active_at = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._connection: Connection | None = None
+        self._waiting: deque[Command] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def tasks(self) -> frozenset[asyncio.Task[None]]:
+        """Give the requests that are still being served."""
+        return frozenset(self._tasks)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the socket over."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        host, port = (transport.get_extra_info("peername") or self.peer)[:2]
+        self.peer, self.address = (host, port), f"{host}:{port}"
+        self.active_at = self._loop.time()
+        transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
+        self._connection = Connection(self._broker.hot, self.peer)
+        self._sessions.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Give a chunk to the engine and act on what it makes of it."""
+        assert self._connection is not None, "connected before data arrives"
+        self.active_at = self._loop.time()
+        try:
+            received = self._connection.receive(data, self._broker.clock())
+        except ProtocolError as error:
+            log.warning("client_broke_protocol", client=self.address, reason=str(error))
+            self._take_in(error.received)
+            self.close()
+            return
+        self._take_in(received)
+
+    def pause_writing(self) -> None:
+        """Stop serving a client that does not read its answers."""
+        self.is_congested = True
+        self._adjust_reading()
+
+    def resume_writing(self) -> None:
+        """Go on once the client has caught up."""
+        self.is_congested = False
+        self._serve_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget everything about the client."""
+        self._transport = None
+        self._sessions.discard(self)
+        self._waiting.clear()
+        self._broker.forget(self)
+        if exc is not None:
+            log.info("client_lost", client=self.address, reason=str(exc))
+
+    def send(self, frame: bytes) -> None:
+        """Write a frame, unless the connection is gone."""
+        if self._transport is not None and frame:
+            self.active_at = self._loop.time()
+            self._transport.write(frame)
+
+    def close(self) -> None:
+        """Close the connection after what was written."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close the connection at once, whatever was written."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _take_in(self, received: Received) -> None:
+        if received.replies:
+            self.send(received.replies)
+        if received.deferred:
+            release = partial(self._release, received.deferred)
+            self._broker.flusher.when_durable(received.deferred_position, release)
+        if received.arrivals:
+            self._broker.arrived(received.arrivals)
+        if received.cold:
+            self._waiting.extend(received.cold)
+            self._serve_waiting()
+
+    def _release(self, frames: bytes, durable: bool) -> None:  # noqa: FBT001
+        """Answer sends that are on disk; after a failed flush nobody knows, so nobody is told."""
+        if durable:
+            self.send(frames)
+        else:
+            self.close()
+
+    def _serve_waiting(self) -> None:
+        while self._waiting and not self.is_congested and len(self._tasks) < COLD_IN_FLIGHT_MAX:
+            self._serve(self._waiting.popleft())
+        self._adjust_reading()
+
+    def _serve(self, command: Command) -> None:
+        if command.is_response:
+            return
+        outcome = self._dispatcher.dispatch(self, command)
+        if isinstance(outcome, bytes):
+            if not command.is_oneway:
+                self.send(outcome)
+        elif outcome is not None:
+            task = self._loop.create_task(self._finish(command, outcome))
+            self._tasks.add(task)
+            task.add_done_callback(self._on_done)
+
+    async def _finish(self, command: Command, outcome: Awaitable[bytes]) -> None:
+        reply = await outcome
+        if not command.is_oneway:
+            self.send(reply)
+
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("session_task_failed", client=self.address, exc_info=task.exception())
+        self._serve_waiting()
+
+    def _adjust_reading(self) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        wants_reading = not self.is_congested and not self._waiting
+        if wants_reading and not self._transport.is_reading():
+            self._transport.resume_reading()
+        elif not wants_reading and self._transport.is_reading():
+            self._transport.pause_reading()

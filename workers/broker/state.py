@@ -1,0 +1,114 @@
+"""Load the state files of a broker at its start and save them as they change."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from backend.remoting.bodies import SubscriptionGroupTable, TopicConfigTable
+from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
+from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.settings import BrokerSettings
+from workers.broker.state_file import StateFile, StateSaver
+from workers.broker.subscription_groups import SubscriptionGroups
+from workers.broker.topics import TopicListener, TopicTable, system_topics
+
+log = structlog.get_logger()
+
+
+class BrokerState:
+    """The tables that outlive a restart, each with its file.
+
+    Topics and groups are saved before the answer that depends on them; offsets and delays on their
+    stock periods and at the stop.
+    """
+
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        *,
+        topic_listener: TopicListener,
+        build_delays: Callable[[DelayOffsetFile | None], DelayDelivery],
+        clock: Callable[[], int],
+    ) -> None:
+        """Load everything.
+
+        Raises:
+            StateFileUnreadable: a file and its backup are both damaged.
+        """
+        folder = settings.config_dir
+        self._settings, self._clock = settings, clock
+        topic_file = StateFile(folder / "topics.json")
+        group_file = StateFile(folder / "subscriptionGroup.json")
+        offset_file = StateFile(folder / "consumerOffset.json")
+        delay_file = StateFile(folder / "delayOffset.json")
+        self.topics = TopicTable(topic_file.load(TopicConfigTable), listener=topic_listener)
+        self.groups = SubscriptionGroups(
+            group_file.load(SubscriptionGroupTable), auto_create=settings.auto_create_groups
+        )
+        self.offsets = ConsumerOffsets(offset_file.load(ConsumerOffsetFile))
+        self.delays = build_delays(delay_file.load(DelayOffsetFile))
+        self.topic_saver = StateSaver(topic_file, self.topics.as_file)
+        self.group_saver = StateSaver(group_file, self.groups.as_file)
+        self._offset_saver = StateSaver(offset_file, self._offset_snapshot)
+        self._delay_saver = StateSaver(delay_file, self._delay_snapshot)
+        self._offset_changes = self._delay_changes = 0
+
+    def add_system_topics(self) -> None:
+        """Make sure of the topics that every broker owns, with the queues of the settings."""
+        for topic in system_topics(self._settings):
+            if self.topics.put(topic, self._clock()):
+                self.topic_saver.touch()
+
+    async def save_periodically(self) -> None:
+        """Save offsets and delays on their periods until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            settings = self._settings
+            tasks.create_task(self._repeat(settings.offset_save_interval_ms, self.save_offsets))
+            tasks.create_task(self._repeat(settings.delay_save_interval_ms, self.save_delays))
+            tasks.create_task(self._repeat(settings.offset_save_interval_ms, self._save_rest))
+
+    async def save_offsets(self) -> None:
+        """Save committed offsets if they have changed."""
+        if self._offset_changes != self.offsets.change_count:
+            self._offset_changes = self.offsets.change_count
+            self._offset_saver.touch()
+        if self._offset_saver.is_dirty:
+            await self._offset_saver.save()
+
+    async def save_delays(self) -> None:
+        """Save the progress of the delay levels if it has changed."""
+        if self._delay_changes != self.delays.change_count:
+            self._delay_changes = self.delays.change_count
+            self._delay_saver.touch()
+        if self._delay_saver.is_dirty:
+            await self._delay_saver.save()
+
+    async def save_all(self) -> None:
+        """Save whatever is not on disk yet; one file's trouble does not keep the others."""
+        for save in (self.save_offsets, self.save_delays, self._save_rest):
+            try:
+                await save()
+            except OSError as error:
+                log.error("state_not_saved", reason=str(error))  # noqa: TRY400 - no trace needed
+
+    async def _save_rest(self) -> None:
+        for saver in (self.topic_saver, self.group_saver):
+            if saver.is_dirty:
+                await saver.save()
+
+    async def _repeat(self, interval_ms: int, save: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(interval_ms / 1000)
+            try:
+                await save()
+            except OSError as error:
+                log.warning("state_not_saved", reason=str(error))
+
+    def _offset_snapshot(self) -> bytes:
+        self.offsets.stamp(self._clock())
+        return self.offsets.as_file()
+
+    def _delay_snapshot(self) -> bytes:
+        self.delays.stamp(self._clock())
+        return self.delays.as_file()
