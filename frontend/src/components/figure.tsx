@@ -27,7 +27,7 @@ export function Figure({ reading, format, unit, stale = false }: FigureProps) {
     );
   }
   return (
-    <span className={stale ? classes.stale : undefined}>
+    <span className={stale ? classes.stale : classes.value}>
       {format(reading.value)}
       {unit ? <span className={classes.unit}> {unit}</span> : null}
     </span>

@@ -3,15 +3,15 @@ import classes from './page.module.css';
 
 type PageProps = {
   title: string;
-  /** Stands for the title on the page itself where that is more than text. */
-  heading?: ReactNode;
+  /** The way back to the list this page came from. */
+  crumb?: ReactNode;
   summary?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 };
 
 /** The frame of every page: what it is, the sentence that sums it up, what can be done. */
-export function Page({ title, heading, summary, actions, children }: PageProps) {
+export function Page({ title, crumb, summary, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Regent`;
   }, [title]);
@@ -19,7 +19,8 @@ export function Page({ title, heading, summary, actions, children }: PageProps) 
     <div className={classes.page}>
       <header className={classes.head}>
         <div className={classes.words}>
-          <h1 className={classes.title}>{heading ?? title}</h1>
+          {crumb ? <div className={classes.crumb}>{crumb}</div> : null}
+          <h1 className={classes.title}>{title}</h1>
           {summary ? <div className={classes.summary}>{summary}</div> : null}
         </div>
         {actions ? <div className={classes.actions}>{actions}</div> : null}

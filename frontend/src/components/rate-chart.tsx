@@ -6,9 +6,16 @@ import { formatClock, formatRate } from '@/lib/format';
 import type { RatePoint } from '@/lib/live/sample-history';
 import classes from './rate-chart.module.css';
 
-type RateChartProps = { points: RatePoint[]; label: string; inLabel: string; outLabel: string };
+type RateChartProps = {
+  points: RatePoint[];
+  label: string;
+  timeLabel: string;
+  inLabel: string;
+  outLabel: string;
+};
 
 const height = 210;
+const spanMinSeconds = 300;
 
 function token(name: string): string {
   const probe = document.createElement('span');
@@ -32,12 +39,12 @@ function axis(values: uPlot.Axis.Values, size: number): uPlot.Axis {
   };
 }
 
-function options(width: number, labels: [string, string]): uPlot.Options {
+function options(width: number, timeLabel: string, labels: [string, string]): uPlot.Options {
   const series = (label: string, name: string): uPlot.Series => ({
     label,
     stroke: token(name),
     width: 1.75,
-    points: { size: 4 },
+    points: { size: 4, filter: alone },
     value: (_chart, rate) => (rate === null ? '–' : formatRate(rate)),
   });
   const inSeries = { ...series(labels[0], '--series-in'), fill: `${fade(token('--series-in'))}` };
@@ -46,14 +53,20 @@ function options(width: number, labels: [string, string]): uPlot.Options {
     height,
     padding: [8, 8, 0, 0],
     cursor: { y: false, points: { size: 6 } },
-    legend: { live: true },
-    scales: { y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.12)] } },
+    hooks: { setCursor: [showLatest], setData: [showLatest] },
+    scales: {
+      x: { range: (_chart, min, max) => [Math.min(min, max - spanMinSeconds), max] },
+      y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.12)] },
+    },
     axes: [
       { ...axis((_chart, times) => times.map((time) => formatClock(time * 1000)), 28), space: 110 },
       axis((_chart, rates) => rates.map(formatRate), 52),
     ],
     series: [
-      { label: '', value: (_chart, time) => (time === null ? '' : formatClock(time * 1000)) },
+      {
+        label: timeLabel,
+        value: (_chart, time) => (time === null ? '' : formatClock(time * 1000)),
+      },
       inSeries,
       series(labels[1], '--series-out'),
     ],
@@ -62,6 +75,22 @@ function options(width: number, labels: [string, string]): uPlot.Options {
 
 function fade(color: string): string {
   return color.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.10)');
+}
+
+/** A line needs two points; one between gaps is drawn as a dot. */
+function alone(chart: uPlot, series: number): number[] {
+  const rates = chart.data[series] ?? [];
+  return [...rates.keys()].filter(
+    (at) =>
+      rates[at] !== null && (rates[at - 1] ?? null) === null && (rates[at + 1] ?? null) === null,
+  );
+}
+
+/** While nobody points at the chart its legend tells the latest figures. */
+function showLatest(chart: uPlot): void {
+  if (chart.cursor.idx === null || chart.cursor.idx === undefined) {
+    chart.setLegend({ idx: chart.data[0].length - 1 }, false);
+  }
 }
 
 function dataOf(points: RatePoint[]): uPlot.AlignedData {
@@ -73,7 +102,7 @@ function dataOf(points: RatePoint[]): uPlot.AlignedData {
 }
 
 /** Message rates over time; a gap in the lines is time nobody observed. */
-export function RateChart({ points, label, inLabel, outLabel }: RateChartProps) {
+export function RateChart({ points, label, timeLabel, inLabel, outLabel }: RateChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const latest = useRef(points);
@@ -85,7 +114,7 @@ export function RateChart({ points, label, inLabel, outLabel }: RateChartProps) 
     const element = box.current;
     if (!element) return;
     const plot = new uPlot(
-      options(element.clientWidth, [inLabel, outLabel]),
+      options(element.clientWidth, timeLabel, [inLabel, outLabel]),
       dataOf(latest.current),
       element,
     );
@@ -97,7 +126,7 @@ export function RateChart({ points, label, inLabel, outLabel }: RateChartProps) 
       plot.destroy();
       chart.current = null;
     };
-  }, [scheme, inLabel, outLabel]);
+  }, [scheme, timeLabel, inLabel, outLabel]);
 
   useEffect(() => {
     chart.current?.setData(dataOf(points));

@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
 import { SkeletonLines } from '@/components/skeleton-lines';
-import { liveTotals } from '@/features/overview/live-totals';
 import { overviewCounts } from '@/features/overview/overview-queries';
 import { OverviewTiles } from '@/features/overview/overview-tiles';
 import { RatePanel } from '@/features/overview/rate-panel';
@@ -21,7 +20,7 @@ export function OverviewPage() {
   const { rates = 'chart', sort } = useSearch({ from: '/console/' });
   const counts = useQuery(overviewCounts);
   const latest = useLatestSamples();
-  const totals = useMemo(() => liveTotals(Object.values(latest)), [latest]);
+  const samples = useMemo(() => Object.values(latest), [latest]);
   return (
     <Page
       title={t('nav.overview')}
@@ -29,7 +28,7 @@ export function OverviewPage() {
     >
       <QueryView query={counts} skeleton={<SkeletonLines count={3} />}>
         {(data, observedAtMs) => (
-          <OverviewTiles overview={data.overview} observedAtMs={observedAtMs} totals={totals} />
+          <OverviewTiles overview={data.overview} observedAtMs={observedAtMs} samples={samples} />
         )}
       </QueryView>
       <RatePanel

@@ -23,7 +23,7 @@ export function TopicPage() {
     </Link>
   );
   return (
-    <Page title={topicName} summary={back}>
+    <Page title={topicName} crumb={back}>
       <WithCluster>
         {() => (
           <QueryView query={query}>

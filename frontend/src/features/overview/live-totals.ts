@@ -1,15 +1,21 @@
 import type { SampleFieldsFragment } from '@/gql/operations';
+import { staleAfterMs } from '@/lib/intervals';
 import { readingOf, type Sum, sumOf } from '@/lib/reading';
 
 /** The rates of all brokers together, and how old the oldest of them is. */
 export type LiveTotals = { in: Sum; out: Sum; observedAtMs: number | null };
 
-/** One entry per online broker: its newest sample, or null when none was ever taken. */
-export function liveTotals(samples: (SampleFieldsFragment | null)[]): LiveTotals {
-  const times = samples.flatMap((sample) => (sample ? [Date.parse(sample.observedAt)] : []));
+/**
+ * Adds the newest samples of all brokers. A broker that fell silent no longer counts while others
+ * speak; when all are silent the last figures stay, and their age says so.
+ */
+export function liveTotals(samples: SampleFieldsFragment[], nowMs: number): LiveTotals {
+  const fresh = samples.filter((sample) => nowMs - Date.parse(sample.observedAt) <= staleAfterMs);
+  const counted = fresh.length > 0 ? fresh : samples;
+  const times = counted.map((sample) => Date.parse(sample.observedAt));
   return {
-    in: sumOf(samples.map((sample) => readingOf(sample, (rates) => rates.messagesInPerSecond))),
-    out: sumOf(samples.map((sample) => readingOf(sample, (rates) => rates.messagesOutPerSecond))),
+    in: sumOf(counted.map((sample) => readingOf(sample, (rates) => rates.messagesInPerSecond))),
+    out: sumOf(counted.map((sample) => readingOf(sample, (rates) => rates.messagesOutPerSecond))),
     observedAtMs: times.length > 0 ? Math.min(...times) : null,
   };
 }

@@ -2,25 +2,26 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Figure } from '@/components/figure';
 import { Observed } from '@/components/observed';
-import type { OverviewQuery } from '@/gql/operations';
+import type { OverviewQuery, SampleFieldsFragment } from '@/gql/operations';
 import { formatCount, formatDays, formatRate } from '@/lib/format';
 import { staleAfterMs } from '@/lib/intervals';
 import { readingOf, value } from '@/lib/reading';
 import { useNow } from '@/lib/use-now';
-import type { LiveTotals } from './live-totals';
+import { liveTotals } from './live-totals';
 import classes from './overview-tiles.module.css';
 import { Tile } from './tile';
 
 type OverviewTilesProps = {
   overview: OverviewQuery['overview'];
   observedAtMs: number;
-  totals: LiveTotals;
+  samples: SampleFieldsFragment[];
 };
 
 /** The figures of the whole installation in one line. */
-export function OverviewTiles({ overview, observedAtMs, totals }: OverviewTilesProps) {
+export function OverviewTiles({ overview, observedAtMs, samples }: OverviewTilesProps) {
   const { t } = useTranslation();
   const now = useNow();
+  const totals = liveTotals(samples, now);
   const counted = <Observed atMs={observedAtMs} />;
   const disk = overview.soonestFullDisk;
   const stale = totals.observedAtMs !== null && now - totals.observedAtMs > staleAfterMs;
@@ -30,7 +31,9 @@ export function OverviewTiles({ overview, observedAtMs, totals }: OverviewTilesP
     ) : (
       <>
         <Observed atMs={totals.observedAtMs} />
-        {totals.in.counted < totals.in.total ? ` · ${t('overview.counted', totals.in)}` : null}
+        {totals.in.counted < overview.onlineBrokerCount
+          ? ` · ${t('overview.counted', { counted: totals.in.counted, total: overview.onlineBrokerCount })}`
+          : null}
       </>
     );
   return (

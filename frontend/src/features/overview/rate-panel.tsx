@@ -6,7 +6,7 @@ import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { RateChart } from '@/components/rate-chart';
 import { rateSeries } from '@/lib/live/sample-history';
-import { useSampleHistory } from '@/lib/live/use-samples';
+import { useLatestSamples, useSampleHistory } from '@/lib/live/use-samples';
 import { RateTable } from './rate-table';
 
 export type RateView = 'chart' | 'table';
@@ -17,14 +17,15 @@ export function RatePanel({ view, onView }: RatePanelProps) {
   const { t } = useTranslation();
   const history = useSampleHistory();
   const points = useMemo(() => rateSeries(history), [history]);
-  const last = points.at(-1);
+  const times = Object.values(useLatestSamples()).map((sample) => Date.parse(sample.observedAt));
+  const lastAtMs = times.length > 0 ? Math.max(...times) : null;
   return (
     <Panel
       title={t('rates.title')}
       flush={view === 'table'}
       aside={
         <>
-          {last ? <Observed atMs={last.atMs} /> : null}
+          {lastAtMs ? <Observed atMs={lastAtMs} /> : null}
           <SegmentedControl
             aria-label={t('rates.view')}
             value={view}
@@ -44,6 +45,7 @@ export function RatePanel({ view, onView }: RatePanelProps) {
         <RateChart
           points={points}
           label={t('rates.label')}
+          timeLabel={t('rates.time')}
           inLabel={t('rates.in')}
           outLabel={t('rates.out')}
         />

@@ -10,7 +10,7 @@ import { NameServerNode } from './name-server-node';
 import { type Box, layOut, type PlacedTopology } from './topology-layout';
 import classes from './topology-picture.module.css';
 
-const nodeTypes = { nameServer: NameServerNode, group: GroupNode, broker: BrokerNode };
+const nodeTypes = { nameServer: NameServerNode, brokerGroup: GroupNode, broker: BrokerNode };
 
 function nodeOf(id: string, type: string, box: Box, data: Record<string, unknown>): Node {
   const { x, y, width, height } = box;
@@ -22,7 +22,7 @@ function nodesOf(placed: PlacedTopology): Node[] {
     nodeOf(server.address, 'nameServer', box, { server }),
   );
   const groups = placed.groups.flatMap(({ group, box, brokers }) => [
-    nodeOf(group.id, 'group', box, { group }),
+    nodeOf(group.id, 'brokerGroup', box, { group }),
     ...group.brokers.flatMap((broker) => {
       const place = brokers.get(broker.id);
       return place

@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { TopologyDocument } from '@/gql/operations';
+import { type SampleFieldsFragment, TopologyDocument, type TopologyQuery } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
+import { recordSamples } from '@/lib/live/sample-cache';
 
 export const topologyKeys = {
   of: (clusterName: string) => [clusterScope, 'topology', clusterName] as const,
@@ -13,8 +14,18 @@ export const groupCountMax = 100;
 export function topologyOf(clusterName: string) {
   return queryOptions({
     queryKey: topologyKeys.of(clusterName),
-    queryFn: ({ signal }) =>
-      ask(TopologyDocument, { clusterName, groupCount: groupCountMax, after: null }, signal),
+    queryFn: async ({ client, signal }) => {
+      const variables = { clusterName, groupCount: groupCountMax, after: null };
+      const answer = await ask(TopologyDocument, variables, signal);
+      // What was known before the console began to listen counts as heard.
+      recordSamples(client, samplesIn(answer.data));
+      return answer;
+    },
     refetchInterval: 15_000,
   });
+}
+
+function samplesIn(topology: TopologyQuery): SampleFieldsFragment[] {
+  const brokers = topology.cluster?.brokerGroups.nodes.flatMap((group) => group.brokers) ?? [];
+  return brokers.flatMap((broker) => broker.latestSample ?? []);
 }
