@@ -6,7 +6,7 @@ answers is not read from until it does, and one that is silent for too long is c
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
 import structlog
 from regent_engine import Decoder, ProtocolError
@@ -41,7 +41,8 @@ class Session(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, unless the server is full or about to stop."""
-        assert isinstance(transport, asyncio.Transport)
+        # uvloop's transports have the methods, not the base class.
+        transport = cast("asyncio.Transport", transport)
         self._transport = transport
         transport.set_write_buffer_limits(high=WRITE_BUFFER_MAX)
         name = transport.get_extra_info("peername")

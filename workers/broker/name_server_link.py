@@ -6,7 +6,7 @@ on the stock period, and sends the light one-way heartbeat in between (remoting.
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
 import structlog
 from regent_engine import Command
@@ -42,7 +42,8 @@ class _Socket(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        # uvloop's transports have the methods, not the base class.
+        transport = cast("asyncio.Transport", transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:

@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 import structlog
 from regent_engine import Command, Connection, ProtocolError, Received
@@ -53,7 +53,8 @@ class Session(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the socket over."""
-        assert isinstance(transport, asyncio.Transport)
+        # uvloop's transports have the methods, not the base class.
+        transport = cast("asyncio.Transport", transport)
         self._transport = transport
         host, port = (transport.get_extra_info("peername") or self.peer)[:2]
         self.peer, self.address = (host, port), f"{host}:{port}"
