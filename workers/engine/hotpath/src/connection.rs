@@ -40,11 +40,12 @@ pub struct Received {
 
 impl Received {
     fn note_arrival(&mut self, topic: &Arc<str>, queue_id: i32, max_offset: u64) {
-        if let Some(last) = self.arrivals.last_mut() {
-            if last.queue_id == queue_id && Arc::ptr_eq(&last.topic, topic) {
-                last.max_offset = max_offset;
-                return;
-            }
+        if let Some(last) = self.arrivals.last_mut()
+            && last.queue_id == queue_id
+            && Arc::ptr_eq(&last.topic, topic)
+        {
+            last.max_offset = max_offset;
+            return;
         }
         self.arrivals.push(Arrival {
             topic: Arc::clone(topic),

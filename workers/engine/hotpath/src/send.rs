@@ -52,14 +52,18 @@ type Fields<'a> = [Option<Text<'a>>; FIELD_COUNT];
 pub(crate) struct SendFields<'a> {
     short: Fields<'a>,
     long: Fields<'a>,
+    is_used: bool,
 }
 
 impl<'a> ExtSink<'a> for SendFields<'a> {
     fn clear(&mut self) {
-        *self = Self::default();
+        if self.is_used {
+            *self = Self::default();
+        }
     }
 
     fn put(&mut self, key: Text<'a>, value: Option<Text<'a>>) {
+        self.is_used = true;
         let key = key.to_str();
         if let [letter] = key.as_bytes() {
             let place = usize::from(letter.wrapping_sub(b'a'));

@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use regent_commitlog::{RecordView, property_entries};
 use regent_remoting::message_id::{append_message_id, parse_message_id};
 use regent_remoting::properties::{
     NAME_VALUE_SEPARATOR, PROPERTIES_SIZE_MAX, PROPERTY_SEPARATOR, append_property,
 };
-use regent_remoting::record;
 
 use crate::command::text_pairs;
 use crate::error::ProtocolError;
@@ -19,8 +19,8 @@ use crate::error::ProtocolError;
 pub(crate) struct Record {
     topic: String,
     queue_id: i32,
-    queue_offset: i64,
-    log_position: i64,
+    queue_offset: u64,
+    log_position: u64,
     flag: i32,
     sys_flag: i32,
     born_timestamp_ms: i64,
@@ -53,12 +53,12 @@ pub(crate) fn decode_records(py: Python<'_>, data: &[u8]) -> PyResult<Vec<Record
     let mut records = Vec::new();
     let mut rest = data;
     while !rest.is_empty() {
-        let record = record::decode_record(rest).map_err(|error| {
-            ProtocolError::new_err(format!("{error}, {} bytes before the end", rest.len()))
+        let record = RecordView::parse(rest).map_err(|damage| {
+            ProtocolError::new_err(format!("{damage}, {} bytes before the end", rest.len()))
         })?;
-        rest = &rest[record.size..];
+        rest = &rest[record.bytes.len()..];
         records.push(Record {
-            topic: record.topic.to_owned(),
+            topic: String::from_utf8_lossy(record.topic).into_owned(),
             queue_id: record.queue_id,
             queue_offset: record.queue_offset,
             log_position: record.log_position,
@@ -72,7 +72,7 @@ pub(crate) fn decode_records(py: Python<'_>, data: &[u8]) -> PyResult<Vec<Record
             prepared_transaction_offset: record.prepared_transaction_offset,
             body: PyBytes::new(py, record.body).unbind(),
             properties: parse_properties(py, record.properties)?.unbind(),
-            size: record.size,
+            size: record.bytes.len(),
         });
     }
     Ok(records)
@@ -113,7 +113,7 @@ pub(crate) fn encode_properties<'py>(
 #[pyfunction(name = "parse_properties")]
 pub(crate) fn parse_properties<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyDict>> {
     let parsed = PyDict::new(py);
-    for (name, value) in regent_commitlog::property_entries(data) {
+    for (name, value) in property_entries(data) {
         parsed.set_item(
             String::from_utf8_lossy(name),
             String::from_utf8_lossy(value),

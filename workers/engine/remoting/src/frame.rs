@@ -165,11 +165,11 @@ impl Frames<'_> {
 impl<'a> Frames<'a> {
     /// Cut a whole frame off the chunk, or keep the chunk's end.
     fn cut(&mut self) -> Result<Option<&'a [u8]>, FrameError> {
-        if let Some(size) = frame_size(self.rest, self.framer.frame_size_max)? {
-            if let Some((frame, rest)) = self.rest.split_at_checked(size) {
-                self.rest = rest;
-                return Ok(Some(frame));
-            }
+        if let Some(size) = frame_size(self.rest, self.framer.frame_size_max)?
+            && let Some((frame, rest)) = self.rest.split_at_checked(size)
+        {
+            self.rest = rest;
+            return Ok(Some(frame));
         }
         self.framer.partial.extend_from_slice(self.rest);
         self.rest = &[];

@@ -1,5 +1,5 @@
 //! The RocketMQ remoting wire: frames, headers in JSON and ROCKETMQ form (remoting.md 1), and
-//! the messages that travel in bodies (remoting.md 4).
+//! what of messages it fixes: properties and ids (remoting.md 4).
 //!
 //! Works on bytes only: no sockets, no clock, no threads. Whatever a peer sends is a command or
 //! an error; memory grows with what was received, never with what a length field claims.
@@ -16,7 +16,6 @@ mod language;
 pub mod limits;
 pub mod message_id;
 pub mod properties;
-pub mod record;
 mod text;
 mod writer;
 

@@ -1,0 +1,251 @@
+//! A connection driven by bytes alone; what it answers in detail is tested through Python.
+
+#![allow(clippy::unwrap_used)]
+
+use std::net::SocketAddr;
+
+use regent_commitlog::{FlushMode, QueueRead, Store, StoreConfig};
+use regent_hotpath::{Connection, HotPath, HotPathConfig, Received, Topic};
+use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
+use tempfile::TempDir;
+
+const NOW_MS: i64 = 1_758_000_000_000;
+
+struct Fixture {
+    store: Store,
+    hot: HotPath,
+    peer: SocketAddr,
+    _dir: TempDir,
+}
+
+impl Fixture {
+    fn new(flush_mode: FlushMode) -> Self {
+        let dir = TempDir::new().unwrap();
+        let mut config = StoreConfig::new(dir.path());
+        config.segment_size_bytes = 32 << 20;
+        config.queue_file_size_bytes = 200_000;
+        config.flush_mode = flush_mode;
+        let hot = HotPath::new(HotPathConfig {
+            broker_name: "broker-a".to_owned(),
+            cluster_name: "cluster-1".to_owned(),
+            region: "DefaultRegion".to_owned(),
+            store_host: "10.0.0.1:10911".parse().unwrap(),
+            frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
+            seed: 1,
+        });
+        hot.set_topic(
+            "Orders",
+            Topic {
+                perm: 6,
+                read_queue_count: 4,
+                write_queue_count: 4,
+            },
+        );
+        let store = Store::open(config, NOW_MS).unwrap();
+        Self {
+            store,
+            hot,
+            peer: "10.0.0.5:50000".parse().unwrap(),
+            _dir: dir,
+        }
+    }
+
+    fn connect(&self) -> Connection {
+        Connection::new(self.peer, &self.hot)
+    }
+
+    fn receive(&self, connection: &mut Connection, chunk: &[u8]) -> Received {
+        let mut received = Received::default();
+        connection
+            .receive(&self.hot, &self.store, chunk, NOW_MS, &mut received)
+            .unwrap();
+        received
+    }
+}
+
+fn send(encoding: Encoding, opaque: i32, queue_id: &str, body: &[u8]) -> Vec<u8> {
+    let fields = Fields {
+        code: 310,
+        language: Language::JAVA,
+        version: 479,
+        opaque,
+        flag: 0,
+        remark: None,
+    };
+    let mut out = Vec::new();
+    let mut writer = FrameWriter::begin(&mut out, encoding, &fields);
+    for (key, value) in [
+        ("a", "pg"),
+        ("b", "Orders"),
+        ("c", "TBW102"),
+        ("d", "4"),
+        ("e", queue_id),
+        ("f", "0"),
+        ("g", "1758000000000"),
+        ("h", "0"),
+        ("i", "UNIQ_KEY\u{1}7F0000010A2B\u{2}WAIT\u{1}true\u{2}"),
+        ("j", "0"),
+        ("m", "false"),
+    ] {
+        writer.ext(key, value);
+    }
+    writer.finish(body).unwrap();
+    out
+}
+
+fn decode(bytes: &[u8]) -> Vec<Command> {
+    let mut commands = Vec::new();
+    Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT)
+        .receive(bytes, &mut commands)
+        .unwrap();
+    commands
+}
+
+/// A conversation of both encodings, hot and cold, as one stream.
+fn conversation() -> Vec<u8> {
+    (0..200)
+        .flat_map(|opaque: i32| {
+            let encoding = if opaque % 3 == 0 {
+                Encoding::RocketMq
+            } else {
+                Encoding::Json
+            };
+            let queue_id = (opaque % 5).to_string();
+            send(
+                encoding,
+                opaque,
+                &queue_id,
+                &vec![b'x'; usize::try_from(opaque).unwrap()],
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_conversation_comes_out_alike_however_it_is_cut() {
+    let stream = conversation();
+    let whole = {
+        let fixture = Fixture::new(FlushMode::Async);
+        fixture.receive(&mut fixture.connect(), &stream)
+    };
+    assert_eq!(decode(&whole.replies).len(), 160);
+    assert_eq!(whole.cold.len(), 40);
+
+    for size in [1, 7, 400, 4096] {
+        let fixture = Fixture::new(FlushMode::Async);
+        let mut connection = fixture.connect();
+        let (mut replies, mut cold) = (Vec::new(), Vec::new());
+        for chunk in stream.chunks(size) {
+            let received = fixture.receive(&mut connection, chunk);
+            replies.extend(received.replies);
+            cold.extend(received.cold);
+        }
+        assert!(replies == whole.replies, "chunks of {size}");
+        assert_eq!(cold, whole.cold);
+    }
+}
+
+#[test]
+fn what_is_answered_is_stored_where_the_answer_says() {
+    let fixture = Fixture::new(FlushMode::Async);
+
+    let received = fixture.receive(&mut fixture.connect(), &conversation());
+
+    for answer in decode(&received.replies) {
+        let queue_id: i32 = answer.ext["queueId"].parse().unwrap();
+        let offset: u64 = answer.ext["queueOffset"].parse().unwrap();
+        let entry = fixture.store.queue_entries("Orders", queue_id, offset, 1)[0];
+        let id = &answer.ext["msgId"];
+        assert_eq!(
+            u64::from_str_radix(&id[16..], 16).unwrap(),
+            entry.log_position
+        );
+        assert_eq!(&id[..16], "0A00000100002A9F");
+    }
+    let ends: Vec<_> = received
+        .arrivals
+        .iter()
+        .map(|arrival| arrival.max_offset)
+        .collect();
+    assert_eq!(ends, [40, 40, 40, 40]);
+}
+
+#[test]
+fn sync_answers_are_deferred_to_the_end_of_their_messages() {
+    let fixture = Fixture::new(FlushMode::Sync);
+
+    let received = fixture.receive(&mut fixture.connect(), &conversation());
+
+    assert!(received.replies.is_empty());
+    assert_eq!(decode(&received.deferred).len(), 160);
+    assert_eq!(received.deferred_position, fixture.store.max_position());
+}
+
+#[test]
+fn random_damage_never_panics_and_stores_only_what_is_answered() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |bound: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % bound as u64).unwrap()
+    };
+    let fixture = Fixture::new(FlushMode::Async);
+    let stream = conversation();
+    let mut answered = 0;
+    for _ in 0..3000 {
+        let mut damaged = stream[..2000].to_vec();
+        for _ in 0..=random(3) {
+            let at = random(damaged.len());
+            damaged[at] = u8::try_from(random(256)).unwrap();
+        }
+        let mut received = Received::default();
+        let _ = fixture.connect().receive(
+            &fixture.hot,
+            &fixture.store,
+            &damaged,
+            NOW_MS,
+            &mut received,
+        );
+        let answers = decode(&received.replies);
+        answered += answers.iter().filter(|answer| answer.code == 0).count();
+    }
+
+    let stored: u64 = fixture
+        .store
+        .queues()
+        .iter()
+        .map(|queue| queue.max_offset)
+        .sum();
+    // A damaged flag can make a send one-way: stored, and not answered.
+    let unanswered = stored - answered as u64;
+    assert!(unanswered < stored / 100, "{unanswered} of {stored}");
+}
+
+#[test]
+fn a_read_returns_the_bodies_in_the_order_sent() {
+    let fixture = Fixture::new(FlushMode::Async);
+    fixture.receive(&mut fixture.connect(), &conversation());
+
+    let mut records = Vec::new();
+    let read = QueueRead {
+        offset: 0,
+        count_max: 100,
+        bytes_max: 1 << 20,
+        filter: None,
+    };
+    let outcome = fixture
+        .store
+        .read_queue("Orders", 3, &read, &mut records)
+        .unwrap();
+
+    assert_eq!(outcome.count, 40);
+    let mut sizes = Vec::new();
+    let mut rest = records.as_slice();
+    while !rest.is_empty() {
+        let record = regent_commitlog::RecordView::parse(rest).unwrap();
+        sizes.push(record.body.len());
+        rest = &rest[record.bytes.len()..];
+    }
+    assert_eq!(sizes, (0..40).map(|turn| turn * 5 + 3).collect::<Vec<_>>());
+}
