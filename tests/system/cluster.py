@@ -136,9 +136,9 @@ class Cluster:
         return self.process.returncode
 
 
-def launch(data_dir: Path, ports: Ports) -> Cluster:
-    """Start `regent up` and return at once."""
-    output = data_dir.with_name(f"{data_dir.name}-{time.monotonic_ns()}.output")
+def launch(data_dir: Path, ports: Ports, *, output_dir: Path | None = None) -> Cluster:
+    """Start `regent up` and return at once; its output goes beside its data unless told."""
+    output = (output_dir or data_dir.parent) / f"up-{time.monotonic_ns()}.output"
     with output.open("wb") as file:
         process = subprocess.Popen(
             [str(REGENT), "up", "--data", str(data_dir), *ports.options],
