@@ -81,9 +81,7 @@ async def _find_or_add(
 
 async def _save_rows(connection: Connection, rows: list[dict[str, object]]) -> bool:
     statement = insert(topic_placements).values(rows)
-    columns = [
-        column.name for column in topic_placements.c if column not in topic_placements.primary_key
-    ]
+    columns = [column.name for column in topic_placements.c if not column.primary_key]
     upsert = statement.on_conflict_do_update(
         index_elements=list(topic_placements.primary_key),
         set_={name: statement.excluded[name] for name in columns},
