@@ -4,13 +4,12 @@
 //! the median over the blocks (targets.md R1). Usage: `limits [directory]`.
 
 use std::error::Error;
-use std::fs::{self, OpenOptions};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use memmap2::{Advice, MmapOptions, MmapRaw};
+use regent_commitlog::bench::PopulatedFile;
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 
 const BLOCK_COUNT: usize = 7;
@@ -36,8 +35,7 @@ fn main() -> Result<(), Failure> {
 
 /// Interleaves copy and append blocks and writes the report.
 fn measure(dir: &Path, body_size: usize) -> Result<String, Failure> {
-    let source = [0x5A_u8; COPY_SIZE];
-    let map = populated_map(&dir.join("copy"))?;
+    let mut copied = PopulatedFile::create(&dir.join("copy"), BLOCK_BYTES as u64)?;
     let mut config = StoreConfig::new(dir.join("store"));
     config.segment_size_bytes = 2 << 30;
     config.populate_ahead_bytes = config.segment_size_bytes;
@@ -48,7 +46,7 @@ fn measure(dir: &Path, body_size: usize) -> Result<String, Failure> {
     let mut copies = Vec::new();
     let mut appends = Vec::new();
     for _ in 0..BLOCK_COUNT {
-        copies.push(copy_block(&map, &source)?);
+        copies.push(copy_block(&mut copied)?);
         appends.push(append_block(&store, &body, BLOCK_BYTES)?);
     }
     let ratios: Vec<f64> = appends
@@ -70,39 +68,13 @@ fn measure(dir: &Path, body_size: usize) -> Result<String, Failure> {
     ))
 }
 
-/// A preallocated file whose pages are all present and writable.
-fn populated_map(path: &Path) -> Result<MmapRaw, Failure> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path)?;
-    rustix::fs::fallocate(
-        &file,
-        rustix::fs::FallocateFlags::empty(),
-        0,
-        BLOCK_BYTES as u64,
-    )?;
-    let map = MmapOptions::new().map_raw(&file)?;
-    map.advise(Advice::PopulateWrite)?;
-    fs::remove_file(path)?;
-    Ok(map)
-}
-
 /// GB/s of copying 1 KiB pieces one after the other through the whole map.
-fn copy_block(map: &MmapRaw, source: &[u8; COPY_SIZE]) -> Result<f64, Failure> {
-    // Write-back may have write-protected pages since the last block.
-    map.advise(Advice::PopulateWrite)?;
+fn copy_block(file: &mut PopulatedFile) -> Result<f64, Failure> {
+    file.populate()?;
+    let piece = [0x5A_u8; COPY_SIZE];
     let begin = Instant::now();
-    for index in 0..map.len() / COPY_SIZE {
-        // SAFETY: source and target piece are within their live allocations, the
-        // map is written by nobody else, and the two do not overlap.
-        unsafe {
-            let to = map.as_mut_ptr().add(index * COPY_SIZE);
-            std::ptr::copy_nonoverlapping(black_box(source.as_ptr()), to, COPY_SIZE);
-        }
-    }
-    Ok(gb_per_s(map.len(), begin.elapsed()))
+    let copied = file.fill_with(&piece);
+    Ok(gb_per_s(copied, begin.elapsed()))
 }
 
 struct Append {

@@ -1,11 +1,15 @@
-//! The message store: stock RocketMQ's commit log and consume queues, byte for byte (D22).
+//! The message store: stock `RocketMQ`'s commit log and consume queues, byte for byte (D22).
 //!
 //! A [`Store`] is one directory. [`Store::writer`] takes the append lock for one or many appends;
 //! an append writes the record and its queue entry before it returns. Reads never take that lock.
 //! The log is the truth: queues are derived from it and rebuilt by recovery. Nothing here has a
 //! socket or a clock, and the only thread prepares segments ahead of the writer (D24).
 
+#![warn(clippy::pedantic)]
+
 mod batch;
+#[cfg(feature = "bench")]
+pub mod bench;
 mod checkpoint;
 mod config;
 mod cursor;

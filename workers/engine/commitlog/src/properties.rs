@@ -62,3 +62,6 @@ fn parse_level(text: &[u8]) -> Option<usize> {
         .ok()
         .filter(|level| *level > 0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,14 +96,29 @@ impl QueueRebuild {
         last.map(|entry| entry.log_position).max().unwrap_or(0)
     }
 
-    /// Starts a walk over the log.
-    pub(crate) fn begin_pass(&mut self, is_from_oldest: bool) {
-        self.is_from_oldest = is_from_oldest;
+    /// Finds queues that begin late although no record has expired: they lost a file.
+    pub(crate) fn check_starts(&mut self, min_position: u64) {
+        for slot in self.all() {
+            slot.is_broken |= min_position == 0 && slot.queue.first_offset() > 0;
+        }
+    }
+
+    /// Starts a walk over the log; one over all of it fills the broken queues anew.
+    pub(crate) fn begin_pass(&mut self, is_from_oldest: bool) -> Result<(), StoreError> {
         self.report.records_unqueued = 0;
+        let mut rebuilt = 0;
         for slot in self.all() {
             slot.confirmed_end = None;
             slot.has_passed_over = false;
+            if is_from_oldest && slot.is_broken {
+                slot.queue.restart_at(0)?;
+                slot.is_broken = false;
+                rebuilt += 1;
+            }
         }
+        self.is_from_oldest = is_from_oldest;
+        self.report.queues_rebuilt += rebuilt;
+        Ok(())
     }
 
     /// Makes the record's queue agree with it.
@@ -125,39 +140,30 @@ impl QueueRebuild {
             tags_code,
         };
         let is_from_oldest = self.is_from_oldest;
-        match self.find(topic, record.queue_id)? {
-            Some(slot) => slot.reconcile(record.queue_offset, &entry, is_from_oldest),
-            None => {
-                self.report.records_unqueued += 1;
-                Ok(())
-            }
+        if let Some(slot) = self.find(topic, record.queue_id) {
+            return slot.reconcile(record.queue_offset, &entry, is_from_oldest);
         }
+        self.report.records_unqueued += 1;
+        Ok(())
     }
 
-    fn find(&mut self, topic: &str, queue_id: i32) -> Result<Option<&mut Rebuilding>, StoreError> {
+    fn find(&mut self, topic: &str, queue_id: i32) -> Option<&mut Rebuilding> {
         let known = usize::try_from(queue_id).ok().filter(|index| {
             let slots = self.topics.get(topic);
             slots
                 .and_then(|slots| slots.get(*index))
                 .is_some_and(Option::is_some)
         });
-        let Some(index) = known.or_else(|| self.queue_index(topic, queue_id)) else {
-            return Ok(None);
-        };
+        let index = known.or_else(|| self.queue_index(topic, queue_id))?;
         if known.is_none() {
             let path = self.table.queue_dir(topic, queue_id);
             self.insert(topic, index, StoredQueue::empty(path, self.file_size));
         }
-        let slot = self
-            .topics
-            .get_mut(topic)
-            .and_then(|slots| slots.get_mut(index));
-        Ok(slot.and_then(Option::as_mut))
+        self.topics.get_mut(topic)?.get_mut(index)?.as_mut()
     }
 
     /// Whether some queue cannot be completed from the records of this pass.
     pub(crate) fn needs_older_records(&mut self) -> bool {
-        let is_from_oldest = self.is_from_oldest;
         let mut needed = false;
         for slot in self.all() {
             // Having passed over a record was right if the queue's own last record came later.
@@ -165,19 +171,7 @@ impl QueueRebuild {
             slot.is_broken |= slot.has_passed_over && !is_younger;
             needed |= slot.is_broken;
         }
-        needed && !is_from_oldest
-    }
-
-    /// Empties the queues that the next pass, from the oldest record, will fill.
-    pub(crate) fn reset_broken(&mut self) -> Result<(), StoreError> {
-        let mut rebuilt = 0;
-        for slot in self.all().filter(|slot| slot.is_broken) {
-            slot.queue.restart_at(0)?;
-            slot.is_broken = false;
-            rebuilt += 1;
-        }
-        self.report.queues_rebuilt = rebuilt;
-        Ok(())
+        needed
     }
 
     /// Drops entries that point behind `scanned_from` and belong to no record found there.
@@ -226,10 +220,10 @@ impl QueueRebuild {
 impl Rebuilding {
     fn new(queue: StoredQueue) -> Self {
         Self {
+            is_broken: queue.is_incomplete(),
             queue,
             confirmed_end: None,
             has_passed_over: false,
-            is_broken: false,
             entries_added: 0,
             offsets_missing: 0,
         }

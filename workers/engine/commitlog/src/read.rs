@@ -276,18 +276,22 @@ impl<'a, 'b> Scan<'a, 'b> {
         let examined_max = (EXAMINED_BYTES_MAX / ENTRY_SIZE).max(self.read.count_max);
         let entries = entries.chunks_exact(ENTRY_SIZE).map(decode_entry);
         for (offset, entry) in (offset..max).zip(entries).take(examined_max) {
-            let Some(entry) = entry else {
-                let reason = format!("entry {offset} of the queue is not valid");
-                return Err(StoreError::Corrupt {
-                    position: 0,
-                    reason,
-                });
-            };
-            if self.is_full(entry.size as usize) {
+            let entry = entry.ok_or_else(|| StoreError::Corrupt {
+                position: 0,
+                reason: format!("entry {offset} of the queue is not valid"),
+            });
+            if entry
+                .as_ref()
+                .is_ok_and(|entry| self.is_full(entry.size as usize))
+            {
                 break;
             }
-            self.next_offset = offset + 1;
-            self.examine(&entry)?;
+            match entry.and_then(|entry| self.examine(&entry)) {
+                Ok(()) => self.next_offset = offset + 1,
+                // What was found before the damage is served; the next read reports it.
+                Err(_) if self.count > 0 => break,
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

@@ -349,3 +349,6 @@ pub(crate) fn has_header(record: &[u8], position: u64) -> bool {
         && matches!(magic, Some(MAGIC_V1 | MAGIC_V2))
         && stored == Some(position)
 }
+
+#[cfg(test)]
+mod tests;

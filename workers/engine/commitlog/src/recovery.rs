@@ -200,17 +200,21 @@ fn start_index(
 /// Walks from `start`; queues that cannot be completed from there are rebuilt from the oldest.
 fn scan(
     segments: &[Segment],
-    start: usize,
+    mut start: usize,
     rebuild: &mut QueueRebuild,
 ) -> Result<(usize, WalkEnd), StoreError> {
-    rebuild.begin_pass(start == 0);
-    let end = walk(segments, start, rebuild)?;
-    if !rebuild.needs_older_records() {
-        return Ok((start, end));
+    rebuild.check_starts(segments.first().map_or(0, |oldest| oldest.base));
+    if rebuild.needs_older_records() {
+        start = 0;
     }
-    rebuild.reset_broken()?;
-    rebuild.begin_pass(true);
-    Ok((0, walk(segments, 0, rebuild)?))
+    loop {
+        rebuild.begin_pass(start == 0)?;
+        let end = walk(segments, start, rebuild)?;
+        if start == 0 || !rebuild.needs_older_records() {
+            return Ok((start, end));
+        }
+        start = 0;
+    }
 }
 
 fn walk(

@@ -76,10 +76,13 @@ impl Store {
             populate_ahead: usize::try_from(config.populate_ahead_bytes).unwrap_or(usize::MAX),
         };
         let log = Arc::new(SharedLog::new(&plan, recovered.segments, end));
-        log.restore(
-            recovered.last_store_timestamp_ms,
-            recovered.report.scanned_from,
-        );
+        let RecoveryReport {
+            was_clean,
+            scanned_from,
+            ..
+        } = recovered.report;
+        let safe_end = if was_clean { end } else { scanned_from };
+        log.restore(recovered.last_store_timestamp_ms, safe_end);
         directory.put_abort_mark()?;
         let writer = LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?;
         let queues = Arc::clone(recovered.queues.shared());
@@ -225,11 +228,11 @@ impl Store {
 
     fn flush_log(&self, flusher: &mut Flusher) -> Result<u64, StoreError> {
         let timestamp_ms = self.log.last_store_timestamp_ms();
-        let flushed = self.poisoning(|| self.log.flush())?;
+        let position = self.poisoning(|| self.log.flush())?;
         flusher.checkpoint.log_timestamp_ms = timestamp_ms;
-        flusher.checkpoint.flushed_position = flushed;
-        flusher.checkpoint.confirmed_position = flushed;
-        Ok(flushed)
+        flusher.checkpoint.flushed_position = position;
+        flusher.checkpoint.confirmed_position = position;
+        Ok(position)
     }
 
     fn flush_queues(&self, flusher: &mut Flusher) -> Result<(), StoreError> {

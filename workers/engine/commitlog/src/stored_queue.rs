@@ -33,6 +33,7 @@ pub(crate) struct StoredQueue {
     files: Vec<StoredFile>,
     first_offset: u64,
     end_offset: u64,
+    is_incomplete: bool,
 }
 
 #[derive(Debug)]
@@ -72,6 +73,7 @@ impl StoredQueue {
             files: Vec::new(),
             first_offset: 0,
             end_offset: 0,
+            is_incomplete: false,
         }
     }
 
@@ -80,6 +82,7 @@ impl StoredQueue {
         let mut queue = Self::empty(dir, file_size);
         let Some(files) = usable_files(&queue.dir, file_size)? else {
             remove_dir(&queue.dir)?;
+            queue.is_incomplete = true;
             return Ok(queue);
         };
         queue.first_offset = files.first().map_or(0, |first| first.base / ENTRY_BYTES);
@@ -101,6 +104,11 @@ impl StoredQueue {
             });
         }
         Ok(queue)
+    }
+
+    /// Whether files were missing between others, so that all of it must be rebuilt.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.is_incomplete
     }
 
     pub(crate) fn first_offset(&self) -> u64 {
@@ -137,18 +145,15 @@ impl StoredQueue {
         let base = at - at % self.file_size;
         let local = at - base;
         let end = local + ENTRY_BYTES;
-        let index = match self.file_index(at) {
-            Some(index) => index,
-            None => {
-                let (map, allocated) = create_file(&self.dir, base, self.file_size, end)?;
-                self.files.push(StoredFile {
-                    base,
-                    map,
-                    allocated,
-                });
-                self.files.len() - 1
-            }
-        };
+        let index = self.file_index(at).unwrap_or(self.files.len());
+        if index == self.files.len() {
+            let (map, allocated) = create_file(&self.dir, base, self.file_size, end)?;
+            self.files.push(StoredFile {
+                base,
+                map,
+                allocated,
+            });
+        }
         let file = &mut self.files[index];
         file.allocated = extend_file(&self.dir, base, self.file_size, file.allocated, end)?;
         #[allow(clippy::cast_possible_truncation)] // within one mapped file

@@ -1,0 +1,147 @@
+//! Random work against lists that say what a store must hold.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use regent_commitlog::{Appended, NewMessage, Store};
+use support::*;
+use tempfile::TempDir;
+
+const TOPICS: [&str; 3] = ["orders", "%RETRY%group", "t"];
+
+/// What a store must hold: the bodies of each queue, and the log positions handed out.
+#[derive(Default)]
+struct Model {
+    queues: BTreeMap<(&'static str, i32), Vec<Vec<u8>>>,
+    end: u64,
+}
+
+impl Model {
+    fn note(&mut self, queue: (&'static str, i32), body: Vec<u8>, appended: &Appended) {
+        let bodies = self.queues.entry(queue).or_default();
+        assert_eq!(appended.queue_offset, bodies.len() as u64);
+        assert!(appended.log_position >= self.end, "positions never go back");
+        self.end = appended.log_position + u64::from(appended.size);
+        bodies.push(body);
+    }
+
+    fn check(&self, store: &Store) {
+        assert_eq!(store.max_position(), self.end);
+        for ((topic, queue_id), bodies) in &self.queues {
+            let expected: Vec<_> = (0..).zip(bodies.iter().cloned()).collect();
+            assert_eq!(
+                read_all(store, topic, *queue_id),
+                expected,
+                "{topic}/{queue_id}"
+            );
+        }
+        assert_eq!(store.queues().len(), self.queues.len());
+    }
+}
+
+fn random_bytes(random: &mut fastrand::Rng, size_max: usize) -> Vec<u8> {
+    let size = random.usize(..size_max);
+    std::iter::repeat_with(|| random.u8(..))
+        .take(size)
+        .collect()
+}
+
+fn append_random(random: &mut fastrand::Rng, store: &Store, model: &mut Model) {
+    let queue = (TOPICS[random.usize(..TOPICS.len())], random.i32(0..3));
+    let mut writer = store.writer().unwrap();
+    if random.u8(..4) > 0 {
+        let body = random_bytes(random, 900);
+        let message = NewMessage::new(queue.0, queue.1, &body);
+        let appended = writer.append(&message, NOW_MS).unwrap();
+        model.note(queue, body.clone(), &appended);
+        return;
+    }
+    let bodies: Vec<_> = (0..random.usize(1..8))
+        .map(|_| random_bytes(random, 300))
+        .collect();
+    let packed: Vec<u8> = bodies.iter().flat_map(|body| element(body, b"")).collect();
+    let mut appended = Vec::new();
+    let shared = NewMessage::new(queue.0, queue.1, b"");
+    writer
+        .append_batch(&shared, &packed, NOW_MS, &mut appended)
+        .unwrap();
+    for (body, appended) in bodies.into_iter().zip(&appended) {
+        model.note(queue, body, appended);
+    }
+}
+
+/// Closes, drops, or copies away under the store's feet; then opens again.
+fn reopen(random: &mut fastrand::Rng, dir: TempDir, store: Store) -> (TempDir, Store) {
+    match random.u8(..3) {
+        0 => {
+            store.close().unwrap();
+            drop(store);
+        }
+        1 => drop(store),
+        _ => {
+            let copy = crash(dir.path());
+            drop(store);
+            let store = open(copy.path());
+            return (copy, store);
+        }
+    }
+    let store = open(dir.path());
+    (dir, store)
+}
+
+#[test]
+fn a_store_holds_what_was_appended_whatever_happens_in_between() {
+    for seed in 0..12 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut dir = tempdir();
+        let mut store = open(dir.path());
+        let mut model = Model::default();
+        for step in 0..120 {
+            match random.u8(..20) {
+                0 => (dir, store) = reopen(&mut random, dir, store),
+                1 => drop(store.flush().unwrap()),
+                2 => store.flush_tick(NOW_MS + step * 5_000).unwrap(),
+                _ => append_random(&mut random, &store, &mut model),
+            }
+        }
+        println!("seed {seed}");
+        model.check(&store);
+        (dir, store) = reopen(&mut random, dir, store);
+        model.check(&store);
+        drop((store, dir));
+    }
+}
+
+#[test]
+fn threads_that_append_get_every_offset_once() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let thread_count = 4;
+    let per_thread = 300;
+
+    let offsets: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..thread_count)
+            .map(|_| {
+                scope.spawn(|| {
+                    (0..per_thread)
+                        .map(|_| append(&store, "t", 0, b"body").queue_offset)
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+
+    let mut sorted = offsets;
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..thread_count * per_thread).collect::<Vec<u64>>());
+    assert_eq!(
+        read_all(&store, "t", 0).len() as u64,
+        thread_count * per_thread
+    );
+}

@@ -1,0 +1,311 @@
+//! Logs that were not closed, or were damaged: what is repaired and what is reported.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+
+use regent_commitlog::{Store, StoreError};
+use support::*;
+
+#[test]
+fn everything_is_there_after_a_clean_stop() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    fill(&store, 150);
+    store.close().unwrap();
+    drop(store);
+
+    let store = open(dir.path());
+
+    assert!(store.recovery().was_clean);
+    assert_eq!(
+        store.recovery().entries_added + store.recovery().entries_dropped,
+        0
+    );
+    assert_eq!(store.flushed_position(), store.max_position());
+    assert_holds(&store, 150);
+}
+
+#[test]
+fn everything_is_there_after_a_crash_at_any_moment() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    for count in 0..120 {
+        let (topic, queue_id, body) = numbered(count);
+        append(&store, topic, queue_id, &body);
+        if count % 7 == 0 {
+            let crashed = crash(dir.path());
+            let recovered = open(crashed.path());
+            assert!(!recovered.recovery().was_clean);
+            assert_holds(&recovered, count + 1);
+        }
+    }
+}
+
+#[test]
+fn a_torn_tail_is_cut_at_every_byte_of_the_last_records() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 9);
+    let end = *positions.last().unwrap();
+    let torn_from = positions[6];
+
+    for cut in (torn_from..end).rev().step_by(3) {
+        let crashed = crash(dir.path());
+        let rest = usize::try_from(end - cut).unwrap();
+        overwrite(&segment_path(crashed.path(), 0), cut, &vec![0; rest]);
+        // The last two bytes of these records are zeros: losing them loses nothing.
+        let whole = positions
+            .iter()
+            .filter(|position| **position <= cut + 2)
+            .count() as u64
+            - 1;
+
+        let recovered = open(crashed.path());
+
+        assert_eq!(
+            recovered.max_position(),
+            positions[usize::try_from(whole).unwrap()]
+        );
+        assert_holds(&recovered, whole);
+    }
+}
+
+#[test]
+fn a_tail_torn_by_garbage_is_cut_and_the_garbage_cleared() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 9);
+    for _ in 0..40 {
+        let crashed = crash(dir.path());
+        let cut = random.u64(positions[7]..positions[9]);
+        let garbage: Vec<u8> = std::iter::repeat_with(|| random.u8(1..))
+            .take(900)
+            .collect();
+        overwrite(&segment_path(crashed.path(), 0), cut, &garbage);
+        let whole = if cut < positions[8] { 7 } else { 8 };
+
+        let recovered = open(crashed.path());
+
+        assert!(recovered.recovery().cleared_bytes > 0);
+        assert_eq!(recovered.max_position(), positions[whole]);
+        let log = fs::read(segment_path(crashed.path(), 0)).unwrap();
+        let end = usize::try_from(positions[whole]).unwrap();
+        assert!(log[end..].iter().all(|byte| *byte == 0));
+        assert_holds(&recovered, whole as u64);
+    }
+}
+
+#[test]
+fn records_of_another_place_behind_the_end_are_not_taken_for_the_log() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 6);
+    drop(store);
+    // What a recycled file may hold: whole records that were written for other positions.
+    let path = segment_path(dir.path(), 0);
+    let log = fs::read(&path).unwrap();
+    let stale = &log[..usize::try_from(positions[4]).unwrap()];
+    overwrite(&path, positions[6], stale);
+
+    let recovered = open(dir.path());
+
+    assert_eq!(recovered.max_position(), positions[6]);
+    assert_holds(&recovered, 6);
+    drop(recovered);
+    assert_holds(&open(dir.path()), 7);
+}
+
+#[test]
+fn cut_records_do_not_come_back_after_a_second_crash() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 8);
+    drop(store);
+    let mut config = config(dir.path());
+    config.cut_damage_at = Some(positions[3]);
+    overwrite(&segment_path(dir.path(), 0), positions[3] + 4, &[0; 4]);
+    drop(Store::open(config, NOW_MS).unwrap());
+
+    let recovered = open(dir.path());
+
+    assert_eq!(recovered.max_position(), positions[3]);
+    assert_holds(&recovered, 3);
+}
+
+#[test]
+fn damage_with_valid_records_behind_is_reported_and_nothing_is_cut() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 60);
+    for (number, at) in [(0, 4), (5, 90), (20, 30), (59 - 3, 0)] {
+        let crashed = crash(dir.path());
+        let position = positions[number];
+        let segment = position - position % SEGMENT_SIZE;
+        let path = segment_path(crashed.path(), segment);
+        overwrite(&path, position - segment + at, &[0xFF]);
+        let before = fs::read(&path).unwrap();
+
+        let refused = try_open(crashed.path()).unwrap_err();
+
+        assert_eq!(refused.code(), "corrupt");
+        let StoreError::Corrupt {
+            position: reported,
+            reason,
+        } = refused
+        else {
+            panic!()
+        };
+        assert_eq!(reported, position);
+        let next = positions[number + 1];
+        assert!(
+            reason.ends_with(&format!("a valid record follows at {next}")),
+            "{reason}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), before);
+        // It is refused again, not half repaired.
+        assert!(matches!(
+            try_open(crashed.path()),
+            Err(StoreError::Corrupt { .. })
+        ));
+    }
+}
+
+#[test]
+fn an_operator_can_have_a_damaged_log_cut() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 100);
+    drop(store);
+    overwrite(&segment_path(dir.path(), 0), positions[10] + 4, &[0xFF]);
+    let mut elsewhere = config(dir.path());
+    elsewhere.cut_damage_at = Some(positions[9]);
+    assert!(matches!(
+        Store::open(elsewhere, NOW_MS),
+        Err(StoreError::Corrupt { .. })
+    ));
+
+    let mut there = config(dir.path());
+    there.cut_damage_at = Some(positions[10]);
+    let recovered = Store::open(there, NOW_MS).unwrap();
+
+    assert_eq!(recovered.max_position(), positions[10]);
+    assert!(recovered.recovery().entries_dropped >= 80);
+    assert_holds(&recovered, 10);
+    drop(recovered);
+    assert_holds(&open(dir.path()), 11);
+}
+
+#[test]
+fn a_log_that_lost_flushed_records_is_reported() {
+    for is_clean in [false, true] {
+        let dir = tempdir();
+        let store = open(dir.path());
+        let positions = fill(&store, 6);
+        if is_clean {
+            store.close().unwrap();
+        } else {
+            store.flush_tick(NOW_MS).unwrap();
+        }
+        drop(store);
+        let lost = usize::try_from(positions[6] - positions[4]).unwrap();
+        overwrite(&segment_path(dir.path(), 0), positions[4], &vec![0; lost]);
+
+        let refused = try_open(dir.path()).unwrap_err();
+
+        let StoreError::Corrupt { position, reason } = refused else {
+            panic!("{refused}")
+        };
+        assert_eq!(position, positions[4]);
+        assert!(reason.contains("was flushed to"), "{reason}");
+    }
+}
+
+#[test]
+fn a_missing_segment_is_reported() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    fill(&store, 150);
+    store.close().unwrap();
+    drop(store);
+    fs::remove_file(segment_path(dir.path(), SEGMENT_SIZE)).unwrap();
+
+    let refused = try_open(dir.path()).unwrap_err();
+
+    assert!(
+        matches!(
+            refused,
+            StoreError::Corrupt {
+                position: SEGMENT_SIZE,
+                ..
+            }
+        ),
+        "{refused}"
+    );
+}
+
+#[test]
+fn an_unwritten_prepared_segment_is_removed() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    fill(&store, 5);
+    drop(store);
+    let prepared = segment_path(dir.path(), SEGMENT_SIZE);
+    fs::write(&prepared, vec![0; usize::try_from(SEGMENT_SIZE).unwrap()]).unwrap();
+
+    let recovered = open(dir.path());
+
+    assert!(!prepared.exists());
+    assert_holds(&recovered, 5);
+}
+
+#[test]
+fn a_crash_between_the_blank_record_and_the_next_segment_loses_nothing() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let mut count = 0;
+    while store.max_position() < SEGMENT_SIZE {
+        let (topic, queue_id, body) = numbered(count);
+        append(&store, topic, queue_id, &body);
+        count += 1;
+    }
+    for is_missing in [true, false] {
+        let crashed = crash(dir.path());
+        let next = segment_path(crashed.path(), SEGMENT_SIZE);
+        if is_missing {
+            fs::remove_file(next).unwrap();
+        } else {
+            overwrite(&next, 0, &vec![0; usize::try_from(SEGMENT_SIZE).unwrap()]);
+        }
+
+        let recovered = open(crashed.path());
+
+        assert_eq!(recovered.max_position(), SEGMENT_SIZE);
+        assert_holds(&recovered, count - 1);
+    }
+}
+
+#[test]
+fn recovery_starts_at_the_checkpoint_and_not_at_the_oldest_record() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    for number in 0..60_u32 {
+        append_at(
+            &store,
+            "t",
+            0,
+            &[1; 1000],
+            NOW_MS + i64::from(number) * 1_000,
+        );
+    }
+    store.flush_tick(NOW_MS + 100_000).unwrap();
+    append(&store, "t", 0, b"after");
+    drop(store);
+
+    let recovered = open(dir.path());
+
+    assert!(recovered.recovery().scanned_from >= 2 * SEGMENT_SIZE);
+    assert_eq!(read_all(&recovered, "t", 0).len(), 61);
+}

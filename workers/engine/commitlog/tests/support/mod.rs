@@ -1,0 +1,184 @@
+//! Small stores for tests, and what a test asks of them.
+#![allow(
+    unreachable_pub,
+    dead_code,
+    reason = "each test program has its own copy and uses a part"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use regent_commitlog::{
+    Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Store, StoreConfig,
+    StoreError,
+};
+use tempfile::TempDir;
+
+pub const NOW_MS: i64 = 1_758_000_000_000;
+pub const SEGMENT_SIZE: u64 = 16_384;
+/// Ten entries to a queue file.
+pub const QUEUE_FILE_SIZE: u64 = 200;
+
+pub fn tempdir() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+pub fn config(dir: &Path) -> StoreConfig {
+    let mut config = StoreConfig::new(dir);
+    config.segment_size_bytes = SEGMENT_SIZE;
+    config.queue_file_size_bytes = QUEUE_FILE_SIZE;
+    config
+}
+
+pub fn open(dir: &Path) -> Store {
+    try_open(dir).expect("the store opens")
+}
+
+pub fn try_open(dir: &Path) -> Result<Store, StoreError> {
+    Store::open(config(dir), NOW_MS)
+}
+
+pub fn append(store: &Store, topic: &str, queue_id: i32, body: &[u8]) -> Appended {
+    append_at(store, topic, queue_id, body, NOW_MS)
+}
+
+pub fn append_at(store: &Store, topic: &str, queue_id: i32, body: &[u8], now_ms: i64) -> Appended {
+    let message = NewMessage::new(topic, queue_id, body);
+    let mut writer = store.writer().expect("the store is open");
+    writer
+        .append(&message, now_ms)
+        .expect("the message is appended")
+}
+
+/// One element of a packed batch.
+pub fn element(body: &[u8], properties: &[u8]) -> Vec<u8> {
+    let size = u32::try_from(22 + body.len() + properties.len()).unwrap();
+    let mut packed = Vec::new();
+    packed.extend(size.to_be_bytes());
+    packed.extend([0; 8]);
+    packed.extend(7_i32.to_be_bytes());
+    packed.extend(u32::try_from(body.len()).unwrap().to_be_bytes());
+    packed.extend(body);
+    packed.extend(u16::try_from(properties.len()).unwrap().to_be_bytes());
+    packed.extend(properties);
+    packed
+}
+
+pub fn read(store: &Store, topic: &str, queue_id: i32, offset: i64) -> (ReadOutcome, Vec<u8>) {
+    let read = QueueRead {
+        offset,
+        count_max: 32,
+        bytes_max: 262_144,
+        filter: None,
+    };
+    let mut records = Vec::new();
+    let outcome = store
+        .read_queue(topic, queue_id, &read, &mut records)
+        .expect("readable");
+    (outcome, records)
+}
+
+/// Splits what a read returned into its records.
+pub fn split(mut records: &[u8]) -> Vec<RecordView<'_>> {
+    let mut views = Vec::new();
+    while !records.is_empty() {
+        let view = RecordView::parse(records).expect("whole records");
+        assert!(view.is_intact());
+        records = &records[view.bytes.len()..];
+        views.push(view);
+    }
+    views
+}
+
+/// Offset and body of every message of a queue, read page by page.
+pub fn read_all(store: &Store, topic: &str, queue_id: i32) -> Vec<(u64, Vec<u8>)> {
+    let Some((mut offset, end)) = store.queue_offsets(topic, queue_id) else {
+        return Vec::new();
+    };
+    let mut messages = Vec::new();
+    while offset < end {
+        let (outcome, records) = read(store, topic, queue_id, offset.cast_signed());
+        assert_eq!(outcome.status, ReadStatus::Found, "at {offset} of {end}");
+        for view in split(&records) {
+            messages.push((view.queue_offset, view.body.to_vec()));
+        }
+        assert!(outcome.next_offset > offset);
+        offset = outcome.next_offset;
+    }
+    messages
+}
+
+/// A copy of the directory as a dying process would leave it.
+pub fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_dir(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// The state of `store` as a crash at this moment would leave it, in a fresh directory.
+pub fn crash(store_dir: &Path) -> TempDir {
+    let copy = tempdir();
+    copy_dir(store_dir, copy.path());
+    copy
+}
+
+pub fn segment_path(dir: &Path, base: u64) -> std::path::PathBuf {
+    dir.join("commitlog").join(format!("{base:020}"))
+}
+
+/// Replaces bytes of a file.
+pub fn overwrite(path: &Path, at: u64, bytes: &[u8]) {
+    use std::os::unix::fs::FileExt;
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(bytes, at).unwrap();
+}
+
+/// Topic, queue id and body of a numbered message: three queues, records of many sizes.
+pub fn numbered(number: u64) -> (&'static str, i32, Vec<u8>) {
+    let (topic, queue_id) = [("a", 0), ("a", 1), ("b", 0)][usize::try_from(number % 3).unwrap()];
+    let size = usize::try_from(number * 37 % 700).unwrap();
+    (
+        topic,
+        queue_id,
+        [number.to_be_bytes().to_vec(), vec![7; size]].concat(),
+    )
+}
+
+/// Appends messages `0..count` and returns the positions at which they start, and the end.
+pub fn fill(store: &Store, count: u64) -> Vec<u64> {
+    let mut positions = Vec::new();
+    for number in 0..count {
+        let (topic, queue_id, body) = numbered(number);
+        positions.push(append(store, topic, queue_id, &body).log_position);
+    }
+    positions.push(store.max_position());
+    positions
+}
+
+/// The store holds exactly messages `0..count`, and the next append continues them.
+pub fn assert_holds(store: &Store, count: u64) {
+    for queue in 0..3 {
+        let (topic, queue_id, _) = numbered(queue);
+        let expected: Vec<_> = (0..count)
+            .filter(|number| number % 3 == queue)
+            .map(|number| (number / 3, numbered(number).2))
+            .collect();
+        assert_eq!(
+            read_all(store, topic, queue_id),
+            expected,
+            "queue {queue} of {count}"
+        );
+    }
+    let (topic, queue_id, body) = numbered(count);
+    assert_eq!(
+        append(store, topic, queue_id, &body).queue_offset,
+        count / 3
+    );
+}
