@@ -164,20 +164,23 @@ class BrokerServer:
             await asyncio.wait(tasks, timeout=DRAIN_TIMEOUT_S)
 
     async def _keep_house(self) -> None:
-        """Every ten seconds, drop what is over: idle connections, silent clients, old locks."""
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
-            now = self._clock()
-            self.broker.meters.snapshot(now, self.store.counters().messages)
-            self.broker.locks.sweep(now)
-            silent = self.broker.consumers.silent_channels(now)
-            for caller in silent | self.broker.producers.silent_channels(now):
-                log.info("client_silent", client=caller.address)
-                caller.close()
-            for session in list(self._sessions):
-                if loop.time() - session.active_at > IDLE_S_MAX:
-                    session.close()
+            self.broker.meters.snapshot(self._clock(), self.store.counters().messages)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Drop what is over: idle connections, silent clients, old locks."""
+        now_ms = self._clock()
+        self.broker.locks.sweep(now_ms)
+        silent = self.broker.consumers.silent_channels(now_ms)
+        for caller in silent | self.broker.producers.silent_channels(now_ms):
+            log.info("client_silent", client=caller.address)
+            caller.close()
+        now = asyncio.get_running_loop().time()
+        for session in list(self._sessions):
+            if now - session.active_at > IDLE_S_MAX:
+                session.close()
 
     def _close_sockets(self) -> None:
         for listener in self._sockets:

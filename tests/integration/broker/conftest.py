@@ -1,0 +1,66 @@
+"""Give tests a broker server in this process, on ports of the system's choice."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.integration.broker.client import Client
+from workers.broker.server import BrokerServer
+from workers.broker.settings import parse_settings
+
+StartBroker = Callable[..., Awaitable[BrokerServer]]
+Connect = Callable[..., Awaitable[Client]]
+
+
+def broker_properties(root: Path, **properties: str) -> dict[str, str]:
+    return {
+        "brokerClusterName": "TestCluster",
+        "brokerName": "broker-t",
+        "bindAddress": "127.0.0.1",
+        "listenPort": "0",
+        "brokerIP1": "127.0.0.1",
+        "brokerIP2": "127.0.0.1",
+        "storePathRootDir": str(root / "store"),
+        "mappedFileSizeCommitLog": str(16 << 20),
+        "mappedFileSizeConsumeQueue": "60000",
+        "messageDelayLevel": "1s 1s 1s 1s 1s 2s",
+        "flushIntervalCommitLog": "50",
+    } | properties
+
+
+@pytest.fixture
+async def start_broker(tmp_path: Path) -> AsyncIterator[StartBroker]:
+    async with AsyncExitStack() as stack:
+
+        async def start(**properties: str) -> BrokerServer:
+            loaded = parse_settings(broker_properties(tmp_path, **properties))
+            server = BrokerServer(loaded.settings, given=loaded.given)
+            stack.push_async_callback(server.close)
+            await server.start()
+            return server
+
+        yield start
+
+
+@pytest.fixture
+async def broker(start_broker: StartBroker) -> BrokerServer:
+    return await start_broker()
+
+
+@pytest.fixture
+async def connect() -> AsyncIterator[Connect]:
+    async with AsyncExitStack() as stack:
+
+        async def open_client(server: BrokerServer, *, is_fast: bool = False) -> Client:
+            client = await Client.connect(server.fast_port if is_fast else server.port)
+            stack.push_async_callback(client.close)
+            return client
+
+        yield open_client
+
+
+@pytest.fixture
+async def client(broker: BrokerServer, connect: Connect) -> Client:
+    return await connect(broker)

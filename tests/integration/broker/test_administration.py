@@ -1,0 +1,178 @@
+import json
+
+from backend.remoting import java_json
+from backend.remoting.bodies import TopicConfigTable
+from backend.remoting.request_code import RequestCode
+from backend.remoting.sample import BrokerSample
+from tests.integration.broker.test_bad_input import create_fields
+
+CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
+
+
+async def test_a_created_topic_is_shown_and_its_version_moves(client, broker):
+    version = broker.broker.topics.data_version
+
+    created = await client.call(CREATE, create_fields("T", readQueueNums=2, attributes="+a=b"))
+    again = await client.call(CREATE, create_fields("T", readQueueNums=2, attributes="+a=b"))
+
+    shown = await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": "T"})
+    assert (created.code, again.code) == (0, 0)
+    assert broker.broker.topics.data_version.counter == version.counter + 1
+    assert json.loads(shown.body) == {
+        "attributes": {"a": "b"},
+        "order": False,
+        "perm": 6,
+        "readQueueNums": 2,
+        "topicFilterType": "SINGLE_TAG",
+        "topicName": "T",
+        "topicSysFlag": 0,
+        "writeQueueNums": 4,
+    }
+
+
+async def test_a_created_topic_is_on_disk_before_the_answer(client, broker):
+    await client.call(CREATE, create_fields("T"))
+
+    path = broker.settings.config_dir / "topics.json"
+    assert "T" in json.loads(path.read_bytes())["topicConfigTable"]
+
+
+async def test_system_topics_may_not_be_created_or_deleted(client):
+    listed = await client.call(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
+    names = json.loads(listed.body)["topicList"]
+
+    codes = set()
+    for name in [*names, "rmq_sys_anything"]:
+        codes.add((await client.call(CREATE, create_fields(name))).code)
+        codes.add((await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": name})).code)
+
+    assert {"TBW102", "TestCluster", "broker-t", "TestCluster_REPLY_TOPIC"} <= set(names)
+    assert codes == {29}
+
+
+async def test_the_topics_of_a_fresh_broker_are_those_that_clients_need(client):
+    answer = await client.call(RequestCode.GET_ALL_TOPIC_CONFIG)
+
+    table = java_json.decode(answer.body, TopicConfigTable).topics
+    layout = {name: (topic.write_queue_count, topic.permissions) for name, topic in table.items()}
+    assert layout == {
+        "TBW102": (8, 7),
+        "TestCluster_REPLY_TOPIC": (1, 6),
+        "SELF_TEST_TOPIC": (1, 6),
+        "TestCluster": (16, 7),
+        "broker-t": (1, 7),
+        "BenchmarkTest": (1024, 6),
+        "SCHEDULE_TOPIC_XXXX": (18, 6),
+        "OFFSET_MOVED_EVENT": (1, 6),
+    }
+
+
+async def test_nothing_is_created_on_first_send_when_that_is_off(start_broker, connect):
+    server = await start_broker(autoCreateTopicEnable="false")
+    client = await connect(server)
+
+    refused = await client.send("T", b"x")
+    await client.call(CREATE, create_fields("T"))
+    accepted = await client.send("T", b"x")
+
+    assert (refused.code, accepted.code) == (17, 0)
+
+
+async def test_a_deleted_topic_loses_its_messages_and_offsets(client, broker):
+    await client.send("T", b"old")
+    await client.heartbeat("g", "T")
+    queue = {"consumerGroup": "g", "topic": "T", "queueId": 0}
+    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 1})
+
+    deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+    absent = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "Never"})
+    gone = await client.pull("T")
+    await client.send("T", b"new")
+
+    assert (deleted.code, absent.code, gone.code) == (0, 0, 17)
+    assert broker.broker.offsets.find("g", "T", 0) is None
+    assert (await client.pull("T")).body.count(b"new") == 1
+
+
+async def test_topic_stats_show_the_ends_of_every_queue(client):
+    await client.send("T", b"x", queue_id=1)
+
+    answer = await client.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": "T"})
+    unknown = await client.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": "U"})
+
+    table = java_json.loads(answer.body)["offsetTable"]
+    ends = {
+        json.loads(key)["queueId"]: (one["minOffset"], one["maxOffset"])
+        for key, one in table.items()
+    }
+    assert ends == {0: (0, 0), 1: (0, 1), 2: (0, 0), 3: (0, 0)}
+    assert answer.body.startswith(b'{"offsetTable":{{"brokerName":"broker-t","queueId":0,')
+    assert unknown.code == 17
+
+
+async def test_consume_stats_show_how_far_a_group_is(client):
+    for _ in range(3):
+        await client.send("T", b"x")
+    await client.heartbeat("g", "T")
+    queue = {"consumerGroup": "g", "topic": "T", "queueId": 0}
+    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 2})
+
+    named = await client.call(RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g", "topic": "T"})
+    all_of_them = await client.call(RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g"})
+    unknown = await client.call(
+        RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g", "topicList": "U;V"}
+    )
+
+    progress = next(iter(java_json.loads(named.body)["offsetTable"].values()))
+    assert (progress["brokerOffset"], progress["consumerOffset"]) == (3, 2)
+    assert progress["lastTimestamp"] > 0
+    assert all_of_them.body == named.body
+    assert java_json.loads(unknown.body)["offsetTable"] == {}
+
+
+async def test_a_group_is_created_shown_and_listed(client):
+    body = b'{"groupName":"g2","retryMaxTimes":3}'
+
+    created = await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body)
+    shown = await client.call(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, {"group": "g2"})
+    unknown = await client.call(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, {"group": "g3"})
+    listed = await client.call(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+
+    assert (created.code, unknown.code) == (0, 26)
+    assert json.loads(shown.body)["retryMaxTimes"] == 3
+    assert {"g2", "TOOLS_CONSUMER"} <= set(json.loads(listed.body)["subscriptionGroupTable"])
+
+
+async def test_settings_and_figures_are_shown(client):
+    await client.send("T", b"x")
+
+    config = (await client.call(RequestCode.GET_BROKER_CONFIG)).body.decode()
+    info = json.loads((await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)).body)["table"]
+
+    assert "brokerName=broker-t\n" in config
+    assert "flushDiskType=ASYNC_FLUSH\n" in config
+    assert "messageDelayLevel=1s 1s 1s 1s 1s 2s\n" in config
+    assert info["brokerActive"] == "true"
+    assert len(info["getTotalTps"].split(" ")) == 3
+    assert int(info["msgPutTotalTodayNow"]) == 1
+
+
+async def test_a_sample_counts_what_went_in_and_out(client):
+    for _ in range(3):
+        await client.send("T", b"x" * 100)
+    await client.pull("T")
+
+    answer = await client.call(RequestCode.GET_BROKER_SAMPLE)
+
+    sample = java_json.decode(answer.body, BrokerSample)
+    topic = next(one for one in sample.topics if one.name == "T")
+    assert (sample.cluster_name, sample.broker_name, sample.broker_id) == (
+        "TestCluster",
+        "broker-t",
+        0,
+    )
+    assert (sample.messages_in, sample.messages_out) == (3, 3)
+    assert sample.bytes_in == sample.bytes_out == sample.commit_log_max_position
+    assert (topic.messages_in, topic.queues[0].max_offset) == (3, 3)
+    assert 0 < sample.disk_free_bytes <= sample.disk_total_bytes
+    assert sample.resident_bytes > 0

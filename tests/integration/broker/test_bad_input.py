@@ -1,0 +1,175 @@
+import pytest
+
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import pull_fields, send_fields
+
+SEND = RequestCode.SEND_MESSAGE_V2
+CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
+
+
+def create_fields(name, **fields):
+    return {
+        "topic": name,
+        "defaultTopic": "TBW102",
+        "readQueueNums": 4,
+        "writeQueueNums": 4,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "order": "false",
+    } | fields
+
+
+BAD_NAMES = ["a/b", "..", "a\0b", "x" * 256, "x" * 128, "späte", "a b", " ", "a:b", "a\nb"]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+async def test_a_bad_topic_name_is_refused_everywhere_and_nothing_is_written(client, broker, name):
+    version = broker.broker.topics.data_version
+
+    sent = await client.send(name, b"x")
+    created = await client.call(CREATE, create_fields(name))
+    pulled = await client.pull(name)
+
+    assert (sent.code, created.code) == (29, 29)
+    assert pulled.code == 17
+    assert broker.store.max_position == 0
+    assert broker.broker.topics.data_version == version
+
+
+@pytest.mark.parametrize("code", [999, 0, -7, 32_767, 200_050, 200_151, 1001, 105, 103])
+async def test_an_unknown_request_is_not_supported(client, code):
+    answer = await client.call(code, {"topic": "T"})
+
+    assert (answer.code, answer.remark) == (3, f"request type {code} not supported")
+
+
+@pytest.mark.parametrize(
+    ("code", "fields", "missing"),
+    [
+        (SEND, send_fields("T"), "b"),
+        (SEND, send_fields("T"), "e"),
+        (SEND, send_fields("T"), "a"),
+        (CREATE, create_fields("T"), "perm"),
+        (CREATE, create_fields("T"), "topic"),
+        (RequestCode.PULL_MESSAGE, pull_fields("T"), "queueOffset"),
+        (RequestCode.PULL_MESSAGE, pull_fields("T"), "consumerGroup"),
+        (RequestCode.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": "g"}, "consumerGroup"),
+        (RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0}, "queueId"),
+        (
+            RequestCode.CONSUMER_SEND_MSG_BACK,
+            {"offset": 0, "group": "g", "delayLevel": 0},
+            "offset",
+        ),
+    ],
+)
+async def test_a_missing_field_is_named_and_nothing_is_written(
+    client, broker, code, fields, missing
+):
+    long_names = {"a": "producerGroup", "b": "topic", "e": "queueId"}
+    left = {name: value for name, value in fields.items() if name != missing}
+
+    answer = await client.call(code, left, b"x")
+
+    assert answer.code == 1
+    assert long_names.get(missing, missing) in answer.remark
+    assert broker.store.max_position == 0
+    assert broker.broker.topics.find("T") is None
+
+
+@pytest.mark.parametrize("value", ["many", "1.5", "99999999999", "0x1"])
+async def test_a_malformed_number_is_named(client, value):
+    answer = await client.call(SEND, send_fields("T") | {"e": value}, b"x")
+
+    assert answer.code == 1
+    assert "queueId" in answer.remark
+
+
+@pytest.mark.parametrize(
+    ("topic", "fields", "properties", "code"),
+    [
+        ("SCHEDULE_TOPIC_XXXX", {}, "", 16),
+        ("RMQ_SYS_TRANS_HALF_TOPIC", {}, "", 16),
+        ("SELF_TEST_TOPIC", {}, "", 16),
+        ("New", {"c": "NoTemplate"}, "", 17),
+        ("New", {"c": "SELF_TEST_TOPIC"}, "", 17),
+        ("New", {"e": 4}, "", 29),
+        ("New", {"e": 2**31 - 1}, "", 29),
+        ("New", {}, "TRAN_MSG\x01true\x02", 16),
+        ("New", {}, "TIMER_DELAY_SEC\x0110\x02", 1),
+        ("New", {}, "TIMER_DELIVER_MS\x0110\x02", 1),
+        ("New", {}, "K\x01" + "v" * 32_768 + "\x02", 13),
+        ("%RETRY%stranger", {}, "", 26),
+    ],
+)
+async def test_a_send_that_may_not_be_is_refused_and_nothing_is_written(
+    client, broker, topic, fields, properties, code
+):
+    version = broker.broker.topics.data_version
+    header = send_fields(topic, properties=properties) | fields
+
+    answer = await client.call(SEND, header, b"x")
+
+    assert answer.code == code
+    assert answer.remark
+    assert broker.store.max_position == 0
+    assert broker.broker.topics.data_version == version
+
+
+async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, connect):
+    server = await start_broker(maxMessageSize="1000")
+    client = await connect(server)
+
+    cold = await client.send("T", b"x" * 1001)
+    assert server.broker.topics.find("T") is None
+    await client.send("T", b"x" * 1000)
+    hot = await client.send("T", b"x" * 1001)
+
+    assert (cold.code, hot.code) == (13, 13)
+    assert server.store.offsets("T", 0) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        (RequestCode.HEART_BEAT, b"{"),
+        (RequestCode.HEART_BEAT, b"[]"),
+        (RequestCode.HEART_BEAT, b"{}"),
+        (RequestCode.HEART_BEAT, b"[" * 100_000),
+        (RequestCode.HEART_BEAT, b'{"clientID":7,"consumerDataSet":"x"}'),
+        (RequestCode.LOCK_BATCH_MQ, b"\xff\xfe"),
+        (RequestCode.LOCK_BATCH_MQ, b"{}"),
+        (RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, b"nonsense"),
+    ],
+)
+async def test_a_body_that_is_not_what_it_should_be_is_an_error(client, code, body):
+    answer = await client.call(code, body=body)
+
+    assert answer.code == 1
+    assert answer.remark
+
+
+async def test_a_bad_group_name_is_refused(client):
+    bodies = [b'{"groupName":"%s"}' % name for name in (b"", b"a/b", b"x" * 121)]
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
+
+    answers = [await client.call(code, body=body) for body in bodies]
+
+    assert [answer.code for answer in answers] == [29, 29, 29]
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\x7f\xff\xff\xff",
+        b"\0\0\0\x05\0\xff\xff\xff\0",
+        b"\0\0\0\0",
+    ],
+)
+async def test_garbage_closes_its_connection_and_no_other(broker, connect, garbage):
+    other, client = await connect(broker), await connect(broker)
+
+    client.writer.write(garbage)
+
+    await client.closed.wait()
+    assert (await other.send("T", b"x")).code == 0

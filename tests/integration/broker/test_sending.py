@@ -1,0 +1,142 @@
+import asyncio
+import struct
+
+from regent_engine import encode_command, encode_properties, parse_offset_message_id
+
+from backend.remoting import java_json
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import bodies, messages, send_fields
+from workers.broker.server import BrokerServer
+
+
+async def test_a_first_send_creates_the_topic_with_the_wished_queues(client):
+    sent = await client.send("First", b"hello", queue_id=3)
+
+    config = await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": "First"})
+    assert (sent.code, sent.ext["queueId"], sent.ext["queueOffset"]) == (0, "3", "0")
+    assert java_json.loads(config.body)["writeQueueNums"] == 4
+    assert java_json.loads(config.body)["perm"] == 6
+
+
+async def test_a_send_with_long_names_is_stored_like_one_with_short_names(client):
+    fields = {
+        "producerGroup": "pg",
+        "topic": "Long",
+        "defaultTopic": "TBW102",
+        "defaultTopicQueueNums": 4,
+        "queueId": 1,
+        "sysFlag": 0,
+        "bornTimestamp": 1,
+        "flag": 7,
+        "properties": "TAGS\x01A\x02",
+    }
+
+    created = await client.call(RequestCode.SEND_MESSAGE, fields, b"one")
+    again = await client.call(RequestCode.SEND_MESSAGE, fields, b"two")
+
+    pulled = await client.pull("Long", queueId=1)
+    assert [created.code, again.code] == [0, 0]
+    assert bodies(pulled) == [b"one", b"two"]
+    assert {record.flag for record in messages(pulled)} == {7}
+
+
+async def test_the_answer_names_a_message_that_33_finds(broker, client):
+    sent = await client.send("Find", b"me", properties={"UNIQ_KEY": "K1", "KEYS": "k"})
+
+    host, port, position = parse_offset_message_id(sent.ext["msgId"])
+    seen = await client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": position})
+    missing = await client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": position + 1})
+
+    assert (host, port, sent.ext["transactionId"]) == ("127.0.0.1", broker.port, "K1")
+    assert messages(seen)[0].properties["KEYS"] == "k"
+    assert missing.code == 1
+
+
+async def test_a_batch_to_a_new_topic_is_stored_in_order(client):
+    body = b"".join(batch_entry(text, {"TAGS": "T"}) for text in (b"a", b"b", b"c"))
+
+    fields = send_fields("Batch") | {"m": "true"}
+    sent = await client.call(RequestCode.SEND_BATCH_MESSAGE, fields, body)
+
+    assert sent.code == 0
+    assert len(sent.ext["msgId"].split(",")) == 3
+    assert bodies(await client.pull("Batch")) == [b"a", b"b", b"c"]
+
+
+async def test_a_malformed_batch_creates_no_topic(broker, client):
+    fields = send_fields("BadBatch") | {"m": "true"}
+
+    sent = await client.call(RequestCode.SEND_BATCH_MESSAGE, fields, b"\0\0\0\x05rubbish")
+
+    assert sent.code == 13
+    assert broker.broker.topics.find("BadBatch") is None
+
+
+async def test_a_one_way_send_is_stored_and_never_answered(client):
+    await client.send("OneWay", b"first")
+
+    client.notify(RequestCode.SEND_MESSAGE_V2, send_fields("OneWay"), b"second")
+    client.notify(RequestCode.SEND_MESSAGE_V2, send_fields("no/such"), b"refused")
+    last = await client.send("OneWay", b"third")
+
+    assert last.ext["queueOffset"] == "2"
+    assert bodies(await client.pull("OneWay")) == [b"first", b"second", b"third"]
+
+
+async def test_the_answer_comes_in_the_encoding_of_the_request(client):
+    frame = encode_command(
+        code=RequestCode.SEND_MESSAGE_V2,
+        opaque=77,
+        ext={name: str(value) for name, value in send_fields("Binary").items()},
+        body=b"x",
+        encoding="rocketmq",
+    )
+    answer = asyncio.get_running_loop().create_future()
+    client.peer._pending[77] = answer
+
+    client.writer.write(frame)
+
+    sent = await asyncio.wait_for(answer, 10)
+    assert (sent.encoding, sent.code, sent.version) == ("rocketmq", 0, 513)
+
+
+async def test_a_delayed_message_arrives_after_its_level(client):
+    await client.send("Late", b"now")
+    pull = client.start_pull("Late", queueOffset=1, sysFlag=6)
+
+    sent = await client.send("Late", b"later", properties={"DELAY": "1", "TAGS": "A"})
+
+    pulled = await pull
+    record = messages(pulled)[0]
+    stored_late_ms = record.store_timestamp_ms - record.born_timestamp_ms
+    assert sent.code == 0
+    assert record.body == b"later"
+    assert (record.topic, record.properties["REAL_TOPIC"]) == ("Late", "Late")
+    assert record.properties["DELAY"] == "1"
+    assert stored_late_ms > 0
+
+
+async def test_a_delay_level_beyond_the_last_is_capped(broker, client):
+    await client.send("Capped", b"x", properties={"DELAY": "99"})
+
+    assert broker.store.offsets("SCHEDULE_TOPIC_XXXX", 5) == (0, 1)
+
+
+async def test_sync_flush_answers_only_what_is_on_disk(start_broker, connect):
+    server: BrokerServer = await start_broker(flushDiskType="SYNC_FLUSH")
+    client = await connect(server)
+    await client.send("Sync", b"create")
+
+    sent = [client.send("Sync", b"%d" % number) for number in range(20)]
+    answers = [await one for one in sent]
+
+    assert {answer.code for answer in answers} == {0}
+    _, _, position = parse_offset_message_id(answers[-1].ext["msgId"])
+    assert server.store.flushed_position > position
+
+
+def batch_entry(body: bytes, properties: dict[str, str]) -> bytes:
+    text = encode_properties(properties)
+    inner = struct.pack(">iii", 0, 0, 0) + struct.pack(">i", len(body)) + body
+    inner += struct.pack(">h", len(text)) + text
+    return struct.pack(">i", len(inner) + 4) + inner

@@ -1,0 +1,112 @@
+import asyncio
+import time
+
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import Client, send_fields
+
+MEGABYTE = 1 << 20
+
+
+async def test_many_sends_in_one_chunk_are_answered_each(client):
+    await client.send("T", b"create")
+
+    answers = await asyncio.gather(
+        *(
+            client.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), b"%d" % number)
+            for number in range(500)
+        )
+    )
+
+    offsets = [int(answer.ext["queueOffset"]) for answer in answers]
+    assert offsets == list(range(1, 501))
+
+
+async def test_more_requests_than_may_be_open_are_all_answered_in_time(client):
+    creations = [
+        client.start(RequestCode.SEND_MESSAGE_V2, send_fields(f"T{number}"), b"x")
+        for number in range(300)
+    ]
+
+    answers = await asyncio.gather(*creations)
+
+    assert {answer.code for answer in answers} == {0}
+
+
+async def test_a_client_that_does_not_read_does_not_fill_the_memory(broker, connect):
+    sender = await connect(broker)
+    for _ in range(4):
+        await sender.send("T", b"x" * 60_000)
+    reader, writer = await asyncio.open_connection("127.0.0.1", broker.port, limit=1)
+    deaf = Client(reader, writer)
+    reader._transport.pause_reading()
+
+    pulls = [deaf.start_pull("T") for _ in range(400)]
+    await until_still(lambda: buffered(broker))
+
+    assert buffered(broker) < 8 * MEGABYTE
+    deaf.task = asyncio.create_task(deaf.read())
+    reader._transport.resume_reading()
+    answers = await asyncio.gather(*pulls)
+    assert {len(answer.body) > 240_000 for answer in answers} == {True}
+    await deaf.close()
+
+
+async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, connect):
+    client = await connect(broker)
+    await client.heartbeat("g", "T")
+    session = next(iter(broker._sessions))
+    session.active_at -= 121
+
+    broker.sweep()
+
+    await asyncio.wait_for(client.closed.wait(), 5)
+    await until_true(lambda: broker.broker.consumers.find("g") is None)
+
+
+async def test_a_client_without_heartbeats_is_closed(broker, connect):
+    client = await connect(broker)
+    await client.heartbeat("g", "T")
+    member = next(iter(broker.broker.consumers.find("g").members.values()))
+    member.seen_at_ms -= 121_000
+
+    broker.sweep()
+
+    await asyncio.wait_for(client.closed.wait(), 5)
+
+
+async def test_a_failed_flush_ends_writing_and_is_not_reported_as_success(start_broker, connect):
+    server = await start_broker(flushDiskType="SYNC_FLUSH")
+    client = await connect(server)
+    await client.send("T", b"x")
+
+    server.broker.flusher._fail(FlushError("io", "the disk is gone"))
+    refused = await client.send("T", b"y")
+
+    assert refused.code == 14
+
+
+class FlushError(Exception):
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def buffered(server):
+    return sum(session._transport.get_write_buffer_size() for session in server._sessions)
+
+
+async def until_true(condition):
+    deadline = time.monotonic() + 5
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        await asyncio.sleep(0.01)
+
+
+async def until_still(figure):
+    """Wait until a figure has stopped moving."""
+    last, since = None, time.monotonic()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and time.monotonic() - since < 0.3:
+        if figure() != last:
+            last, since = figure(), time.monotonic()
+        await asyncio.sleep(0.02)
