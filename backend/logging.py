@@ -53,4 +53,10 @@ def configure_logging(log_format: LogFormat, *, level: int = logging.INFO) -> No
 def _renderers(log_format: LogFormat) -> list[Processor]:
     if log_format is LogFormat.JSON:
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    return [
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            # The pretty form prints every local variable: pages a failure, and secrets with them.
+            exception_formatter=structlog.dev.plain_traceback,
+        )
+    ]
