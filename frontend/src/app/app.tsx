@@ -13,6 +13,7 @@ export function App({ router, queryClient }: ReturnType<typeof createConsole>) {
       theme={theme}
       defaultColorScheme="auto"
       colorSchemeManager={colorSchemeManager}
+      env={import.meta.env.MODE === 'test' ? 'test' : 'default'}
     >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />

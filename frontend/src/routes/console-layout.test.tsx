@@ -1,0 +1,66 @@
+import { screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { Raw } from '@/testing/control-plane';
+import { renderConsole } from '@/testing/render-console';
+
+test('two keys lead from page to page', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/');
+  await screen.findByRole('heading', { name: 'Overview' });
+
+  await user.keyboard('gp');
+
+  await waitFor(() => expect(address()).toBe('/topics'));
+  expect(await screen.findByRole('heading', { name: 'Topics', level: 1 })).toBeVisible();
+});
+
+test('a slash goes to the filter and types no slash', async () => {
+  const user = userEvent.setup();
+  renderConsole('/topics');
+  const filter = await screen.findByLabelText('Find by name');
+
+  await user.keyboard('/');
+
+  expect(filter).toHaveFocus();
+  expect(filter).toHaveValue('');
+});
+
+test('a question mark lists the keys', async () => {
+  const user = userEvent.setup();
+  renderConsole('/');
+  await screen.findByRole('heading', { name: 'Overview' });
+
+  await user.keyboard('?');
+
+  expect(await screen.findByRole('dialog', { name: 'Keys' })).toBeVisible();
+});
+
+test('the chosen cluster follows from page to page', async () => {
+  const user = userEvent.setup();
+  const nodes = [
+    { id: '1', name: 'east' },
+    { id: '2', name: 'west' },
+  ];
+  const { address } = renderConsole('/?cluster=west', {
+    answers: { Clusters: () => ({ clusters: { totalCount: 2, nodes } }) },
+  });
+
+  await user.click(await screen.findByRole('link', { name: 'Capacity' }));
+
+  await waitFor(() => expect(address()).toBe('/capacity?cluster=west'));
+});
+
+test('a session that ends meanwhile leads to the sign-in page', async () => {
+  const { address } = renderConsole('/topics', {
+    answers: { Topics: () => new Raw({ error: { code: 'unauthenticated', message: '' } }, 401) },
+  });
+
+  await waitFor(() => expect(address()).toBe('/sign-in?next=%2Ftopics'));
+});
+
+test('an address that names nothing says so', async () => {
+  renderConsole('/nowhere');
+
+  expect(await screen.findByText('No such page')).toBeVisible();
+});

@@ -1,0 +1,142 @@
+import { act, screen, waitFor, within } from '@testing-library/react';
+import { expect, test } from 'vitest';
+import { aBroker, anOverview, aSample, aTopology } from '@/testing/builders';
+import { graphqlError } from '@/testing/control-plane';
+import { FakeSocket } from '@/testing/fake-socket';
+import { renderConsole } from '@/testing/render-console';
+
+async function tile(label: string) {
+  const name = await screen.findByText(label, { selector: 'dt' });
+  return within(name.parentElement as HTMLElement);
+}
+
+async function openStream(): Promise<FakeSocket> {
+  await waitFor(() => expect(FakeSocket.last?.isSubscribedTo('Samples')).toBe(true));
+  return FakeSocket.last as FakeSocket;
+}
+
+test('counts are shown with the time they were observed at', async () => {
+  renderConsole('/', {
+    answers: { Overview: () => anOverview({ brokerCount: 3, onlineBrokerCount: 2 }) },
+  });
+
+  const brokers = await tile('Brokers online');
+
+  expect(brokers.getByText('2')).toBeVisible();
+  expect(brokers.getByText('of 3')).toBeVisible();
+  expect(brokers.getByText(/observed \d+ s ago/)).toBeVisible();
+});
+
+test('zero, unknown and not collected are three different words', async () => {
+  renderConsole('/', {
+    answers: {
+      Overview: () => anOverview({ topicCount: 0 }),
+      Topology: () =>
+        aTopology([
+          aBroker({
+            latestSample: aSample({ messagesInPerSecond: null, messagesOutPerSecond: 0 }),
+          }),
+        ]),
+    },
+  });
+
+  expect(await (await tile('Messages in')).findByText('unknown')).toBeVisible();
+  expect(await (await tile('Messages out')).findByText('0')).toBeVisible();
+  expect((await tile('Topics')).getByText('0')).toBeVisible();
+  expect((await tile('Soonest full disk')).getByText('not collected')).toBeVisible();
+});
+
+test('a sample from the stream moves the rate of its broker and the sum', async () => {
+  renderConsole('/');
+  const socket = await openStream();
+  await (await tile('Messages in')).findByText('20');
+
+  act(() => socket.publish('Samples', { samples: aSample({ messagesInPerSecond: 990 }) }));
+
+  expect(await (await tile('Messages in')).findByText('1,000')).toBeVisible();
+  expect(await screen.findByRole('cell', { name: '990' })).toBeVisible();
+});
+
+test('a lost stream is said and a resumed one reads everything again', async () => {
+  const { calls } = renderConsole('/');
+  const socket = await openStream();
+  expect(await screen.findByText('Live')).toBeVisible();
+  const before = calls.filter((call) => call.operation === 'Topology').length;
+
+  act(() => socket.close());
+
+  expect(await screen.findByText(/Reconnecting since/)).toBeVisible();
+  expect(await screen.findByText('Live', {}, { timeout: 5_000 })).toBeVisible();
+  await waitFor(() =>
+    expect(calls.filter((call) => call.operation === 'Topology').length).toBeGreaterThan(before),
+  );
+});
+
+test('figures older than three intervals are called stale', async () => {
+  const observedAt = new Date(Date.now() - 60_000).toISOString();
+  renderConsole('/', {
+    answers: { Topology: () => aTopology([aBroker({ latestSample: aSample({ observedAt }) })]) },
+  });
+
+  const table = await screen.findByRole('table', { name: 'Brokers' });
+
+  expect(within(table).getByText(/stale since/)).toBeVisible();
+});
+
+test('a group without an online master is the first thing said', async () => {
+  renderConsole('/', {
+    answers: {
+      Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b', state: 'OFFLINE' })]),
+    },
+  });
+
+  const sentence = await screen.findByText('1 of 2 broker groups have no online master: broker-b.');
+
+  expect(sentence).toBeVisible();
+});
+
+test('an online broker without a sample is named', async () => {
+  renderConsole('/', {
+    answers: {
+      Topology: () => aTopology([aBroker(), aBroker({ groupName: 'b', latestSample: null })]),
+    },
+  });
+
+  expect(await screen.findByText('One online broker has sent no sample')).toBeVisible();
+  expect(screen.getByText(/missing from the sums: b\/0/)).toBeVisible();
+});
+
+test('without a cluster the page says what would bring one', async () => {
+  renderConsole('/', {
+    answers: { Clusters: () => ({ clusters: { totalCount: 0, nodes: [] } }) },
+  });
+
+  expect((await screen.findAllByText('No cluster has registered yet'))[0]).toBeVisible();
+});
+
+test('an error carries its code and a way to try again', async () => {
+  renderConsole('/', { answers: { Overview: () => graphqlError('internal', 'It broke.') } });
+
+  const alert = await screen.findByRole('alert');
+
+  expect(alert).toHaveTextContent('It broke.');
+  expect(within(alert).getByText('internal')).toBeVisible();
+  expect(within(alert).getByRole('button', { name: 'Try again' })).toBeVisible();
+});
+
+test('an answer with holes shows what there is and names the rest', async () => {
+  const partial = graphqlError('internal', 'broker-b timed out', aTopology([aBroker()]));
+  renderConsole('/', { answers: { Topology: () => partial } });
+
+  expect(await screen.findByRole('table', { name: 'Brokers' })).toBeVisible();
+  expect(await screen.findByText('One part of this page could not be read')).toBeVisible();
+  expect(screen.getByText(/broker-b timed out/)).toBeVisible();
+});
+
+test('the rates are also a table, and the address says so', async () => {
+  renderConsole('/?rates=table');
+
+  const table = await screen.findByRole('table', { name: /Messages per second/ });
+
+  expect(within(table).getByRole('cell', { name: '20' })).toBeVisible();
+});

@@ -1,0 +1,100 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { aTopic, topicPage } from '@/testing/builders';
+import { renderConsole } from '@/testing/render-console';
+
+const twoPages = {
+  Topics: ({ after }: Record<string, unknown>) =>
+    after === 'cursor-1'
+      ? topicPage([aTopic({ id: 't2', name: 'payments' })], null, 2)
+      : topicPage([aTopic()], 'cursor-1', 2),
+};
+
+test('the search and the kind go into the address and to the server', async () => {
+  const user = userEvent.setup();
+  const { address, calls } = renderConsole('/topics');
+  await screen.findByRole('link', { name: 'orders' });
+
+  await user.type(screen.getByLabelText('Find by name'), 'ord');
+  await waitFor(() => expect(address()).toBe('/topics?search=ord'));
+  await user.click(screen.getByRole('radio', { name: 'Dead letter' }));
+
+  await waitFor(() => expect(address()).toBe('/topics?search=ord&kind=DEAD_LETTER'));
+  await waitFor(() =>
+    expect(calls.at(-1)?.variables).toMatchObject({ search: 'ord', kind: 'DEAD_LETTER' }),
+  );
+});
+
+test('pages follow each other by cursor, forth and back', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/topics', { answers: twoPages });
+  await screen.findByRole('link', { name: 'orders' });
+  expect(screen.getByRole('button', { name: 'Previous' })).toBeDisabled();
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+
+  expect(await screen.findByRole('link', { name: 'payments' })).toBeVisible();
+  expect(address()).toBe('/topics?after=cursor-1');
+  expect(screen.getByRole('button', { name: 'Next' })).toBeDisabled();
+
+  await user.click(screen.getByRole('button', { name: 'Previous' }));
+
+  expect(await screen.findByRole('link', { name: 'orders' })).toBeVisible();
+  expect(address()).toBe('/topics');
+});
+
+test('an address with a cursor opens that page', async () => {
+  renderConsole('/topics?after=cursor-1', { answers: twoPages });
+
+  expect(await screen.findByRole('link', { name: 'payments' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'First' })).toBeEnabled();
+});
+
+test('no topic at all and no matching topic are told apart', async () => {
+  renderConsole('/topics?search=nothing', { answers: { Topics: () => topicPage([]) } });
+
+  expect(await screen.findByText('No topic matches')).toBeVisible();
+  expect(screen.queryByText('No topic yet')).not.toBeInTheDocument();
+});
+
+test('a topic with a percent sign in its name opens', async () => {
+  const user = userEvent.setup();
+  const retry = aTopic({ name: '%RETRY%billing', kind: 'RETRY' });
+  const { calls } = renderConsole('/topics', {
+    answers: {
+      Topics: () => topicPage([retry]),
+      Topic: () => ({ cluster: { id: 'c1', topic: retry } }),
+    },
+  });
+
+  await user.click(await screen.findByRole('link', { name: '%RETRY%billing' }));
+
+  expect(await screen.findByRole('heading', { name: '%RETRY%billing', level: 1 })).toBeVisible();
+  expect(calls.findLast((call) => call.operation === 'Topic')?.variables).toMatchObject({
+    topicName: '%RETRY%billing',
+  });
+});
+
+test('a topic shows its placements, its queues and the route of its clients', async () => {
+  const queue = { groupName: 'broker-b', queueId: 1, minOffset: null, maxOffset: null };
+  const topic = aTopic({ queues: [...aTopic().queues, { ...queue, observedAt: null }] });
+  renderConsole('/topics/orders', { answers: { Topic: () => ({ cluster: { id: 'c1', topic } }) } });
+
+  const queues = await screen.findByRole('table', { name: 'Queues' });
+  const route = screen.getByRole('table', { name: 'Route, as clients see it' });
+
+  expect(screen.getByRole('table', { name: 'Placements' })).toBeVisible();
+  expect(within(queues).getAllByText('1,200')).toHaveLength(2);
+  expect(within(queues).getAllByText('not collected').length).toBeGreaterThan(0);
+  expect(within(route).getByText('127.0.0.1:10911')).toBeVisible();
+  expect(within(route).getByText('read, write')).toBeVisible();
+});
+
+test('a topic that does not exist is said', async () => {
+  renderConsole('/topics/gone', {
+    answers: { Topic: () => ({ cluster: { id: 'c1', topic: null } }) },
+  });
+
+  expect(await screen.findByText('There is no topic gone in this cluster')).toBeVisible();
+});

@@ -1,0 +1,56 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { aBroker, aTopology } from '@/testing/builders';
+import { renderConsole } from '@/testing/render-console';
+
+function threeBrokers() {
+  return aTopology([
+    aBroker({ address: '10.0.0.1:10911' }),
+    aBroker({ brokerId: '1', role: 'REPLICA', state: 'OFFLINE', address: '10.0.0.2:10911' }),
+    aBroker({ groupName: 'broker-b', address: '10.0.0.3:10911' }),
+  ]);
+}
+
+test('the picture has a table twin that says the same', async () => {
+  renderConsole('/topology', { answers: { Topology: threeBrokers } });
+
+  expect(await screen.findByRole('figure', { name: /Name servers above/ })).toBeInTheDocument();
+  const servers = await screen.findByRole('table', { name: 'Name servers' });
+  const brokers = screen.getByRole('table', { name: 'Brokers' });
+
+  expect(within(servers).getByText('127.0.0.1:9876')).toBeVisible();
+  expect(within(brokers).getAllByText('Master')).toHaveLength(2);
+  expect(within(brokers).getByText('offline')).toBeVisible();
+});
+
+test('the order of the table stands in the address', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/topology', { answers: { Topology: threeBrokers } });
+  const table = await screen.findByRole('table', { name: 'Brokers' });
+
+  await user.click(within(table).getByRole('button', { name: 'Address' }));
+
+  expect(address()).toBe('/topology?sort=address');
+  const header = within(table).getByRole('columnheader', { name: 'Address' });
+  expect(header).toHaveAttribute('aria-sort', 'ascending');
+});
+
+test('more groups than are drawn are not passed over in silence', async () => {
+  const topology = threeBrokers();
+  if (topology.cluster) {
+    topology.cluster.brokerGroups.totalCount = 240;
+    topology.cluster.brokerGroups.pageInfo = { hasNextPage: true, endCursor: 'x' };
+  }
+  renderConsole('/topology', { answers: { Topology: () => topology } });
+
+  expect(await screen.findByText('Only the first 2 of 240 broker groups are shown')).toBeVisible();
+});
+
+test('a cluster that does not exist is said', async () => {
+  renderConsole('/topology?cluster=gone', {
+    answers: { Topology: () => ({ ...threeBrokers(), cluster: null }) },
+  });
+
+  expect(await screen.findByText('There is no cluster gone')).toBeVisible();
+});

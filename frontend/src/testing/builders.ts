@@ -1,0 +1,208 @@
+import type {
+  BrokerFieldsFragment,
+  CapacityReportSummaryFragment,
+  CapacityRowFieldsFragment,
+  OverviewQuery,
+  SampleFieldsFragment,
+  TopicQuery,
+  TopologyQuery,
+} from '@/gql/operations';
+import type { Answers } from './control-plane';
+
+/** Valid by default; a test states only what it is about. */
+export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
+  return {
+    clusterName: 'regent',
+    groupName: 'broker-a',
+    brokerId: '0',
+    observedAt: new Date().toISOString(),
+    messagesInPerSecond: 10,
+    messagesOutPerSecond: 20,
+    bytesInPerSecond: 1024,
+    bytesOutPerSecond: 2048,
+    storeBytes: '1073741824',
+    diskTotalBytes: '107374182400',
+    diskFreeBytes: '53687091200',
+    residentBytes: '94371840',
+    commitLogMaxPosition: '4096',
+    ...change,
+  };
+}
+
+export function aBroker(change: Partial<BrokerFieldsFragment> = {}): BrokerFieldsFragment {
+  const groupName = change.groupName ?? 'broker-a';
+  const brokerId = change.brokerId ?? '0';
+  return {
+    id: `${groupName}/${brokerId}`,
+    brokerId,
+    groupName,
+    role: 'MASTER',
+    state: 'ONLINE',
+    address: '127.0.0.1:10911',
+    haAddress: null,
+    registeredAt: new Date().toISOString(),
+    lastHeartbeatAt: new Date().toISOString(),
+    latestSample: aSample({ groupName, brokerId }),
+    ...change,
+  };
+}
+
+export function aTopology(brokers: BrokerFieldsFragment[]): TopologyQuery {
+  const names = [...new Set(brokers.map((broker) => broker.groupName))];
+  return {
+    nameServers: [
+      {
+        address: '127.0.0.1:9876',
+        startedAt: new Date().toISOString(),
+        routeVersion: '7',
+        topicCount: 3,
+        brokerCount: brokers.length,
+        connectionCount: 5,
+      },
+    ],
+    cluster: {
+      id: 'c1',
+      name: 'regent',
+      routeVersion: '7',
+      brokerGroups: {
+        totalCount: names.length,
+        pageInfo: { hasNextPage: false, endCursor: null },
+        nodes: names.map((name) => ({
+          id: name,
+          name,
+          clusterName: 'regent',
+          brokers: brokers.filter((broker) => broker.groupName === name),
+        })),
+      },
+    },
+  };
+}
+
+export function anOverview(change: Partial<OverviewQuery['overview']> = {}): OverviewQuery {
+  return {
+    overview: {
+      clusterCount: 1,
+      brokerGroupCount: 2,
+      brokerCount: 2,
+      onlineBrokerCount: 2,
+      topicCount: 3,
+      soonestFullDisk: null,
+      ...change,
+    },
+  };
+}
+
+type Topic = NonNullable<NonNullable<TopicQuery['cluster']>['topic']>;
+
+export function aTopic(change: Partial<Topic> = {}): Topic {
+  return {
+    id: 't1',
+    name: 'orders',
+    kind: 'NORMAL',
+    clusterName: 'regent',
+    messagesInPerSecond: 4,
+    bytesInPerSecond: 4096,
+    placements: [
+      {
+        groupName: 'broker-a',
+        readQueueCount: 8,
+        writeQueueCount: 8,
+        readable: true,
+        writable: true,
+        inherited: false,
+        isOrdered: false,
+      },
+    ],
+    queues: [
+      {
+        groupName: 'broker-a',
+        queueId: 0,
+        minOffset: '0',
+        maxOffset: '1200',
+        observedAt: new Date().toISOString(),
+      },
+    ],
+    route: [
+      {
+        groupName: 'broker-a',
+        readQueueCount: 8,
+        writeQueueCount: 8,
+        permissions: 6,
+        brokers: [{ brokerId: '0', address: '127.0.0.1:10911' }],
+      },
+    ],
+    ...change,
+  };
+}
+
+export function aReport(
+  change: Partial<CapacityReportSummaryFragment> = {},
+): CapacityReportSummaryFragment {
+  return {
+    id: 'r1',
+    status: 'done',
+    requestedAt: '2026-03-01T10:00:00Z',
+    startedAt: '2026-03-01T10:00:01Z',
+    finishedAt: '2026-03-01T10:00:31Z',
+    requestedBy: 'admin',
+    error: null,
+    coverageFrom: '2026-02-01T10:00:00Z',
+    coverageTo: '2026-03-01T10:00:00Z',
+    sampleCount: '483840',
+    ...change,
+  };
+}
+
+export function aRow(change: Partial<CapacityRowFieldsFragment> = {}): CapacityRowFieldsFragment {
+  return {
+    kind: 'DISK',
+    clusterName: 'regent',
+    groupName: 'broker-a',
+    brokerId: '0',
+    topicName: null,
+    day: null,
+    bytes: null,
+    diskTotalBytes: '107374182400',
+    diskFreeBytes: '53687091200',
+    bytesPerDay: 1_073_741_824,
+    daysUntilFull: 50,
+    note: null,
+    ...change,
+  };
+}
+
+export function topicPage(topics: Topic[], endCursor: string | null = null, totalCount?: number) {
+  return {
+    cluster: {
+      id: 'c1',
+      topics: {
+        totalCount: totalCount ?? topics.length,
+        pageInfo: { hasNextPage: endCursor !== null, endCursor },
+        nodes: topics,
+      },
+    },
+  };
+}
+
+export function reportPage(reports: CapacityReportSummaryFragment[]) {
+  return {
+    capacityReports: {
+      totalCount: reports.length,
+      pageInfo: { hasNextPage: false, endCursor: null },
+      nodes: reports,
+    },
+  };
+}
+
+/** A healthy cluster of two groups with one master each. */
+export function clusterAnswers(): Answers {
+  return {
+    Clusters: () => ({ clusters: { totalCount: 1, nodes: [{ id: 'c1', name: 'regent' }] } }),
+    Overview: () => anOverview(),
+    Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]),
+    Topics: () => topicPage([aTopic()]),
+    Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
+    CapacityReports: () => reportPage([]),
+    CapacityReport: () => ({ capacityReport: null }),
+  };
+}
