@@ -1,0 +1,108 @@
+from backend.remoting.bodies import ConsumerData, SubscriptionData
+from workers.broker.clients import CHANNEL_LIFE_MS, Client, Consumers, Producers
+
+
+def client(client_id="c1", seen_at_ms=0):
+    return Client(
+        client_id, address="10.0.0.1:5", language="JAVA", version=513, seen_at_ms=seen_at_ms
+    )
+
+
+def data(*topics, group="g", version=1, **fields):
+    subscriptions = [SubscriptionData(topic=topic, version=version) for topic in topics]
+    return ConsumerData(group_name=group, subscriptions=subscriptions, **fields)
+
+
+def register(consumers, channel, consumer, *, member=None, with_subscriptions=True):
+    return consumers.register(
+        consumer, channel, member or client(), with_subscriptions=with_subscriptions
+    )
+
+
+def test_a_new_member_and_a_new_topic_change_the_group():
+    consumers = Consumers()
+
+    first = register(consumers, "ch1", data("T"))
+    again = register(consumers, "ch1", data("T"))
+    joined = register(consumers, "ch2", data("T"), member=client("c2"))
+    more = register(consumers, "ch1", data("T", "U"))
+    fewer = register(consumers, "ch1", data("T"))
+
+    assert [first, again, joined, more, fewer] == [True, False, True, True, True]
+
+
+def test_the_newest_subscription_wins():
+    consumers = Consumers()
+    register(consumers, "ch1", data("T", version=5))
+
+    register(consumers, "ch2", data("T", version=3), member=client("c2"))
+    assert consumers.find("g").subscriptions["T"].version == 5
+    register(consumers, "ch2", data("T", version=9), member=client("c2"))
+
+    assert consumers.find("g").subscriptions["T"].version == 9
+
+
+def test_a_light_heartbeat_keeps_what_is_stored():
+    consumers = Consumers()
+    register(consumers, "ch1", data("T"))
+
+    changed = register(consumers, "ch1", data(), with_subscriptions=False)
+
+    assert not changed
+    assert list(consumers.find("g").subscriptions) == ["T"]
+
+
+def test_a_fingerprint_differs_until_it_is_stored():
+    consumers = Consumers()
+    register(consumers, "ch1", data("T"))
+
+    found = [consumers.compare_fingerprint("g", number) for number in (7, 7, 8)]
+
+    assert found == [True, False, True]
+
+
+def test_enumerations_sent_by_position_are_spelled_out():
+    consumers = Consumers()
+
+    register(consumers, "ch1", data(consume_from_where=4, consume_type=1, message_model=0))
+
+    group = consumers.find("g")
+    assert group.consume_from_where == "CONSUME_FROM_FIRST_OFFSET"
+    assert group.consume_type == "CONSUME_PASSIVELY"
+    assert group.is_broadcasting
+
+
+def test_a_dropped_channel_leaves_all_its_groups_and_empty_ones_end():
+    consumers = Consumers()
+    register(consumers, "ch1", data("T", group="g"))
+    register(consumers, "ch1", data("T", group="h"))
+    register(consumers, "ch2", data("T", group="h"), member=client("c2"))
+
+    assert sorted(consumers.drop_channel("ch1")) == ["g", "h"]
+    assert consumers.find("g") is None
+    assert [member.client_id for member in consumers.find("h").members.values()] == ["c2"]
+    assert consumers.drop_channel("ch1") == []
+
+
+def test_a_channel_without_heartbeats_is_silent():
+    consumers, producers = Consumers(), Producers()
+    register(consumers, "old", data("T"), member=client(seen_at_ms=0))
+    register(consumers, "new", data("T"), member=client("c2", seen_at_ms=CHANNEL_LIFE_MS))
+    producers.register("pg", "old", client(seen_at_ms=0))
+
+    assert consumers.silent_channels(CHANNEL_LIFE_MS) == set()
+    assert consumers.silent_channels(CHANNEL_LIFE_MS + 1) == {"old"}
+    assert producers.silent_channels(CHANNEL_LIFE_MS + 1) == {"old"}
+
+
+def test_a_producer_group_ends_with_its_last_member():
+    producers = Producers()
+    producers.register("pg", "ch1", client())
+    producers.register("pg", "ch2", client("c2"))
+
+    producers.drop_channel("ch1")
+    assert list(producers.find("pg")) == ["ch2"]
+    producers.unregister("pg", "ch2")
+    producers.unregister("pg", "ch2")
+
+    assert producers.find("pg") is None

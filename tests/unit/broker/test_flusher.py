@@ -1,0 +1,127 @@
+import asyncio
+import threading
+
+from regent_engine import StoreError
+
+from workers.broker.flusher import Flusher
+
+
+class StoreDouble:
+    """A log whose flush waits until it is let go."""
+
+    def __init__(self):
+        self.max_position = 0
+        self.flushed_position = 0
+        self.flush_count = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.error = None
+
+    def flush(self):
+        position = self.max_position
+        assert self.gate.wait(10)
+        self.flush_count += 1
+        if self.error:
+            raise self.error
+        self.flushed_position = position
+        return position
+
+    def tick(self, now_ms):
+        pass
+
+
+def flusher_of(store, failures=None, interval_ms=60_000):
+    return Flusher(
+        store,
+        interval_ms=interval_ms,
+        clock=lambda: 0,
+        on_failure=(failures if failures is not None else []).append,
+    )
+
+
+async def test_those_that_wait_during_a_flush_are_released_by_the_next_together():
+    store = StoreDouble()
+    flusher = flusher_of(store)
+    flusher.start()
+    store.gate.clear()
+    store.max_position = 100
+    first = asyncio.ensure_future(flusher.durable(100, timeout_s=10))
+    await asyncio.sleep(0.05)
+    store.max_position = 1000
+
+    later = [asyncio.ensure_future(flusher.durable(at, timeout_s=10)) for at in (200, 600, 1000)]
+    await asyncio.sleep(0.05)
+    released_early = [one.done() for one in (first, *later)]
+    store.gate.set()
+    outcomes = await asyncio.gather(first, *later)
+
+    await flusher.stop()
+    assert released_early == [False] * 4
+    assert outcomes == [True] * 4
+    assert store.flush_count == 2
+
+
+async def test_a_position_already_on_disk_waits_for_nothing():
+    store = StoreDouble()
+    store.flushed_position = store.max_position = 50
+    flusher = flusher_of(store)
+    flusher.start()
+
+    assert await flusher.durable(50, timeout_s=1) is True
+
+    await flusher.stop()
+    assert store.flush_count == 0
+
+
+async def test_a_slow_disk_is_told_from_a_dead_one():
+    store = StoreDouble()
+    flusher = flusher_of(store)
+    flusher.start()
+    store.gate.clear()
+    store.max_position = 10
+
+    assert await flusher.durable(10, timeout_s=0.05) is None
+
+    store.gate.set()
+    await flusher.stop()
+
+
+async def test_after_a_failed_flush_nobody_is_released_as_durable():
+    store, failures = StoreDouble(), []
+    flusher = flusher_of(store, failures)
+    flusher.start()
+    store.error = StoreError("the disk is gone")
+    store.max_position = 10
+
+    assert await flusher.durable(10, timeout_s=10) is False
+    store.error = None
+    assert await flusher.durable(10, timeout_s=10) is False
+
+    await flusher.stop()
+    assert failures == [failures[0]]
+    assert store.flushed_position == 0
+
+
+async def test_the_interval_flushes_without_being_asked():
+    store = StoreDouble()
+    flusher = flusher_of(store, interval_ms=10)
+    flusher.start()
+    store.max_position = 10
+
+    deadline = asyncio.get_running_loop().time() + 5
+    while store.flushed_position < 10:
+        assert asyncio.get_running_loop().time() < deadline
+        await asyncio.sleep(0.005)
+
+    await flusher.stop()
+
+
+async def test_a_stop_flushes_what_is_left():
+    store = StoreDouble()
+    flusher = flusher_of(store)
+    flusher.start()
+    store.max_position = 10
+
+    await flusher.stop()
+
+    assert store.flushed_position == 10

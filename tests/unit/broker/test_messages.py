@@ -1,0 +1,54 @@
+import random
+
+import pytest
+from regent_engine import tag_hash
+
+from workers.broker.errors import Refusal
+from workers.broker.message import Message, delay_level_of, is_batch, turn_aside, unique_key
+from workers.broker.processors.pulling import hashes_of
+
+
+def message(**properties):
+    return Message(topic="T", queue_id=3, body=b"x", properties=properties)
+
+
+def test_a_message_without_a_level_stays():
+    for properties in ({}, {"DELAY": "0"}, {"DELAY": "-1"}, {"DELAY": "soon"}, {"DELAY": ""}):
+        assert turn_aside(message(**properties), 18) == message(**properties)
+
+
+@pytest.mark.parametrize(("level", "queue_id"), [(1, 0), (18, 17), (99, 17)])
+def test_a_delayed_message_waits_in_the_queue_of_its_level(level, queue_id):
+    aside = turn_aside(message(DELAY=str(level), TIMER_DELAY_SEC="5", KEYS="k"), 18)
+
+    assert (aside.topic, aside.queue_id) == ("SCHEDULE_TOPIC_XXXX", queue_id)
+    assert aside.properties == {
+        "DELAY": str(queue_id + 1),
+        "KEYS": "k",
+        "REAL_TOPIC": "T",
+        "REAL_QID": "3",
+    }
+
+
+def test_a_level_is_read_leniently():
+    assert [delay_level_of({"DELAY": text}) for text in ("3", "x", "", "-2")] == [3, 0, 0, 0]
+
+
+def test_a_key_has_the_form_of_client_keys():
+    key = unique_key(("10.0.0.5", 50_000), 1_758_000_000_000, random.Random(1))
+
+    assert len(key) == 32
+    assert key.startswith("0A000005C350")
+    assert int(key, 16)
+
+
+@pytest.mark.parametrize("body", [b"", b"\0", b"\0\0\0\0", b"\0\0\0\x16" + bytes(18), b"x" * 50])
+def test_other_bytes_are_no_batch(body):
+    assert is_batch(body) == (body == b"\0\0\0\x16" + bytes(18))
+
+
+def test_tags_become_hashes_and_a_star_lets_all_pass():
+    assert hashes_of("A || TagA|| ") == [tag_hash("A"), 2598919]
+    assert hashes_of("*") is hashes_of("") is hashes_of(None) is None
+    with pytest.raises(Refusal):
+        hashes_of(" || ")

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+
+from workers.broker.settings import (
+    InvalidSetting,
+    describe_settings,
+    load_settings,
+    parse_delay_levels,
+    parse_settings,
+)
+
+
+def test_stock_names_are_understood():
+    given = {
+        "brokerClusterName": "C",
+        "brokerName": "b",
+        "brokerId": "0",
+        "listenPort": "10921",
+        "namesrvAddr": "127.0.0.1:9876; ns2:9877 ;ns3",
+        "brokerIP1": "10.0.0.9",
+        "storePathRootDir": "/data/store",
+        "storePathCommitLog": "/log",
+        "autoCreateTopicEnable": "false",
+        "defaultTopicQueueNums": "16",
+        "flushDiskType": "SYNC_FLUSH",
+        "mappedFileSizeConsumeQueue": "601",
+        "maxMessageSize": "65536",
+    }
+
+    settings = parse_settings(given).settings
+
+    assert (settings.cluster_name, settings.broker_name, settings.listen_port) == ("C", "b", 10921)
+    assert settings.name_servers == (("127.0.0.1", 9876), ("ns2", 9877), ("ns3", 9876))
+    assert settings.commit_log_dir == Path("/log")
+    assert settings.config_dir == Path("/data/store/config")
+    assert (settings.auto_create_topics, settings.flush_mode) == (False, "sync")
+    assert settings.queue_file_size_bytes == 620
+
+
+def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():
+    settings = parse_settings({}).settings
+
+    assert settings.delay_levels_ms[:3] == (1000, 5000, 10_000)
+    assert settings.delay_levels_ms[17] == 7_200_000
+    assert (settings.listen_port, settings.template_queue_count) == (10911, 8)
+    assert (settings.commit_log_file_size_bytes, settings.message_size_max_bytes) == (2**30, 2**22)
+    assert (settings.heartbeat_interval_ms, settings.heartbeat_timeout_ms) == (500, 3000)
+
+
+def test_properties_without_effect_are_listed_and_kept():
+    loaded = parse_settings({"deleteWhen": "04", "brokerName": "b", "fileReservedTime": "72"})
+
+    assert loaded.unused == ("deleteWhen", "fileReservedTime")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("listenPort", "70000"),
+        ("listenPort", "1"),
+        ("listenPort", "ten"),
+        ("brokerId", "-1"),
+        ("brokerName", ""),
+        ("brokerName", "a/b"),
+        ("brokerClusterName", "x" * 128),
+        ("flushDiskType", "async"),
+        ("autoCreateTopicEnable", "yes"),
+        ("messageDelayLevel", ""),
+        ("messageDelayLevel", "1s,5s"),
+        ("messageDelayLevel", "-1s"),
+        ("namesrvAddr", "host:port"),
+        ("namesrvAddr", ":9876"),
+        ("maxMessageSize", "9"),
+        ("defaultTopicQueueNums", "0"),
+    ],
+)
+def test_a_bad_value_names_its_property(name, value):
+    with pytest.raises(InvalidSetting) as caught:
+        parse_settings({name: value})
+
+    assert str(caught.value).startswith(f"{name}={value}: ")
+
+
+def test_delay_levels_know_their_units():
+    assert parse_delay_levels("1s 2m 3h 4d") == (1000, 120_000, 10_800_000, 345_600_000)
+
+
+def test_settings_are_described_as_given_or_by_default():
+    loaded = parse_settings({"messageDelayLevel": "90s 2m", "namesrvAddr": "a:1;b:2"})
+
+    described = describe_settings(loaded.settings, {})
+
+    assert described["messageDelayLevel"] == "90s 2m"
+    assert described["namesrvAddr"] == "a:1;b:2"
+    assert described["flushDiskType"] == "ASYNC_FLUSH"
+    assert described["autoCreateTopicEnable"] == "true"
+    assert parse_settings({name: value for name, value in described.items() if value}).unused == ()
+
+
+def test_a_file_that_is_not_text_is_an_error(tmp_path):
+    path = tmp_path / "broker.conf"
+    path.write_bytes(b"\xff\xfe")
+
+    with pytest.raises(InvalidSetting, match="UTF-8"):
+        load_settings(path)

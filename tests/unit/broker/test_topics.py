@@ -1,0 +1,92 @@
+import json
+
+import pytest
+
+from backend.remoting.bodies import TopicConfigTable
+from backend.remoting.java_json import decode
+from workers.broker.errors import Refusal
+from workers.broker.processors.topics import merge_attributes
+from workers.broker.settings import parse_settings
+from workers.broker.topics import TopicTable, system_topics, topic_from_template, topic_of
+
+
+def table(stored=None):
+    changes = []
+    return TopicTable(stored, listener=lambda name, topic: changes.append((name, topic))), changes
+
+
+def test_every_change_moves_the_version_and_is_told():
+    topics, changes = table()
+
+    assert topics.put(topic_of("T", 4), 10)
+    assert not topics.put(topic_of("T", 4), 20)
+    assert topics.put(topic_of("T", 8), 30)
+    assert topics.remove("T", 40)
+    assert not topics.remove("T", 50)
+
+    assert [name for name, _ in changes] == ["T", "T", "T"]
+    assert changes[-1][1] is None
+    assert (topics.data_version.counter, topics.data_version.timestamp_ms) == (3, 40)
+
+
+def test_a_stored_table_is_told_at_the_start_and_goes_on_from_its_version():
+    first, _ = table()
+    first.put(topic_of("T", 4), 10)
+
+    second, changes = table(decode(first.as_file(), TopicConfigTable))
+
+    assert changes == [("T", topic_of("T", 4))]
+    assert second.data_version == first.data_version
+    assert second.find("T") == topic_of("T", 4)
+
+
+def test_the_file_has_the_stock_members():
+    topics, _ = table()
+    topics.put(topic_of("T", 4), 10)
+
+    assert set(json.loads(topics.as_file())) == {"dataVersion", "topicConfigTable"}
+
+
+@pytest.mark.parametrize(("wished", "queues"), [(4, 4), (100, 8), (0, 0), (-3, 0)])
+def test_a_first_send_gets_what_it_wishes_within_the_template(wished, queues):
+    template = topic_of("TBW102", 8, 7)
+
+    topic = topic_from_template("T", template, wished)
+
+    assert (topic.read_queue_count, topic.write_queue_count, topic.permissions) == (
+        queues,
+        queues,
+        6,
+    )
+
+
+def test_a_template_that_does_not_pass_on_creates_nothing():
+    assert topic_from_template("T", topic_of("TBW102", 8, 6), 4) is None
+
+
+def test_the_template_passes_on_only_where_first_sends_may_create():
+    closed = parse_settings({"autoCreateTopicEnable": "false", "brokerName": "b"}).settings
+
+    permissions = {topic.name: topic.permissions for topic in system_topics(closed)}
+
+    assert permissions["TBW102"] == 6
+
+
+def test_the_schedule_topic_has_a_queue_for_each_level():
+    levels = " ".join(["1s"] * 30)
+    settings = parse_settings({"messageDelayLevel": levels, "brokerName": "b"}).settings
+
+    counts = {topic.name: topic.write_queue_count for topic in system_topics(settings)}
+
+    assert counts["SCHEDULE_TOPIC_XXXX"] == 30
+
+
+def test_attributes_are_added_and_removed():
+    assert merge_attributes({"a": "1", "b": "2"}, "+c=3,-a, +b=4") == {"b": "4", "c": "3"}
+    assert merge_attributes({"a": "1"}, "") == {"a": "1"}
+
+
+@pytest.mark.parametrize("changes", ["a=1", "+a", "-a=1", "+=1", "-"])
+def test_a_malformed_attribute_change_is_refused(changes):
+    with pytest.raises(Refusal):
+        merge_attributes({}, changes)
