@@ -48,11 +48,6 @@ def postgres_url() -> Iterator[str]:
 
 
 def _named(url: str, database: str) -> str:
-    return psycopg_url(url, database)
-
-
-def psycopg_url(url: str, database: str) -> str:
-    """Name another database in a server's address."""
     head, _, query = url.partition("?")
     return f"{head.rsplit('/', 1)[0]}/{database}?{query}"
 
@@ -147,6 +142,12 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
     client = Redis.from_url(redis_url)
     yield client
     await client.aclose()
+
+
+@pytest.fixture(name="eventually")
+def _eventually():
+    """Give the function that waits for a condition, which test modules can't import."""
+    return eventually
 
 
 async def eventually(condition, *, timeout_s: float = 5.0, interval_s: float = 0.01):

@@ -9,8 +9,8 @@ import strawberry
 
 from backend.api.graphql.context import Info
 from backend.api.graphql.scalars import Int64
-from backend.db.capacity_reports import CapacityReport as StoredReport
-from backend.db.capacity_reports import CapacityReportRow as StoredRow
+from backend.services.capacity import CapacityReport as StoredReport
+from backend.services.capacity import CapacityReportRow as StoredRow
 
 
 @strawberry.enum

@@ -12,7 +12,6 @@ from strawberry.extensions import SchemaExtension
 from strawberry.fastapi import BaseContext
 
 from backend.api.context import ApiContext, get_context, get_session
-from backend.db.capacity_reports import CapacityReportRow
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
 from backend.domain.page import Page
@@ -20,6 +19,7 @@ from backend.domain.session import Session
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.broker_groups import list_broker_groups
 from backend.services.brokers import list_brokers_of_groups
+from backend.services.capacity import CapacityReportRow
 from backend.services.capacity_rows import list_report_rows
 from backend.services.heartbeats import BrokerKey, list_heartbeats
 from backend.services.samples import ObservedSample, latest_samples

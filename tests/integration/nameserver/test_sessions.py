@@ -1,0 +1,113 @@
+"""Connections: what closes them, what closing them does, and what survives."""
+
+import asyncio
+import socket
+
+import pytest
+from regent_engine import encode_command
+
+from backend.clients.clock import SystemClock
+from backend.nameserver.server import NameServer
+
+ROUTE = {"topic": "orders"}
+
+
+async def test_a_closed_connection_takes_its_broker_out_at_once(
+    client, second_client, name_server, eventually
+):
+    await second_client.register()
+    assert (await client.ask(105, ROUTE)).code == 0
+
+    await second_client.close()
+
+    await eventually(lambda: name_server.describe().broker_count == 0, timeout_s=1)
+    assert (await client.ask(105, ROUTE)).code == 17
+
+
+async def test_a_broker_that_came_back_stays_when_its_old_connection_closes(
+    client, second_client, name_server, eventually
+):
+    await second_client.register()
+    await client.register()
+
+    await second_client.close()
+
+    await eventually(lambda: name_server.describe().connection_count == 1)
+    assert (await client.ask(105, ROUTE)).code == 0
+
+
+async def test_a_silent_broker_is_closed_and_taken_out(client, second_client):
+    await second_client.register(heartbeatTimeoutMillis="1000")
+
+    assert await second_client.is_closed_by_peer()
+
+    assert (await client.ask(105, ROUTE)).code == 17
+
+
+async def test_a_heartbeat_keeps_a_broker(client, second_client, name_server):
+    await second_client.register(heartbeatTimeoutMillis="1000")
+    ext = {"clusterName": "main", "brokerName": "broker-a", "brokerAddr": "10.0.0.1:10911"}
+    ends_at = asyncio.get_running_loop().time() + 2
+
+    while asyncio.get_running_loop().time() < ends_at:
+        await second_client.send(904, ext, oneway=True)
+        await asyncio.sleep(0.1)
+
+    assert name_server.describe().broker_count == 1
+    assert (await client.ask(105, ROUTE)).code == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\xff" * 64,
+        b"\x7f\xff\xff\xff\x00\x00\x00\x00",
+        b"\x01\x00\x00\x01\x00\x00\x00\x10",
+        b"\x00\x00\x00\x08\x00\x00\xff\xff\x00\x00\x00\x00",
+        b"\x00\x00\x00\x06\x00\x00\x00\x02{]",
+    ],
+    ids=["http", "ones", "largest", "oversize", "header-beyond-frame", "broken-json"],
+)
+async def test_garbage_closes_its_connection_and_no_other(client, second_client, data):
+    second_client.writer.write(data)
+
+    assert await second_client.is_closed_by_peer()
+
+    assert (await client.ask(9_999)).code == 3
+
+
+async def test_requests_may_come_byte_by_byte_and_back_to_back(client):
+    frames = b"".join(
+        encode_command(code=105, opaque=number, ext=ROUTE, version=513) for number in range(3)
+    )
+
+    for byte in frames:
+        client.writer.write(bytes([byte]))
+        await client.writer.drain()
+    client.writer.write(frames)
+
+    opaques = [(await client.receive()).opaque for _ in range(6)]
+    assert opaques == [0, 1, 2, 0, 1, 2]
+
+
+async def test_a_peer_that_reads_nothing_stops_being_read(client, second_client):
+    await client.register()
+    frame = encode_command(code=105, opaque=1, ext=ROUTE, version=513)
+
+    second_client.writer.transport.pause_reading()
+    for _ in range(200):
+        second_client.writer.write(frame * 500)
+        await asyncio.sleep(0)
+
+    assert (await client.ask(105, ROUTE)).code == 0
+    second_client.writer.transport.abort()
+
+
+async def test_a_port_in_use_is_an_error_at_once(database, redis):
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+
+    with taken, pytest.raises(OSError, match="in use"):
+        await NameServer.serve("127.0.0.1", port, **stores).__aenter__()

@@ -1,0 +1,136 @@
+"""What the name server learns reaches Postgres and Redis, and refused things do not."""
+
+import pytest
+from sqlalchemy import func, select, text
+
+from backend.clients.clock import SystemClock
+from backend.db.tables import brokers, clusters, topic_placements, topics
+from backend.nameserver.server import NameServer
+from backend.services.heartbeats import BrokerKey, list_heartbeats
+
+KEY = BrokerKey("main", "broker-a", 0)
+
+
+async def scalar(database, statement):
+    async with database.connect() as connection:
+        return await connection.scalar(statement)
+
+
+async def count(database, table):
+    return await scalar(database, select(func.count()).select_from(table))
+
+
+async def state(database):
+    return await scalar(database, select(brokers.c.state))
+
+
+async def test_a_registration_is_written(client, database, eventually):
+    await client.register()
+
+    async def is_written():
+        return await count(database, topic_placements) == 2
+
+    await eventually(is_written)
+    assert await state(database) == "online"
+    assert await scalar(database, select(clusters.c.name)) == "main"
+
+
+async def test_a_heartbeat_is_written_with_our_clock(client, redis, eventually):
+    before_ms = SystemClock().now_ms()
+    await client.register()
+
+    async def heard():
+        return (await list_heartbeats(redis, [KEY])).get(KEY)
+
+    heard_at_ms = await eventually(heard)
+    assert before_ms <= heard_at_ms <= SystemClock().now_ms()
+
+
+async def test_a_broker_that_left_is_offline_and_its_heartbeat_forgotten(
+    client, database, redis, eventually
+):
+    await client.register()
+
+    async def is_state(wanted):
+        return await state(database) == wanted
+
+    await eventually(lambda: is_state("online"))
+    await client.close()
+    await eventually(lambda: is_state("offline"))
+
+    async def is_forgotten():
+        return await list_heartbeats(redis, [KEY]) == {}
+
+    await eventually(is_forgotten)
+    assert await count(database, topics) == 2
+
+
+async def test_a_deleted_topic_is_removed(client, database, eventually):
+    await client.register()
+
+    async def topics_are(wanted):
+        return await count(database, topics) == wanted
+
+    await eventually(lambda: topics_are(2))
+    await client.ask(216, {"topic": "orders"})
+
+    await eventually(lambda: topics_are(1))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"clusterName": "a/b"},
+        {"clusterName": ".."},
+        {"brokerName": "a\0b"},
+        {"brokerName": "x" * 256},
+        {"brokerAddr": "no-port"},
+        {"topics": {"a/b": (1, 1, 6), "c": (1, 1, 6)}},
+        {"topics": {"..": (1, 1, 6), "c": (1, 1, 6)}},
+        {"topics": {"a\0b": (1, 1, 6), "c": (1, 1, 6)}},
+        {"topics": {"x" * 256: (1, 1, 6), "c": (1, 1, 6)}},
+        {"topics": {"orders": (-1, 1, 6), "c": (1, 1, 6)}},
+        {"topics": {"orders": (1, 1, 99), "c": (1, 1, 6)}},
+    ],
+)
+async def test_a_bad_name_is_refused_and_writes_nothing(client, name_server, database, changes):
+    answer = await client.register(**changes)
+    await name_server._write_behind.drain()
+
+    assert answer.code == 29
+    assert await count(database, clusters) == 0
+    assert name_server.describe().broker_count == 0
+    assert name_server.describe().topic_count == 0
+
+
+async def test_what_was_learned_while_postgres_was_away_is_written_when_it_is_back(
+    client, database, eventually
+):
+    async with database.begin() as connection:
+        await connection.execute(text("ALTER TABLE brokers RENAME TO brokers_away"))
+    await client.register()
+    await client.register(topics={"late": (1, 1, 6)}, haServerAddr="10.0.0.1:20912")
+    assert (await client.ask(105, {"topic": "orders"})).code == 0
+
+    async with database.begin() as connection:
+        await connection.execute(text("ALTER TABLE brokers_away RENAME TO brokers"))
+
+    async def is_written():
+        return await count(database, topic_placements) == 3
+
+    await eventually(is_written)
+    assert await scalar(database, select(brokers.c.ha_address)) == "10.0.0.1:20912"
+
+
+async def test_a_server_that_stops_writes_what_waits_and_leaves_brokers_online(
+    database, redis, connect
+):
+    async with NameServer.serve(
+        "127.0.0.1", 0, database=database, redis=redis, clock=SystemClock()
+    ) as server:
+        client = await connect(server)
+        await client.register()
+
+    assert await client.is_closed_by_peer()
+    assert await state(database) == "online"
+    assert await count(database, topics) == 2

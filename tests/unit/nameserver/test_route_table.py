@@ -1,0 +1,400 @@
+"""The rules of registration, leaving and routes, each row of control-plane.md 4 by itself."""
+
+import pytest
+
+from backend.domain.broker import DataVersion
+from backend.domain.errors import RegistrationRefused, RouteNotFound
+from backend.domain.topic import QueueSettings
+from backend.nameserver.members import Departure, Registration
+from backend.nameserver.route_table import RouteTable
+
+ORDERS = {"orders": QueueSettings(4, 4, 6), "TBW102": QueueSettings(8, 8, 7)}
+FIRST, SECOND = object(), object()
+
+
+def registration(broker_id=0, address="10.0.0.1:10911", **changes):
+    values = {
+        "cluster_name": "main",
+        "group_name": "broker-a",
+        "broker_id": broker_id,
+        "address": address,
+        "ha_address": "10.0.0.1:10912",
+        "heartbeat_timeout_ms": 10_000,
+        "data_version": DataVersion(0, 1_000, 1),
+    }
+    return Registration(**(values | changes))
+
+
+def register(table, broker_id=0, address=None, *, topics=None, now_ms=0, connection=FIRST, **more):
+    address = address or f"10.0.0.{broker_id + 1}:10911"
+    return table.register(
+        registration(broker_id, address, **more),
+        ORDERS if topics is None else topics,
+        now_ms=now_ms,
+        connection=connection,
+    )
+
+
+def leave(table, broker_id=0, address=None, *, cluster="main", group="broker-a"):
+    address = address or f"10.0.0.{broker_id + 1}:10911"
+    table.remove([Departure(cluster, group, broker_id, address)])
+
+
+def addresses(table, topic="orders"):
+    return dict(table.route(topic).entries[0].members.addresses)
+
+
+def permissions(table, topic="orders"):
+    return table.route(topic).entries[0].settings.permissions
+
+
+@pytest.fixture
+def table():
+    return RouteTable()
+
+
+def test_a_master_with_two_topics_is_taken_in_without_master_data(table):
+    outcome = register(table)
+
+    assert outcome.is_accepted
+    assert outcome.master is None
+    assert addresses(table) == {0: "10.0.0.1:10911"}
+
+
+def test_a_replica_learns_its_master(table):
+    register(table)
+
+    outcome = register(table, 1)
+
+    assert outcome.master.registration.address == "10.0.0.1:10911"
+    assert outcome.master.registration.ha_address == "10.0.0.1:10912"
+    assert addresses(table) == {0: "10.0.0.1:10911", 1: "10.0.0.2:10911"}
+
+
+def test_a_broker_that_is_not_known_may_not_begin_with_one_topic(table):
+    with pytest.raises(RegistrationRefused, match="register broker failed"):
+        register(table, topics={"orders": QueueSettings(4, 4, 6)})
+
+    assert table.list_groups() == []
+    assert table.version == 0
+
+
+def test_a_known_broker_may_add_one_topic(table):
+    register(table)
+
+    outcome = register(
+        table, topics={"bills": QueueSettings(1, 1, 6)}, data_version=DataVersion(0, 2_000, 2)
+    )
+
+    assert list(outcome.changed_topics) == ["bills"]
+    assert table.list_topics() == ["TBW102", "bills", "orders"]
+
+
+def test_topics_missing_in_a_later_registration_stay(table):
+    register(table)
+
+    register(table, topics={}, data_version=DataVersion(0, 2_000, 2))
+
+    assert table.list_topics() == ["TBW102", "orders"]
+
+
+def test_an_address_has_one_id_in_its_group(table):
+    register(table, 1, "10.0.0.9:10911")
+
+    register(table, 0, "10.0.0.9:10911")
+
+    assert addresses(table) == {0: "10.0.0.9:10911"}
+
+
+def test_a_new_address_takes_an_id_over(table):
+    register(table, address="10.0.0.1:10911", data_version=DataVersion(1, 0, 0))
+
+    register(table, address="10.0.0.2:10911", data_version=DataVersion(2, 0, 0))
+
+    assert addresses(table) == {0: "10.0.0.2:10911"}
+
+
+def test_groups_without_a_controller_let_the_later_registration_win(table):
+    register(table, address="10.0.0.1:10911")
+
+    register(table, address="10.0.0.2:10911")
+
+    assert addresses(table) == {0: "10.0.0.2:10911"}
+
+
+def test_a_master_of_an_older_epoch_is_ignored_and_not_heard_any_more(table):
+    register(table, address="10.0.0.1:10911", data_version=DataVersion(2, 0, 0))
+
+    outcome = register(table, address="10.0.0.9:10911", data_version=DataVersion(1, 0, 0))
+
+    assert not outcome.is_accepted
+    assert addresses(table) == {0: "10.0.0.1:10911"}
+    assert table.heard("main", "10.0.0.9:10911", now_ms=1) is None
+
+
+def test_an_id_whose_holder_is_no_longer_heard_is_free_whatever_the_epoch(table):
+    register(table, address="10.0.0.1:10911", data_version=DataVersion(2, 0, 0))
+    register(table, 1, data_version=DataVersion(2, 0, 0))
+    leave(table, 0, "10.0.0.1:10911")
+
+    outcome = register(table, address="10.0.0.9:10911", data_version=DataVersion(1, 0, 0))
+
+    assert outcome.is_accepted
+
+
+def test_a_replica_does_not_speak_for_its_group_while_a_master_does(table):
+    register(table)
+
+    outcome = register(table, 1, topics={"other": QueueSettings(1, 1, 6)} | ORDERS)
+
+    assert outcome.changed_topics == {}
+    assert table.list_topics() == ["TBW102", "orders"]
+
+
+def test_an_old_replica_never_speaks_for_its_group(table):
+    register(table, 1)
+
+    assert table.list_topics() == []
+
+
+def test_the_smallest_replica_speaks_without_the_write_bit(table):
+    register(table, 2, acting_master_enabled=True)
+    register(table, 3, acting_master_enabled=True, topics={"late": QueueSettings(1, 1, 6)} | ORDERS)
+
+    assert table.list_topics() == ["TBW102", "orders"]
+    assert permissions(table) == 4
+    assert permissions(table, "TBW102") == 5
+
+
+def test_a_replica_speaks_with_the_write_bit_when_its_group_has_no_acting_master(table):
+    register(table, 2, acting_master_enabled=False)
+
+    assert permissions(table) == 6
+
+
+def test_settings_change_only_with_the_data_version(table):
+    register(table)
+    changed = {"orders": QueueSettings(9, 9, 6), "TBW102": QueueSettings(8, 8, 7)}
+
+    same = register(table, topics=changed)
+    newer = register(table, topics=changed, data_version=DataVersion(0, 2_000, 2))
+
+    assert same.changed_topics == {}
+    assert list(newer.changed_topics) == ["orders"]
+
+
+def test_a_topic_that_was_not_known_is_added_whatever_the_version(table):
+    register(table)
+
+    outcome = register(table, topics=ORDERS | {"bills": QueueSettings(1, 1, 6)})
+
+    assert list(outcome.changed_topics) == ["bills"]
+
+
+def test_a_broker_moved_to_another_group_leaves_the_first(table):
+    register(table, address="10.0.0.1:10911")
+
+    outcome = register(table, address="10.0.0.1:10911", group_name="broker-b")
+
+    assert outcome.moved_from.group_name == "broker-a"
+    assert [group.group_name for group in table.list_groups()] == ["broker-b"]
+
+
+def test_two_clusters_may_use_one_group_name(table):
+    register(table)
+    register(table, address="10.1.0.1:10911", cluster_name="other")
+
+    leave(table, address="10.1.0.1:10911", cluster="other")
+
+    assert [entry.members.cluster_name for entry in table.route("orders").entries] == ["main"]
+
+
+def test_a_good_bye_of_another_group_changes_nothing(table):
+    register(table)
+
+    leave(table, group="broker-b")
+
+    assert table.heard("main", "10.0.0.1:10911", now_ms=1) is not None
+
+
+def test_the_last_broker_takes_the_topics_of_its_group_along(table):
+    register(table)
+
+    leave(table)
+
+    with pytest.raises(RouteNotFound):
+        table.route("orders")
+    assert table.list_topics() == []
+
+
+def test_groups_that_leave_together_leave_nothing(table):
+    register(table)
+    register(table, address="10.1.0.1:10911", group_name="broker-b")
+
+    table.remove(
+        [
+            Departure("main", "broker-a", 0, "10.0.0.1:10911"),
+            Departure("main", "broker-b", 0, "10.1.0.1:10911"),
+        ]
+    )
+
+    assert (table.list_topics(), table.list_groups()) == ([], [])
+
+
+def test_a_replica_acts_as_master_after_the_master_left(table):
+    register(table, acting_master_enabled=True)
+    register(table, 1, acting_master_enabled=True)
+
+    leave(table)
+
+    assert addresses(table) == {0: "10.0.0.2:10911"}
+    assert permissions(table) == 4
+    assert table.find_group("main", "broker-a").addresses == {1: "10.0.0.2:10911"}
+
+
+def test_without_acting_masters_a_lone_replica_keeps_its_id_and_the_permissions(table):
+    register(table)
+    register(table, 1)
+
+    leave(table)
+
+    assert addresses(table) == {1: "10.0.0.2:10911"}
+    assert permissions(table) == 6
+
+
+def test_a_master_that_returns_takes_writes_again(table):
+    register(table, acting_master_enabled=True)
+    register(table, 1, acting_master_enabled=True)
+    leave(table)
+
+    register(table, acting_master_enabled=True)
+
+    assert addresses(table) == {0: "10.0.0.1:10911", 1: "10.0.0.2:10911"}
+    assert permissions(table) == 6
+
+
+def test_acting_moves_on_to_the_next_replica(table):
+    for broker_id in (0, 1, 2):
+        register(table, broker_id, acting_master_enabled=True)
+
+    leave(table, 0)
+    leave(table, 1)
+
+    assert addresses(table) == {0: "10.0.0.3:10911"}
+
+
+def test_the_members_topic_shows_real_ids(table):
+    name = "rmq_sys_SYNC_BROKER_MEMBER_broker-a"
+    topics = ORDERS | {name: QueueSettings(1, 1, 1)}
+    register(table, topics=topics, acting_master_enabled=True)
+    register(table, 1, acting_master_enabled=True)
+
+    leave(table)
+
+    assert addresses(table, name) == {1: "10.0.0.2:10911"}
+
+
+def test_silence_longer_than_asked_for_is_found(table):
+    register(table, now_ms=1_000)
+    register(table, 1, now_ms=1_000, heartbeat_timeout_ms=60_000)
+
+    assert table.list_silent(now_ms=11_000) == []
+    assert [broker.registration.broker_id for broker in table.list_silent(now_ms=11_001)] == [0]
+
+
+def test_a_heartbeat_ends_silence(table):
+    register(table, now_ms=1_000)
+
+    table.heard("main", "10.0.0.1:10911", now_ms=9_000)
+
+    assert table.list_silent(now_ms=11_001) == []
+
+
+def test_all_brokers_of_a_connection_are_found(table):
+    register(table, connection=FIRST)
+    register(table, 1, connection=FIRST)
+    register(table, 2, connection=SECOND)
+
+    ids = [broker.registration.broker_id for broker in table.list_of_connection(FIRST)]
+
+    assert ids == [0, 1]
+
+
+def test_a_broker_that_came_back_is_not_of_its_old_connection(table):
+    register(table, connection=FIRST)
+
+    register(table, connection=SECOND)
+
+    assert table.list_of_connection(FIRST) == []
+
+
+def test_wiped_permission_survives_the_same_version_and_not_a_new_one(table):
+    register(table)
+
+    count = table.wipe_write("broker-a")
+    register(table)
+    after_same = permissions(table)
+    register(table, data_version=DataVersion(0, 2_000, 2))
+
+    assert (count, after_same, permissions(table)) == (2, 4, 6)
+
+
+def test_added_permission_is_exactly_read_and_write(table):
+    register(table)
+    table.wipe_write("broker-a")
+
+    count = table.add_write("broker-a")
+
+    assert (count, permissions(table), permissions(table, "TBW102")) == (2, 6, 6)
+
+
+def test_deleting_a_topic_in_one_cluster_leaves_the_other(table):
+    register(table)
+    register(table, address="10.1.0.1:10911", cluster_name="other")
+
+    table.remove_topic("orders", cluster_name="main")
+
+    assert [entry.members.cluster_name for entry in table.route("orders").entries] == ["other"]
+
+
+def test_deleting_a_topic_everywhere_forgets_it(table):
+    register(table)
+
+    assert table.remove_topic("orders")
+    assert not table.remove_topic("orders")
+    assert table.list_topics() == ["TBW102"]
+
+
+def test_a_topic_is_added_only_to_groups_that_are_known(table):
+    register(table)
+    settings = QueueSettings(2, 2, 6)
+
+    refused = table.add_topic("late", {"broker-a": settings, "broker-x": settings})
+    added = table.add_topic("late", {"broker-a": settings})
+
+    assert (refused, added) == (False, True)
+    assert table.route("late").entries[0].settings == settings
+
+
+def test_topics_of_a_cluster_are_those_of_its_groups(table):
+    register(table)
+    register(
+        table,
+        address="10.1.0.1:10911",
+        cluster_name="other",
+        topics={"x": QueueSettings(1, 1, 6), "y": QueueSettings(1, 1, 6)},
+    )
+
+    assert table.list_topics(cluster_name="other") == ["x", "y"]
+
+
+def test_the_version_rises_with_changes_only(table):
+    register(table)
+    after_first = table.version
+
+    register(table)
+    register(table, now_ms=5)
+    unchanged = table.version
+    leave(table)
+
+    assert (after_first, unchanged, table.version) == (1, 1, 2)
