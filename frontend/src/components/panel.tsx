@@ -20,7 +20,7 @@ export function Panel({ title, aside, flush = false, children }: PanelProps) {
         </h2>
         <div className={classes.aside}>{aside}</div>
       </header>
-      <div className={flush ? undefined : classes.body}>{children}</div>
+      <div className={flush ? classes.flush : classes.body}>{children}</div>
     </section>
   );
 }

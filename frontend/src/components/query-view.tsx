@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatClock } from '@/lib/format';
-import type { Answer } from '@/lib/graphql';
+import { type Answer, findUnread } from '@/lib/graphql';
 import { ErrorNotice } from './error-notice';
 import { Notice } from './notice';
 import { SkeletonLines } from './skeleton-lines';
@@ -10,19 +10,22 @@ import { SkeletonLines } from './skeleton-lines';
 type QueryViewProps<T> = {
   query: UseQueryResult<Answer<T>>;
   skeleton?: ReactNode;
+  /** The field without which there is nothing to draw. */
+  needs?: keyof T & string;
   children: (data: T, observedAtMs: number) => ReactNode;
 };
 
 /** Loading, error, partial and data of one query, drawn alike on every page. */
-export function QueryView<T>({ query, skeleton, children }: QueryViewProps<T>) {
+export function QueryView<T>({ query, skeleton, needs, children }: QueryViewProps<T>) {
   const { t } = useTranslation();
+  const retry = () => void query.refetch();
   const answer = query.data;
   if (answer === undefined) {
-    if (query.error) {
-      return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
-    }
+    if (query.error) return <ErrorNotice error={query.error} onRetry={retry} />;
     return skeleton ?? <SkeletonLines />;
   }
+  const unread = needs ? findUnread(answer, needs) : undefined;
+  if (unread) return <ErrorNotice error={unread} onRetry={retry} />;
   return (
     <>
       {query.error ? (

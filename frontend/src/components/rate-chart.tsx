@@ -55,7 +55,7 @@ function options(width: number, timeLabel: string, labels: [string, string]): uP
     cursor: { y: false, points: { size: 6 } },
     hooks: { setCursor: [showLatest], setData: [showLatest] },
     scales: {
-      x: { range: (_chart, min, max) => [Math.min(min, max - spanMinSeconds), max] },
+      x: { range: timeRange },
       y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.12)] },
     },
     axes: [
@@ -84,6 +84,13 @@ function alone(chart: uPlot, series: number): number[] {
     (at) =>
       rates[at] !== null && (rates[at - 1] ?? null) === null && (rates[at + 1] ?? null) === null,
   );
+}
+
+/** At least five minutes, so that a young chart grows into its frame from the right. */
+function timeRange(chart: uPlot): uPlot.Range.MinMax {
+  const times = chart.data[0];
+  const last = times.at(-1) ?? 0;
+  return [Math.min(times[0] ?? last, last - spanMinSeconds), last];
 }
 
 /** While nobody points at the chart its legend tells the latest figures. */

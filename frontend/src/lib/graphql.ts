@@ -15,6 +15,13 @@ type WireError = {
 };
 type WireAnswer<T> = { data?: T | null; errors?: WireError[] };
 
+/** Why a field is null, where that is because it could not be read and not because there is none. */
+export function findUnread<T>(answer: Answer<T>, field: keyof T & string): ApiError | undefined {
+  if (answer.data[field] !== null) return undefined;
+  const problem = answer.problems.find(({ path }) => path.split('.')[0] === field);
+  return problem && new ApiError(problem.code, problem.message);
+}
+
 export function operationName(document: string): string {
   return /\b(?:query|mutation|subscription)\s+(\w+)/.exec(document)?.[1] ?? '';
 }

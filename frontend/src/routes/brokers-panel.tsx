@@ -28,7 +28,7 @@ export function BrokersPanel({ clusterName, sort, onSort }: BrokersPanelProps) {
         </Notice>
       ) : null}
       <Panel title={t('brokers.title')} flush>
-        <QueryView query={query}>
+        <QueryView query={query} needs="cluster">
           {() =>
             brokers.length > 0 ? (
               <BrokerTable brokers={brokers} sort={sort} onSort={onSort} />

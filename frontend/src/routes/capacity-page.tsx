@@ -34,7 +34,7 @@ export function CapacityPage() {
       }
     >
       {shownId === undefined ? null : (
-        <QueryView query={report}>
+        <QueryView query={report} needs="capacityReport">
           {({ capacityReport: shown }) =>
             shown === null ? (
               <EmptyState title={t('capacity.missing')} />

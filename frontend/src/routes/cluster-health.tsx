@@ -1,11 +1,17 @@
+import { useTranslation } from 'react-i18next';
+import { StateMark } from '@/components/state-mark';
 import { HealthSentence } from '@/features/overview/health-sentence';
 import { hasOnlineMaster, isOnline } from '@/features/topology/broker-view';
 import { useTopology } from './use-topology';
 
 /** Sums a cluster up in a sentence; says nothing until it knows. */
 export function ClusterHealth({ clusterName }: { clusterName: string }) {
+  const { t } = useTranslation();
   const { query, groups } = useTopology(clusterName);
   if (query.data === undefined) return null;
+  if (query.data.data.cluster === null) {
+    return <StateMark tone="unknown" label={t('health.unknown')} />;
+  }
   const brokers = groups.flatMap((group) => group.brokers);
   return (
     <HealthSentence

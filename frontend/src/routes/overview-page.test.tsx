@@ -133,6 +133,15 @@ test('an answer with holes shows what there is and names the rest', async () => 
   expect(screen.getByText(/broker-b timed out/)).toBeVisible();
 });
 
+test('groups that could not be read are not taken for none', async () => {
+  const unread = graphqlError('internal', 'It broke.', { ...aTopology([]), cluster: null });
+  renderConsole('/', { answers: { Topology: () => unread } });
+
+  expect(await screen.findByText('The state of the cluster is unknown.')).toBeVisible();
+  expect(await screen.findByRole('alert')).toHaveTextContent('It broke.');
+  expect(screen.queryByText('No broker has registered yet')).not.toBeInTheDocument();
+});
+
 test('the rates are also a table, and the address says so', async () => {
   renderConsole('/?rates=table');
 

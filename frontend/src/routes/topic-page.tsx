@@ -26,7 +26,7 @@ export function TopicPage() {
     <Page title={topicName} crumb={back}>
       <WithCluster>
         {() => (
-          <QueryView query={query}>
+          <QueryView query={query} needs="cluster">
             {({ cluster }, observedAtMs) =>
               cluster?.topic ? (
                 <TopicSections

@@ -21,7 +21,7 @@ export function TopicsPanel({ clusterName }: { clusterName: string }) {
   const emptyWord = search !== undefined || kind !== undefined ? 'noMatch' : 'none';
   return (
     <Panel title={t('topics.list')} aside={observed} flush>
-      <QueryView query={query}>
+      <QueryView query={query} needs="cluster">
         {({ cluster }) => {
           if (cluster === null) {
             return <EmptyState title={t('cluster.unknownTitle', { name: clusterName })} />;

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Notice } from '@/components/notice';
@@ -8,12 +9,14 @@ import { NameServerTable } from '@/features/topology/name-server-table';
 import { TopologyPicture } from '@/features/topology/topology-picture';
 import { useTopology } from './use-topology';
 
-/** The picture of a cluster and its name servers. */
-export function TopologyOverview({ clusterName }: { clusterName: string }) {
+type TopologyOverviewProps = { clusterName: string; children: ReactNode };
+
+/** The picture of a cluster and its name servers, and what follows when there are any. */
+export function TopologyOverview({ clusterName, children }: TopologyOverviewProps) {
   const { t } = useTranslation();
   const { query, groups } = useTopology(clusterName);
   return (
-    <QueryView query={query}>
+    <QueryView query={query} needs="cluster">
       {({ nameServers, cluster }, observedAtMs) => {
         if (cluster === null) {
           return <EmptyState title={t('cluster.unknownTitle', { name: clusterName })} />;
@@ -49,6 +52,7 @@ export function TopologyOverview({ clusterName }: { clusterName: string }) {
                 <EmptyState title={t('nameServers.none')} />
               )}
             </Panel>
+            {children}
           </>
         );
       }}

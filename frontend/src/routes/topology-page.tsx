@@ -14,14 +14,15 @@ export function TopologyPage() {
     <WithCluster>
       {(clusterName) => (
         <Page title={t('topology.title')}>
-          <TopologyOverview clusterName={clusterName} />
-          <BrokersPanel
-            clusterName={clusterName}
-            sort={sort}
-            onSort={(next) =>
-              void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
-            }
-          />
+          <TopologyOverview clusterName={clusterName}>
+            <BrokersPanel
+              clusterName={clusterName}
+              sort={sort}
+              onSort={(next) =>
+                void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+              }
+            />
+          </TopologyOverview>
         </Page>
       )}
     </WithCluster>

@@ -20,6 +20,7 @@ vi.mock('uplot', () => ({ default: NoChart }));
 vi.stubGlobal('ResizeObserver', NoObserver);
 vi.stubGlobal('scrollTo', () => undefined);
 Element.prototype.scrollIntoView = () => undefined;
+Element.prototype.scrollTo = () => undefined;
 window.matchMedia = (query: string) =>
   ({
     matches: false,
