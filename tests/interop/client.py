@@ -79,6 +79,7 @@ class StockClient:
             "user.home": str(self.home),
             "rocketmq.client.logRoot": str(self.home),
             "rocketmq.client.logLevel": "WARN",
+            "com.rocketmq.remoting.client.connect.timeout": "10000",
             **system,
         }
         command = [
@@ -108,6 +109,10 @@ class RunningScenario:
         )
         for reader in self._readers:
             reader.start()
+
+    @property
+    def event_count(self) -> int:
+        return len(self._events)
 
     def wait_for(
         self,

@@ -29,6 +29,7 @@ class Recorder:
         self._name_server = name_server
         self._brokers = brokers
         self._numbers = itertools.count(1)
+        self._servers: list[asyncio.Server] = []
         self._connections: set[asyncio.Task[None]] = set()
         self._replacements: dict[bytes, bytes] = {}
         self.name_server_address = ""
@@ -41,6 +42,8 @@ class Recorder:
         self.name_server_address = await self._open("name-server", self._name_server)
 
     async def close(self) -> None:
+        for server in self._servers:
+            server.close()
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
@@ -59,6 +62,7 @@ class Recorder:
                 self._connections.discard(task)
 
         server = await asyncio.start_server(on_client, "127.0.0.1", 0)
+        self._servers.append(server)
         host, port = server.sockets[0].getsockname()
         return f"{host}:{port}"
 

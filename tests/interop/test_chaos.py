@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.interop.client import VERSIONS, RunningScenario, StockClient
-from tests.system.cluster import Cluster
+from tests.system.cluster import BrokerProcess, Cluster
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -31,16 +31,18 @@ def test_every_acknowledged_message_is_read_back_after_ten_kills(
     journal = tmp_path / "acknowledged.tsv"
     names = [broker.name for broker in cluster.brokers]
 
-    with client.start("chaos-send", topic="chaos", threads=THREADS, journal=journal) as sending:
+    options = {"topic": "chaos", "threads": THREADS, "journal": journal, "send_timeout_ms": 3_000}
+    with client.start("chaos-send", **options) as sending:
+        seen = dict.fromkeys(names, 0)
         for name in itertools.islice(itertools.cycle(names), KILLS):
-            await_acknowledgements(sending, name)
-            kill(cluster, name)
+            # One broker comes back while the other takes the sends and is killed in its turn.
+            broker = cluster.await_broker(name)
+            await_acknowledgements(sending, name, seen[name] + ACKNOWLEDGED_BEFORE_A_KILL)
+            seen[name] = kill(broker, sending)
         for name in names:
-            await_acknowledgements(sending, name)
+            await_acknowledgements(sending, name, seen[name] + ACKNOWLEDGED_BEFORE_A_KILL)
         sending.tell("stop")
         sent = sending.result()
-    for name in names:
-        cluster.await_broker(name)
     read = client.run("read-back", topic="chaos", group="chaos-group", journal=journal)
 
     assert read["acknowledged"] == sum(sent["acknowledged"].values())
@@ -48,20 +50,22 @@ def test_every_acknowledged_message_is_read_back_after_ten_kills(
     assert sent["failed"] > 0, "no kill hit a send, so nothing was shown"
 
 
-def kill(cluster: Cluster, name: str) -> None:
-    killed = cluster.broker(name).pid
-    assert killed is not None, f"{name} is not running"
-    os.kill(killed, signal.SIGKILL)
-    # Its successor, and not yet the killed one, must take the sends that are waited for next.
-    cluster.await_broker(name, other_than=killed)
+def kill(broker: BrokerProcess, sending: RunningScenario) -> int:
+    """Kill a broker and return how many sends it had acknowledged by then."""
+    assert broker.pid is not None
+    os.kill(broker.pid, signal.SIGKILL)
+    # The next event may have been on its way already; the one after it is from after the kill.
+    due = sending.event_count + 2
+    after = sending.wait_for(lambda _event: sending.event_count >= due, timeout_s=20)
+    return acknowledged(after, broker.name)
 
 
-def await_acknowledgements(sending: RunningScenario, name: str) -> None:
-    def count(event: dict[str, Any]) -> int:
-        return event.get("acknowledged", {}).get(name, 0)
-
-    start = count(sending.wait_for(lambda event: event["event"] == "progress", timeout_s=20))
+def await_acknowledgements(sending: RunningScenario, name: str, count: int) -> None:
     sending.wait_for(
-        lambda event: count(event) >= start + ACKNOWLEDGED_BEFORE_A_KILL,
+        lambda event: acknowledged(event, name) >= count,
         timeout_s=RETURN_TIMEOUT_S,
     )
+
+
+def acknowledged(event: dict[str, Any], name: str) -> int:
+    return event.get("acknowledged", {}).get(name, 0)

@@ -5,10 +5,19 @@ import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 
-/** Stock clients with their defaults, but for a shorter route poll: tests must not wait 30 s. */
+/**
+ * Stock clients with their defaults, but for shorter polls, so that tests need not wait 30 s, and
+ * longer timeouts, so that a busy machine fails no test.
+ */
 final class Clients {
     private static final int ROUTE_POLL_MS = 1_000;
+    /**
+     * A client whose queues change while it sends a heartbeat sends none for the change, and is
+     * refused its pulls (code 25) until the next one, by default half a minute later.
+     */
+    private static final int HEARTBEAT_MS = 1_000;
     private static final int OFFSET_PERSIST_MS = 1_000;
+    private static final int ANSWER_TIMEOUT_MS = 15_000;
 
     private Clients() {
     }
@@ -16,6 +25,7 @@ final class Clients {
     static DefaultMQProducer producer(Arguments arguments, String group) {
         DefaultMQProducer producer = new DefaultMQProducer(group);
         configure(producer, arguments, "producer");
+        producer.setSendMsgTimeout(arguments.number("send-timeout-ms", ANSWER_TIMEOUT_MS));
         return producer;
     }
 
@@ -31,5 +41,7 @@ final class Clients {
         client.setNamesrvAddr(arguments.text("name-server"));
         client.setInstanceName(instance + "-" + ProcessHandle.current().pid());
         client.setPollNameServerInterval(ROUTE_POLL_MS);
+        client.setHeartbeatBrokerInterval(HEARTBEAT_MS);
+        client.setMqClientApiTimeout(ANSWER_TIMEOUT_MS);
     }
 }

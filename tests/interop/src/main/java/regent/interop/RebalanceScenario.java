@@ -1,5 +1,6 @@
 package regent.interop;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -41,10 +42,18 @@ final class RebalanceScenario {
         Report.event("started", "queues", queues.size());
         long takenMs = Waiting.until(() -> areHalves(owned(first), owned(second), queues), REBALANCE_MS, "two halves");
 
+        Map<Integer, MessageQueue> sent = new HashMap<>();
         for (int number = Topics.OPENING_COUNT; number < count; number++) {
-            producer.send(Sample.message(topic, number));
+            sent.put(number, producer.send(Sample.message(topic, number)).getMessageQueue());
         }
-        Waiting.until(() -> receivers.size() == count, REBALANCE_MS, count + " messages");
+        try {
+            Waiting.until(() -> receivers.size() == count, REBALANCE_MS, count + " messages");
+        } catch (Failure late) {
+            sent.keySet().removeAll(receivers.keySet());
+            throw new Failure(late.getMessage() + "; missing are " + sent.keySet() + " of "
+                + new HashSet<>(sent.values()) + "; the consumers own " + owned(first)
+                + " and " + owned(second));
+        }
         Map<String, Long> shares = receivers.entrySet().stream()
             .filter(entry -> entry.getKey() >= Topics.OPENING_COUNT)
             .collect(Collectors.groupingBy(Map.Entry::getValue, Collectors.counting()));

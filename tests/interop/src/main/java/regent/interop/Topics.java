@@ -9,23 +9,26 @@ import org.apache.rocketmq.common.message.MessageQueue;
 
 /** Topics that must exist on every broker before a scenario begins. */
 final class Topics {
-    /** Sent before the scenario's own messages: twice round the queues of two brokers. */
+    /** Sent before the scenario's own messages: twice to each queue of two brokers. */
     static final int OPENING_COUNT = 16;
+    private static final String TEMPLATE_TOPIC = "TBW102";
     private static final int ROUTE_TIMEOUT_MS = 15_000;
 
     private Topics() {
     }
 
     /**
-     * Creates a topic by sending messages 0 to 15, and returns its queues on all brokers.
+     * Creates a topic on every broker by sending messages 0 to 15, and returns all of its queues.
      *
-     * <p>Before the first send the client makes its queues up from the template topic, so the real
-     * ones are known only once the name server has answered for the topic itself.
+     * <p>Left to itself the client may send to one broker alone: once that has created the topic,
+     * the name server knows of its queues and no others.
      */
     static List<MessageQueue> open(DefaultMQProducer producer, String topic) throws Exception {
-        Set<String> brokers = new TreeSet<>();
+        List<String> brokers = producer.fetchPublishMessageQueues(TEMPLATE_TOPIC).stream()
+            .map(MessageQueue::getBrokerName).distinct().sorted().toList();
         for (int number = 0; number < OPENING_COUNT; number++) {
-            brokers.add(producer.send(Sample.message(topic, number)).getMessageQueue().getBrokerName());
+            String broker = brokers.get(number % brokers.size());
+            producer.send(Sample.message(topic, number), new MessageQueue(topic, broker, number / brokers.size() % 4));
         }
         Set<MessageQueue> queues = new TreeSet<>();
         Waiting.until(() -> {
