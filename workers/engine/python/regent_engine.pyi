@@ -213,6 +213,7 @@ class Store:
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
+        populate_ahead_bytes: int = 32 << 20,
         store_host: tuple[str, int] = ("127.0.0.1", 10911),
     ) -> Store: ...
     def append(
@@ -267,6 +268,9 @@ class Store:
         """Flush queues and write the checkpoint as they fall due."""
     @property
     def flushed_position(self) -> int: ...
+    @property
+    def populated_position(self) -> int:
+        """The position up to which pages were touched ahead of the writer."""
     @property
     def min_position(self) -> int: ...
     @property

@@ -89,7 +89,7 @@ impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
-        delay_levels_ms=None, store_host=None))]
+        delay_levels_ms=None, populate_ahead_bytes=32 << 20, store_host=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -100,6 +100,7 @@ impl Store {
         flush_mode: &str,
         message_body_size_max: usize,
         delay_levels_ms: Option<Vec<i64>>,
+        populate_ahead_bytes: u64,
         store_host: Option<(String, u16)>,
     ) -> PyResult<Self> {
         let mut config = StoreConfig::new(path);
@@ -112,6 +113,7 @@ impl Store {
             _ => return Err(PyValueError::new_err("flush_mode is async or sync")),
         };
         config.message_body_size_max = message_body_size_max;
+        config.populate_ahead_bytes = populate_ahead_bytes;
         if let Some(levels) = delay_levels_ms {
             config.delay_levels_ms = levels;
         }
@@ -342,6 +344,11 @@ impl Store {
     #[getter]
     fn flushed_position(&self, py: Python<'_>) -> PyResult<u64> {
         self.0.run(py, |store| Ok(store.flushed_position()))
+    }
+
+    #[getter]
+    fn populated_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.populated_position()))
     }
 
     #[getter]

@@ -8,32 +8,8 @@ use crate::error::HeaderError;
 use crate::header::{ExtSink, Header};
 use crate::language::Language;
 use crate::limits::{EXT_COUNT_MAX, JSON_DEPTH_MAX};
+use crate::swar::find_string_stop;
 use crate::text::Text;
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
-
-/// Set the high bit of each zero byte; exact up to and with the first one.
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(ONES) & !word & HIGHS
-}
-
-/// Find the next quote or backslash, eight bytes at a time.
-fn find_string_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*chunk);
-        let stops =
-            zero_bytes(word ^ (ONES * b'"' as u64)) | zero_bytes(word ^ (ONES * b'\\' as u64));
-        if stops != 0 {
-            return Some(at + (stops.trailing_zeros() / 8) as usize);
-        }
-        at += 8;
-    }
-    let rest = bytes.get(at..)?;
-    rest.iter()
-        .position(|byte| matches!(byte, b'"' | b'\\'))
-        .map(|found| at + found)
-}
 
 struct Scanner<'a> {
     text: &'a str,
@@ -41,6 +17,7 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -52,12 +29,22 @@ impl<'a> Scanner<'a> {
         Err(HeaderError::JsonInvalid(self.at))
     }
 
+    #[inline]
     fn skip_space(&mut self) {
+        // Hardly any header has space; one comparison tells.
+        if self.peek().is_some_and(|byte| byte <= b' ') {
+            self.skip_some_space();
+        }
+    }
+
+    #[cold]
+    fn skip_some_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
+    #[inline]
     fn expect(&mut self, byte: u8) -> Result<(), HeaderError> {
         if self.peek() != Some(byte) {
             return self.invalid();
@@ -67,6 +54,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skip space, and say which byte a value starts with.
+    #[inline]
     fn value_start(&mut self) -> Result<u8, HeaderError> {
         self.skip_space();
         match self.peek() {
@@ -75,38 +63,44 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    #[inline]
     fn string(&mut self) -> Result<Text<'a>, HeaderError> {
         self.expect(b'"')?;
-        let start = self.at;
-        let mut escaped = false;
+        let (text, start) = (self.text, self.at);
+        let stop = find_string_stop(text.as_bytes(), start).ok_or(HeaderError::Truncated)?;
+        self.at = stop + 1;
+        if text.as_bytes()[stop] == b'"' {
+            return Ok(Text::plain(&text[start..stop]));
+        }
+        self.rest_of_escaped_string(start)
+    }
+
+    /// Scan on from a string's first escape, standing after its backslash.
+    fn rest_of_escaped_string(&mut self, start: usize) -> Result<Text<'a>, HeaderError> {
+        let text = self.text;
         loop {
-            let Some(stop) = find_string_stop(self.text.as_bytes(), self.at) else {
-                return Err(HeaderError::Truncated);
-            };
-            self.at = stop + 1;
-            if self.text.as_bytes()[stop] == b'"' {
-                return Ok(Text::json(&self.text[start..stop], escaped));
-            }
-            escaped = true;
             self.escape()?;
+            let stop = find_string_stop(text.as_bytes(), self.at).ok_or(HeaderError::Truncated)?;
+            self.at = stop + 1;
+            if text.as_bytes()[stop] == b'"' {
+                return Ok(Text::escaped(&text[start..stop]));
+            }
         }
     }
 
     /// Check one escape, standing after its backslash.
     fn escape(&mut self) -> Result<(), HeaderError> {
-        match self.peek() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => {
-                self.at += 1;
-                for _ in 0..4 {
-                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return self.invalid();
-                    }
-                    self.at += 1;
-                }
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += match rest {
+            [b'u', a, b, c, d, ..]
+                if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) =>
+            {
+                5
             }
-            _ => return self.invalid(),
-        }
+            [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
+            [] => return Err(HeaderError::Truncated),
+            _ => return Err(HeaderError::JsonInvalid(self.at)),
+        };
         Ok(())
     }
 

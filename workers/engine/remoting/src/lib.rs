@@ -16,6 +16,7 @@ mod language;
 pub mod limits;
 pub mod message_id;
 pub mod properties;
+mod swar;
 mod text;
 mod writer;
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::swar::find_backslash;
+
 /// A string of a header as it stands there; escapes are checked when it is scanned, and resolved
 /// only when someone asks for the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,51 +22,39 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Wrap the inside of a JSON string; `escaped` says that it holds a backslash. Its escapes
-    /// have been checked by the scanner.
-    pub(crate) fn json(raw: &'a str, escaped: bool) -> Self {
-        Self { raw, escaped }
+    /// Wrap the inside of a JSON string that holds escapes, which its scanner has checked.
+    pub(crate) fn escaped(raw: &'a str) -> Self {
+        Self { raw, escaped: true }
     }
 
     /// The text when it holds no escapes.
+    #[inline]
     #[must_use]
     pub fn as_plain(self) -> Option<&'a str> {
         (!self.escaped).then_some(self.raw)
     }
 
-    /// An upper bound of the text's size in bytes: no escape is shorter than what it stands for.
-    #[must_use]
-    pub fn size_bound(self) -> usize {
-        self.raw.len()
-    }
-
-    /// Compare with plain text.
-    #[must_use]
-    pub fn is(self, other: &str) -> bool {
-        match self.as_plain() {
-            Some(plain) => plain == other,
-            None => self.to_str() == other,
-        }
-    }
-
     /// Resolve the escapes.
+    #[inline]
     #[must_use]
     pub fn to_str(self) -> Cow<'a, str> {
         match self.as_plain() {
             Some(plain) => Cow::Borrowed(plain),
-            None => {
-                let mut resolved = Vec::with_capacity(self.raw.len());
-                self.append_to(&mut resolved);
-                Cow::Owned(String::from_utf8_lossy(&resolved).into_owned())
-            }
+            None => Cow::Owned(self.resolve()),
         }
+    }
+
+    fn resolve(self) -> String {
+        let mut resolved = Vec::with_capacity(self.raw.len());
+        self.append_to(&mut resolved);
+        String::from_utf8_lossy(&resolved).into_owned()
     }
 
     /// Append the resolved text as UTF-8.
     pub fn append_to(self, out: &mut Vec<u8>) {
         let mut rest = self.raw.as_bytes();
         if self.escaped {
-            while let Some(at) = rest.iter().position(|&byte| byte == b'\\') {
+            while let Some(at) = find_backslash(rest) {
                 out.extend_from_slice(&rest[..at]);
                 rest = append_escape(&rest[at + 1..], out);
             }
@@ -144,7 +134,7 @@ mod tests {
     use super::*;
 
     fn resolved(raw: &str) -> String {
-        Text::json(raw, true).to_str().into_owned()
+        Text::escaped(raw).to_str().into_owned()
     }
 
     #[test]

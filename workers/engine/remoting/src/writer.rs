@@ -4,6 +4,7 @@ use crate::error::EncodeError;
 use crate::header::Encoding;
 use crate::language::Language;
 use crate::limits::{FRAME_PREFIX_SIZE, HEADER_WRITTEN_MAX};
+use crate::swar::find_unsafe;
 
 /// What every header carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,8 +139,8 @@ impl<'o> FrameWriter<'o> {
     }
 
     fn json_plain(&mut self, key: &str, value: &[u8]) {
-        debug_assert!(!key.bytes().any(|byte| needs_escape(&byte)));
-        debug_assert!(!value.iter().any(needs_escape));
+        debug_assert!(find_unsafe(key.as_bytes()).is_none());
+        debug_assert!(find_unsafe(value).is_none());
         self.json_separator();
         self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
@@ -204,15 +205,11 @@ fn begin_json(out: &mut Vec<u8>, fields: &Fields<'_>) {
     out.extend_from_slice(digits.format(fields.version).as_bytes());
 }
 
-fn needs_escape(byte: &u8) -> bool {
-    *byte < 0x20 || matches!(byte, b'"' | b'\\')
-}
-
 fn append_json_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
     let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(needs_escape) {
+    while let Some(at) = find_unsafe(rest) {
         out.extend_from_slice(&rest[..at]);
         match rest[at] {
             same @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', same]),
