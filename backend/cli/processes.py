@@ -6,7 +6,6 @@ command line's own process, so that signals, exit codes and process ids are the 
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -32,9 +31,7 @@ def up(
     http_port: Port = 8080,
     remoting_port: Port = 9876,
     broker_port: Port = 10911,
-    groups: Annotated[
-        int, Parameter(validator=validators.Number(gte=0, lte=GROUP_COUNT_MAX))
-    ] = 2,
+    groups: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=GROUP_COUNT_MAX))] = 2,
 ) -> None:
     """Run a whole local cluster until Ctrl-C; the data stays for the next start.
 
@@ -107,5 +104,5 @@ def broker(*, config: Annotated[Path, Parameter(name=["--config", "-c"])]) -> No
 
 
 def _become(module: str, *arguments: str) -> None:
-    command: Sequence[str] = (sys.executable, "-m", module, *arguments)
+    command = (sys.executable, "-m", module, *arguments)
     os.execv(command[0], command)  # noqa: S606 - our own interpreter and fixed modules

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 import structlog
+from msgspec import UNSET
 
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
@@ -91,4 +92,5 @@ def _by_flag(directory: Directory, is_wanted: Callable[[int], bool]) -> Answer:
 
 
 def _topic_list(names: list[str], *, broker_address: str | None = None) -> Answer:
-    return Answer(body=java_json.encode(TopicList(topic_list=names, broker_address=broker_address)))
+    body = TopicList(topic_list=names, broker_address=broker_address or UNSET)
+    return Answer(body=java_json.encode(body))

@@ -187,7 +187,10 @@ class ReadResult:
 
 @final
 class Counters:
-    """Messages and record bytes appended since the store was opened; topics as (messages, bytes)."""
+    """Messages and record bytes appended since the store was opened.
+
+    `topics` holds the same two counts for each topic.
+    """
 
     @property
     def messages(self) -> int: ...
