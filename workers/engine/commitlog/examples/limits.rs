@@ -1,7 +1,8 @@
 //! Prints, as JSON, how fast records are appended and how fast their bytes are merely copied.
 //!
-//! Both sides write into populated file maps of the same directory, in turns, and the ratio is
-//! the median over the blocks (targets.md R1). Usage: `limits [directory]`.
+//! Both sides write into populated file maps of the same directory, in short turns, on the clock
+//! of this thread, so that other work on the machine counts for neither. The ratio is the median
+//! over the blocks (targets.md R1). Usage: `limits [directory]`.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -11,9 +12,12 @@ use std::time::{Duration, Instant};
 
 use regent_commitlog::bench::PopulatedFile;
 use regent_commitlog::{NewMessage, Store, StoreConfig};
+use rustix::time::{ClockId, clock_gettime};
 
 const BLOCK_COUNT: usize = 7;
-const BLOCK_BYTES: usize = 128 << 20;
+const TURN_COUNT: usize = 16;
+const TURN_BYTES: usize = 8 << 20;
+const TOTAL_BYTES: usize = BLOCK_COUNT * TURN_COUNT * TURN_BYTES;
 const COPY_SIZE: usize = 1024;
 const QUEUE_COUNT: i32 = 8;
 const NOW_MS: i64 = 1_758_000_000_000;
@@ -28,95 +32,103 @@ fn main() -> Result<(), Failure> {
     let dir = tempfile::Builder::new()
         .prefix("regent-limits-")
         .tempdir_in(parent)?;
-    let report = measure(dir.path(), 1024)?;
-    println!("{report}");
+    println!("{}", measure(dir.path())?);
     Ok(())
 }
 
-/// Interleaves copy and append blocks and writes the report.
-fn measure(dir: &Path, body_size: usize) -> Result<String, Failure> {
-    let mut copied = PopulatedFile::create(&dir.join("copy"), BLOCK_BYTES as u64)?;
-    let mut config = StoreConfig::new(dir.join("store"));
-    config.segment_size_bytes = 2 << 30;
-    config.populate_ahead_bytes = config.segment_size_bytes;
-    let store = Store::open(config, NOW_MS)?;
-    let body = vec![0x42_u8; body_size];
-    append_block(&store, &body, 1 << 20)?;
-    wait_populated(&store, (1 << 20) + (BLOCK_COUNT * BLOCK_BYTES) as u64)?;
-    let mut copies = Vec::new();
-    let mut appends = Vec::new();
-    for _ in 0..BLOCK_COUNT {
-        copies.push(copy_block(&mut copied)?);
-        appends.push(append_block(&store, &body, BLOCK_BYTES)?);
+/// What one side moved in how much time of this thread.
+#[derive(Default)]
+struct Moved {
+    bytes: usize,
+    count: u32,
+    seconds: f64,
+}
+
+impl Moved {
+    #[allow(clippy::cast_precision_loss, reason = "far below 2^52 bytes")]
+    fn gb_per_s(&self) -> f64 {
+        self.bytes as f64 / self.seconds / 1e9
     }
-    let ratios: Vec<f64> = appends
-        .iter()
-        .zip(&copies)
-        .map(|(a, c)| a.rate / c)
-        .collect();
-    let nanoseconds: Vec<f64> = appends.iter().map(|append| append.nanoseconds).collect();
-    let rates: Vec<f64> = appends.iter().map(|append| append.rate).collect();
+
+    fn nanoseconds(&self) -> f64 {
+        self.seconds * 1e9 / f64::from(self.count)
+    }
+}
+
+/// Alternates copies and appends and writes the report.
+fn measure(dir: &Path) -> Result<String, Failure> {
+    let mut file = PopulatedFile::create(&dir.join("copy"), TOTAL_BYTES as u64)?;
+    let store = prepared_store(&dir.join("store"))?;
+    let mut blocks = Vec::new();
+    for _ in 0..BLOCK_COUNT {
+        let (mut copied, mut appended) = (Moved::default(), Moved::default());
+        for _ in 0..TURN_COUNT {
+            copy_turn(&mut file, &mut copied);
+            append_turn(&store, &mut appended)?;
+        }
+        blocks.push((copied, appended));
+    }
     store.close()?;
+    let median_of = |value: fn(&(Moved, Moved)) -> f64| median(blocks.iter().map(value).collect());
     Ok(format!(
-        "{{\"blocks\": {BLOCK_COUNT}, \"body_bytes\": {body_size}, \
-         \"memcpy_1kib_gb_per_s\": {:.3}, \"append_1kib_gb_per_s\": {:.3}, \
-         \"append_1kib_ns\": {:.1}, \"append_over_memcpy\": {:.3}}}",
-        median(copies),
-        median(rates),
-        median(nanoseconds),
-        median(ratios),
+        "{{\"blocks\": {BLOCK_COUNT}, \"memcpy_1kib_gb_per_s\": {:.3}, \
+         \"append_1kib_gb_per_s\": {:.3}, \"append_1kib_ns\": {:.1}, \
+         \"append_over_memcpy\": {:.3}}}",
+        median_of(|(copied, _)| copied.gb_per_s()),
+        median_of(|(_, appended)| appended.gb_per_s()),
+        median_of(|(_, appended)| appended.nanoseconds()),
+        median_of(|(copied, appended)| appended.gb_per_s() / copied.gb_per_s()),
     ))
 }
 
-/// GB/s of copying 1 KiB pieces one after the other through the whole map.
-fn copy_block(file: &mut PopulatedFile) -> Result<f64, Failure> {
-    file.populate()?;
-    let piece = [0x5A_u8; COPY_SIZE];
-    let begin = Instant::now();
-    let copied = file.fill_with(&piece);
-    Ok(gb_per_s(copied, begin.elapsed()))
-}
-
-struct Append {
-    rate: f64,
-    nanoseconds: f64,
-}
-
-/// GB/s of appended records, and nanoseconds for each.
-fn append_block(store: &Store, body: &[u8], bytes: usize) -> Result<Append, Failure> {
-    let mut writer = store.writer()?;
-    let mut message = NewMessage::new("Benchmark", 0, body);
-    message.properties = PROPERTIES;
-    message.born_timestamp_ms = NOW_MS;
-    let (mut written, mut count) = (0, 0_u32);
-    let begin = Instant::now();
-    while written < bytes {
-        message.queue_id = (message.queue_id + 1) % QUEUE_COUNT;
-        written += writer.append(black_box(&message), NOW_MS)?.size as usize;
-        count += 1;
-    }
-    let elapsed = begin.elapsed();
-    let nanoseconds = elapsed.as_secs_f64() * 1e9 / f64::from(count);
-    Ok(Append {
-        rate: gb_per_s(written, elapsed),
-        nanoseconds,
-    })
-}
-
-fn wait_populated(store: &Store, position: u64) -> Result<(), Failure> {
+/// A store whose segment is present in memory for all that will be appended.
+fn prepared_store(dir: &Path) -> Result<Store, Failure> {
+    let mut config = StoreConfig::new(dir);
+    config.segment_size_bytes = (TOTAL_BYTES + 4 * TURN_BYTES) as u64;
+    config.populate_ahead_bytes = config.segment_size_bytes;
+    let store = Store::open(config, NOW_MS)?;
+    append_turn(&store, &mut Moved::default())?;
     let deadline = Instant::now() + Duration::from_secs(60);
-    while store.populated_position() < position {
+    while store.populated_position() < TOTAL_BYTES as u64 {
         if Instant::now() > deadline {
             return Err("the segment was not populated within a minute".into());
         }
         sleep(Duration::from_millis(10));
     }
+    Ok(store)
+}
+
+fn copy_turn(file: &mut PopulatedFile, moved: &mut Moved) {
+    let piece = [0x5A_u8; COPY_SIZE];
+    let begin = thread_seconds();
+    file.fill_next(&piece, TURN_BYTES);
+    moved.seconds += thread_seconds() - begin;
+    moved.bytes += TURN_BYTES;
+}
+
+fn append_turn(store: &Store, moved: &mut Moved) -> Result<(), Failure> {
+    let body = [0x42_u8; COPY_SIZE];
+    let mut message = NewMessage::new("Benchmark", 0, &body);
+    message.properties = PROPERTIES;
+    message.born_timestamp_ms = NOW_MS;
+    let mut writer = store.writer()?;
+    let (mut bytes, mut count) = (0, 0);
+    let begin = thread_seconds();
+    while bytes < TURN_BYTES {
+        message.queue_id = (message.queue_id + 1) % QUEUE_COUNT;
+        bytes += writer.append(black_box(&message), NOW_MS)?.size as usize;
+        count += 1;
+    }
+    moved.seconds += thread_seconds() - begin;
+    moved.bytes += bytes;
+    moved.count += count;
     Ok(())
 }
 
-#[allow(clippy::cast_precision_loss)] // far below 2^52
-fn gb_per_s(bytes: usize, elapsed: Duration) -> f64 {
-    bytes as f64 / elapsed.as_secs_f64() / 1e9
+#[allow(clippy::cast_precision_loss, reason = "processor time of one run")]
+fn thread_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

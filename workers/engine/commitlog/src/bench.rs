@@ -10,6 +10,7 @@ use crate::sys::{ExclusiveMap, MapWriter};
 #[derive(Debug)]
 pub struct PopulatedFile {
     map: MapWriter,
+    at: usize,
 }
 
 impl PopulatedFile {
@@ -20,7 +21,7 @@ impl PopulatedFile {
     pub fn create(path: &Path, size: u64) -> io::Result<Self> {
         let file = create_segment(path, size, size).map_err(io::Error::other)?;
         let map = ExclusiveMap::new(&file)?.into_writer(0);
-        let file = Self { map };
+        let file = Self { map, at: 0 };
         file.populate()?;
         Ok(file)
     }
@@ -34,13 +35,15 @@ impl PopulatedFile {
         reader.populate(0, reader.size())
     }
 
-    /// Copies `piece` one after the other through the whole file; returns the bytes copied.
-    pub fn fill_with(&mut self, piece: &[u8]) -> usize {
-        let mut copied = 0;
-        for target in self.map.tail().chunks_exact_mut(piece.len()) {
-            target.copy_from_slice(std::hint::black_box(piece));
-            copied += target.len();
+    /// Copies `piece` again and again over the next `bytes`, from the start again behind the end.
+    pub fn fill_next(&mut self, piece: &[u8], bytes: usize) {
+        if self.at + bytes > self.map.remaining() {
+            self.at = 0;
         }
-        copied
+        let next = &mut self.map.tail()[self.at..][..bytes];
+        for target in next.chunks_exact_mut(piece.len()) {
+            target.copy_from_slice(std::hint::black_box(piece));
+        }
+        self.at += bytes;
     }
 }

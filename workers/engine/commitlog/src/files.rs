@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek, syncfs};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
@@ -151,6 +151,12 @@ pub(crate) fn is_unwritten(path: &Path) -> Result<bool, StoreError> {
 /// Makes entries of a directory durable.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
     let synced = File::open(dir).and_then(|dir| dir.sync_all());
+    synced.map_err(|error| StoreError::io(dir, error))
+}
+
+/// Makes everything on the file system of `dir` durable.
+pub(crate) fn sync_file_system(dir: &Path) -> Result<(), StoreError> {
+    let synced = File::open(dir).and_then(|dir| Ok(syncfs(dir)?));
     synced.map_err(|error| StoreError::io(dir, error))
 }
 

@@ -5,6 +5,7 @@
 //! The log is the truth: queues are derived from it and rebuilt by recovery. Nothing here has a
 //! socket or a clock, and the only thread prepares segments ahead of the writer (D24).
 
+#![deny(unsafe_code)]
 #![warn(clippy::pedantic)]
 
 mod batch;
@@ -27,6 +28,7 @@ mod record;
 mod recovery;
 mod store;
 mod stored_queue;
+#[allow(unsafe_code, reason = "the only place for it")]
 mod sys;
 mod table;
 mod writer;

@@ -17,10 +17,18 @@ pub fn property_entries(properties: &[u8]) -> impl Iterator<Item = (&[u8], &[u8]
 /// Value of a property; the last one wins, as in stock's map.
 #[must_use]
 pub fn find_property<'a>(properties: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    property_entries(properties)
-        .filter(|(candidate, _)| *candidate == name)
-        .last()
-        .map(|(_, value)| value)
+    let (mut rest, mut found) = (properties, None);
+    while !rest.is_empty() {
+        let end = memchr::memchr(PROPERTY_SEPARATOR, rest).unwrap_or(rest.len());
+        let value = rest[..end].strip_prefix(name);
+        if let Some([NAME_VALUE_SEPARATOR, value @ ..]) = value
+            && !value.is_empty()
+        {
+            found = Some(value);
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    found
 }
 
 /// Java's `String.hashCode` of UTF-8 text: over UTF-16 units, wrapping at 32 bits.

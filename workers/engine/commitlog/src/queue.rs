@@ -120,10 +120,10 @@ impl SharedQueue {
         self.has_new_file.swap(false, Ordering::AcqRel)
     }
 
-    /// Declares everything read from the files durable.
-    pub(crate) fn assume_flushed(&self) {
+    /// Declares entries before `offset` durable.
+    pub(crate) fn assume_flushed(&self, offset: u64) {
         self.flushed_bytes
-            .store(self.max_offset() * ENTRY_BYTES, Ordering::Release);
+            .store(offset * ENTRY_BYTES, Ordering::Release);
     }
 
     /// Flushes entries written so far.
@@ -281,6 +281,12 @@ impl QueueWriter {
         self.shared
             .max_offset
             .store(self.end_offset, Ordering::Release);
+        self.mark_dirty()
+    }
+
+    /// Notes that the queue was touched; returns whether it was not yet.
+    #[inline]
+    pub(crate) fn mark_dirty(&mut self) -> bool {
         if self.shared.is_dirty.load(Ordering::Relaxed) {
             return false;
         }

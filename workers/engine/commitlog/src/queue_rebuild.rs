@@ -194,26 +194,23 @@ impl QueueRebuild {
     }
 
     /// The finished table; queues start at the first entry whose record is still there.
-    pub(crate) fn finish(
-        mut self,
-        min_position: u64,
-        was_clean: bool,
-    ) -> Result<QueueTable, StoreError> {
+    ///
+    /// After an unclean stop nobody knows whether entries of walked records are on the disk, so
+    /// their queues count as touched.
+    pub(crate) fn finish(mut self, min_position: u64, was_clean: bool) -> QueueTable {
         for (topic, slots) in self.topics {
             for (queue_id, slot) in (0..).zip(slots) {
                 let Some(slot) = slot else { continue };
-                let is_touched = slot.confirmed_end.is_some();
+                let is_touched = slot.confirmed_end.is_some() && !was_clean;
                 let writer = slot.queue.into_writer();
                 writer.shared().correct_min_offset(min_position);
-                if is_touched && !was_clean {
-                    writer.shared().flush()?;
-                } else {
-                    writer.shared().assume_flushed();
+                if !is_touched {
+                    writer.shared().assume_flushed(writer.end_offset());
                 }
-                self.table.insert(&topic, queue_id, writer);
+                self.table.insert(&topic, queue_id, writer, is_touched);
             }
         }
-        Ok(self.table)
+        self.table
     }
 }
 

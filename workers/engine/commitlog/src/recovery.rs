@@ -114,7 +114,7 @@ pub(crate) fn recover(
     let min_position = segments
         .first()
         .map_or(end.position, |segment| segment.base);
-    let queues = rebuild.finish(min_position, was_clean)?;
+    let queues = rebuild.finish(min_position, was_clean);
     let (segments, tail) = share(segments, &end);
     let last_store_timestamp_ms = end.last_store_timestamp_ms;
     Ok(Recovered {

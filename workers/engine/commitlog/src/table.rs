@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ahash::AHashMap;
+use ahash::{AHashMap, RandomState};
+use hashbrown::HashMap;
+use hashbrown::hash_map::EntryRef;
 use parking_lot::RwLock;
 
 use crate::error::{AppendError, StoreError};
@@ -66,7 +68,7 @@ pub(crate) struct QueueTable {
     dir: PathBuf,
     file_size: u64,
     version_by_length: bool,
-    topics: AHashMap<Arc<str>, TopicWriter>,
+    topics: HashMap<Arc<str>, TopicWriter, RandomState>,
     shared: Arc<SharedQueues>,
     dirty: Vec<Arc<SharedQueue>>,
 }
@@ -87,7 +89,7 @@ impl QueueTable {
             dir,
             file_size,
             version_by_length,
-            topics: AHashMap::new(),
+            topics: HashMap::default(),
             shared: Arc::default(),
             dirty: Vec::new(),
         }
@@ -100,11 +102,12 @@ impl QueueTable {
     /// The topic of a message, made on its first use.
     #[inline]
     pub(crate) fn open_topic(&mut self, name: &str) -> Result<OpenTopic<'_>, AppendError> {
-        if !self.topics.contains_key(name) {
-            let topic = TopicWriter::new(name, self.version_by_length)?;
-            self.topics.insert(Arc::clone(&topic.name), topic);
-        }
-        let topic = self.topics.get_mut(name).ok_or(AppendError::IllegalTopic)?;
+        let topic = match self.topics.entry_ref(name) {
+            EntryRef::Occupied(known) => known.into_mut(),
+            EntryRef::Vacant(place) => {
+                place.insert(TopicWriter::new(name, self.version_by_length)?)
+            }
+        };
         Ok(OpenTopic {
             topic,
             dir: &self.dir,
@@ -115,10 +118,20 @@ impl QueueTable {
     }
 
     /// Adds a queue that was read from disk; one with an impossible name is left alone.
-    pub(crate) fn insert(&mut self, topic: &str, queue_id: i32, queue: QueueWriter) {
-        if let (Ok(index), Ok(mut open)) = (queue_index(queue_id), self.open_topic(topic)) {
-            open.insert(index, queue);
+    pub(crate) fn insert(
+        &mut self,
+        topic: &str,
+        queue_id: i32,
+        mut queue: QueueWriter,
+        is_dirty: bool,
+    ) {
+        let (Ok(index), Ok(mut open)) = (queue_index(queue_id), self.open_topic(topic)) else {
+            return;
+        };
+        if is_dirty && queue.mark_dirty() {
+            open.dirty.push(Arc::clone(queue.shared()));
         }
+        open.insert(index, queue);
     }
 
     /// Where the files of a queue are.

@@ -263,3 +263,20 @@ fn the_system_names_of_a_full_disk_are_told_apart_from_other_errors() {
         ErrorKind::AlreadyExists | ErrorKind::NotADirectory
     ));
 }
+
+#[test]
+fn many_touched_queues_are_flushed_together() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    for queue_id in 0..300 {
+        append(&store, "t", queue_id, b"x");
+    }
+
+    store.flush_tick(NOW_MS + 10_000).unwrap();
+
+    assert_eq!(checkpoint(dir.path())[1], NOW_MS);
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(store.queues().len(), 300);
+    store.close().unwrap();
+}
