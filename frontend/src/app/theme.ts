@@ -13,11 +13,25 @@ const teal: MantineColorsTuple = [
   '#04474a',
 ];
 
+/** The greys of the dark scheme, cool like the tokens. */
+const dark: MantineColorsTuple = [
+  '#dee5ed',
+  '#b8c2ce',
+  '#97a4b4',
+  '#8491a2',
+  '#3a4453',
+  '#2c3541',
+  '#1d242e',
+  '#151a21',
+  '#11161c',
+  '#0e1217',
+];
+
 /** Mantine speaks through the tokens of tokens.css wherever it lets us. */
 export const theme = createTheme({
   primaryColor: 'teal',
   primaryShade: { light: 7, dark: 7 },
-  colors: { teal },
+  colors: { teal, dark },
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--font-mono)',
   defaultRadius: 5,

@@ -24,6 +24,27 @@ test('the picture has a table twin that says the same', async () => {
   expect(within(brokers).getByText('offline')).toBeVisible();
 });
 
+test('every group and broker is drawn, even where their ids are alike', async () => {
+  const topology = threeBrokers();
+  topology.cluster?.brokerGroups.nodes.forEach((group, index) => {
+    group.id = String(index);
+    for (const broker of group.brokers) broker.id = String(index * 2 + Number(broker.brokerId));
+  });
+  renderConsole('/topology', { answers: { Topology: () => topology } });
+
+  const picture = await screen.findByRole('figure', { name: /Name servers above/ });
+
+  for (const text of [
+    'broker-a',
+    'broker-b',
+    '10.0.0.1:10911',
+    '10.0.0.2:10911',
+    '10.0.0.3:10911',
+  ]) {
+    expect(within(picture).getByText(text)).toBeInTheDocument();
+  }
+});
+
 test('the order of the table stands in the address', async () => {
   const user = userEvent.setup();
   const { address } = renderConsole('/topology', { answers: { Topology: threeBrokers } });

@@ -54,6 +54,14 @@ test('a link to a replica that is offline is not alive', () => {
 
   const { links } = layOut(topology.nameServers, groupViews(topology, {}));
 
-  expect(links).toContainEqual({ from: 'broker-a/0', to: 'broker-a/1', alive: false });
-  expect(links).toContainEqual({ from: '127.0.0.1:9876', to: 'broker-a', alive: true });
+  expect(links).toContainEqual({
+    from: 'broker broker-a/0',
+    to: 'broker broker-a/1',
+    alive: false,
+  });
+  expect(links).toContainEqual({
+    from: 'name-server 127.0.0.1:9876',
+    to: 'group broker-a',
+    alive: true,
+  });
 });

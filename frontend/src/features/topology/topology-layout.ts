@@ -9,6 +9,13 @@ export type PlacedTopology = {
   links: { from: string; to: string; alive: boolean }[];
 };
 
+/** Ids are unique among their kind only, so a picture of several kinds tells them apart. */
+export const nodeId = {
+  nameServer: (address: string) => `name-server ${address}`,
+  group: (id: string) => `group ${id}`,
+  broker: (id: string) => `broker ${id}`,
+};
+
 const brokerWidth = 206;
 const brokerHeight = 74;
 const serverWidth = 206;
@@ -84,8 +91,8 @@ export function layOut(nameServers: NameServerView[], groups: GroupView[]): Plac
 function linksOf(nameServers: NameServerView[], groups: GroupView[]) {
   const routes = nameServers.flatMap((server) =>
     groups.map((group) => ({
-      from: server.address,
-      to: group.id,
+      from: nodeId.nameServer(server.address),
+      to: nodeId.group(group.id),
       alive: group.brokers.some(isOnline),
     })),
   );
@@ -95,8 +102,8 @@ function linksOf(nameServers: NameServerView[], groups: GroupView[]) {
     return group.brokers
       .filter((broker) => broker.role === 'REPLICA')
       .map((replica) => ({
-        from: master.id,
-        to: replica.id,
+        from: nodeId.broker(master.id),
+        to: nodeId.broker(replica.id),
         alive: isOnline(master) && isOnline(replica),
       }));
   });

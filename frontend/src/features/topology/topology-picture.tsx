@@ -4,10 +4,10 @@ import '@xyflow/react/dist/base.css';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { BrokerNode } from './broker-node';
-import type { GroupView, NameServerView } from './broker-view';
+import type { BrokerView, GroupView, NameServerView } from './broker-view';
 import { GroupNode } from './group-node';
 import { NameServerNode } from './name-server-node';
-import { type Box, layOut, type PlacedTopology } from './topology-layout';
+import { type Box, layOut, nodeId, type PlacedTopology } from './topology-layout';
 import classes from './topology-picture.module.css';
 
 const nodeTypes = { nameServer: NameServerNode, brokerGroup: GroupNode, broker: BrokerNode };
@@ -17,17 +17,20 @@ function nodeOf(id: string, type: string, box: Box, data: Record<string, unknown
   return { id, type, position: { x, y }, width, height, data, draggable: false, focusable: false };
 }
 
+function brokerNode(broker: BrokerView, place: Box, group: GroupView): Node {
+  const node = nodeOf(nodeId.broker(broker.id), 'broker', place, { broker });
+  return { ...node, parentId: nodeId.group(group.id) };
+}
+
 function nodesOf(placed: PlacedTopology): Node[] {
   const servers = placed.nameServers.map(({ server, box }) =>
-    nodeOf(server.address, 'nameServer', box, { server }),
+    nodeOf(nodeId.nameServer(server.address), 'nameServer', box, { server }),
   );
   const groups = placed.groups.flatMap(({ group, box, brokers }) => [
-    nodeOf(group.id, 'brokerGroup', box, { group }),
+    nodeOf(nodeId.group(group.id), 'brokerGroup', box, { group }),
     ...group.brokers.flatMap((broker) => {
       const place = brokers.get(broker.id);
-      return place
-        ? [{ ...nodeOf(broker.id, 'broker', place, { broker }), parentId: group.id }]
-        : [];
+      return place ? [brokerNode(broker, place, group)] : [];
     }),
   ]);
   return [...servers, ...groups];
