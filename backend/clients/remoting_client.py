@@ -19,6 +19,7 @@ from backend.remoting.response_code import ResponseCode
 DEADLINE: Final = timedelta(seconds=3)
 CONNECTION_COUNT_MAX: Final = 512
 IN_FLIGHT_COUNT_MAX: Final = 128
+PORT_MAX: Final = 65_535
 
 Waiter = Future[Command]
 
@@ -73,7 +74,8 @@ class RemotingClient:
         except TimeoutError as error:
             reason = f"no answer within {self._deadline_s:g} s"
             raise BrokerUnreachable(address, reason) from error
-        except (OSError, RemoteProtocolError, LocalProtocolError) as error:
+        except (OSError, UnicodeError, RemoteProtocolError, LocalProtocolError) as error:
+            # A host name that can't be encoded is a UnicodeError.
             raise BrokerUnreachable(address, str(error) or type(error).__name__) from error
 
     async def aclose(self) -> None:
@@ -210,4 +212,6 @@ class _Peer(asyncio.Protocol):
 
 def _split(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > PORT_MAX:
+        raise LocalProtocolError("the address is not host:port")
     return host.strip("[]"), int(port)

@@ -10,9 +10,13 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from workers.capacity.job import InputMissing, ReportInput, run_job
 from workers.capacity.session import spark_session
+
+SHORT_JOB_BYTES: Final = 64 << 20
+"""Parquet files of this size together are read within seconds."""
 
 
 def main() -> int:
@@ -28,16 +32,22 @@ def main() -> int:
     # stops when its standard input closes.
     signal.alarm(arguments.deadline_s)
     output_dir = arguments.output.absolute()
-    with tempfile.TemporaryDirectory(prefix="regent-capacity-") as work_dir:
-        session = spark_session(
-            master=arguments.master, memory=arguments.memory, work_dir=Path(work_dir)
-        )
-        try:
-            with session as spark:
-                run_job(spark, ReportInput.read(arguments.files), output_dir)
-        except (InputMissing, OSError) as error:
-            print(error, file=sys.stderr)  # noqa: T201 - what the caller shows
-            return 1
+    try:
+        # Before Spark starts, which takes seconds.
+        files = ReportInput.read(arguments.files)
+        with (
+            tempfile.TemporaryDirectory(prefix="regent-capacity-") as work_dir,
+            spark_session(
+                master=arguments.master,
+                memory=arguments.memory,
+                work_dir=Path(work_dir),
+                is_short=files.size_bytes < SHORT_JOB_BYTES,
+            ) as spark,
+        ):
+            run_job(spark, files, output_dir)
+    except (InputMissing, OSError) as error:
+        print(error, file=sys.stderr)  # noqa: T201 - what the caller shows
+        return 1
     return 0
 
 

@@ -35,10 +35,30 @@ class ReportInput:
     broker_samples: tuple[str, ...]
     topic_samples: tuple[str, ...]
 
+    @property
+    def file_count(self) -> int:
+        """Count the files of both data sets."""
+        return len(self.broker_samples) + len(self.topic_samples)
+
+    @property
+    def size_bytes(self) -> int:
+        """Sum up the sizes of the files."""
+        return sum(
+            Path(name).stat().st_size for name in (*self.broker_samples, *self.topic_samples)
+        )
+
     @classmethod
     def read(cls, path: Path) -> "ReportInput":
-        """Read the list of files that the caller made from the manifest."""
+        """Read the list of files that the caller made from the manifest.
+
+        Raises:
+            InputMissing: one of them is not on the disk.
+        """
         content = json.loads(path.read_text())
+        named = [*content["broker_samples"], *content["topic_samples"]]
+        missing = [name for name in named if not Path(name).is_file()]
+        if missing:
+            raise InputMissing(missing)
         return cls(
             broker_samples=tuple(content["broker_samples"]),
             topic_samples=tuple(content["topic_samples"]),
@@ -46,15 +66,7 @@ class ReportInput:
 
 
 def run_job(spark: SparkSession, files: ReportInput, output_dir: Path) -> None:
-    """Write the report as JSON and Parquet into a directory that appears complete or not at all.
-
-    Raises:
-        InputMissing: a file of the manifest is not on the disk.
-    """
-    named = [*files.broker_samples, *files.topic_samples]
-    missing = [path for path in named if not Path(path).is_file()]
-    if missing:
-        raise InputMissing(missing)
+    """Write the report as JSON and Parquet into a directory that appears whole or not at all."""
     broker_samples = read_frame(spark, files.broker_samples, BROKER_SAMPLES).cache()
     rows = report_rows(broker_samples, read_frame(spark, files.topic_samples, TOPIC_SAMPLES))
     partial = output_dir.with_name(f".{output_dir.name}.partial")
@@ -64,7 +76,7 @@ def run_job(spark: SparkSession, files: ReportInput, output_dir: Path) -> None:
     # What was written is what is told: the second form is made from the first.
     stored = spark.read.schema(rows.schema).parquet(str(partial / RESULT_PARQUET))
     result = {
-        "coverage": _coverage(coverage(broker_samples).first(), file_count=len(named)),
+        "coverage": _coverage(coverage(broker_samples).first(), file_count=files.file_count),
         "rows": [_row(row) for row in stored.collect()],
     }
     text = json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False)

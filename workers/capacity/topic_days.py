@@ -67,7 +67,7 @@ def split_at_midnight(steps: DataFrame) -> DataFrame:
             .otherwise(_written_by("end", first, last) - _written_by("start", first, last))
             .alias("bytes"),
             (F.col("end") - F.col("start")).alias("observed_microseconds"),
-            F.when(F.col("end") == last, F.col("reset_count"))
+            F.when(F.col("start") == first, F.col("reset_count"))
             .otherwise(F.lit(0))
             .alias("reset_count"),
         )

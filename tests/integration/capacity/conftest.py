@@ -25,7 +25,9 @@ BOOTED = at("2026-03-01T00:00:00")
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     work_dir: Path = tmp_path_factory.mktemp("spark")
-    with spark_session(master="local[2]", memory="512m", work_dir=work_dir) as session:
+    with spark_session(
+        master="local[2]", memory="512m", work_dir=work_dir, is_short=True
+    ) as session:
         yield session
 
 

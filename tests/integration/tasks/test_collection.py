@@ -1,0 +1,128 @@
+"""Samples from brokers that speak remoting, through Redis, to whoever watches."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from msgspec.structs import replace
+
+from backend.clients.brokers import Brokers
+from backend.clients.remoting_client import RemotingClient
+from backend.services.samples import collect_samples, latest_samples, observe
+from backend.services.samples.observed import LATEST_KEY, PENDING_KEY
+from tests.conftest import eventually
+from tests.integration.tasks.conftest import FakeBroker, is_watched, register
+
+
+@pytest.fixture
+async def brokers():
+    client = RemotingClient()
+    yield Brokers(client)
+    await client.aclose()
+
+
+@pytest.fixture
+def collect(database, redis, brokers, clock):
+    async def run():
+        return await collect_samples(database=database, redis=redis, source=brokers, clock=clock)
+
+    return run
+
+
+async def test_a_first_sample_has_counters_and_no_rates(collect, broker, database, redis, clock):
+    await register(database, clock, broker.address)
+
+    outcome = await collect()
+
+    [sample] = await latest_samples(redis, "east")
+    assert (outcome.sampled_count, outcome.silent_count) == (1, 0)
+    assert (sample.broker_name, sample.messages_in) == ("broker-a", 100)
+    assert sample.messages_in_per_second is None
+    assert sample.topics[0].queues[0].max_offset == 100
+    assert sample.observed_at_ms == clock.now_ms()
+
+
+async def test_a_second_sample_has_rates(collect, broker, database, redis, clock):
+    await register(database, clock, broker.address)
+    await collect()
+    broker.sample = replace(
+        broker.sample, observed_at_ms=broker.sample.observed_at_ms + 5_000, messages_in=600
+    )
+
+    await collect()
+
+    [sample] = await latest_samples(redis, "east")
+    assert sample.messages_in_per_second == 100.0
+    assert broker.connection_count == 1
+    assert await redis.xlen(PENDING_KEY) == 2
+
+
+async def test_a_broker_that_falls_silent_keeps_its_counters_and_loses_its_rates(
+    collect, broker, database, redis, clock
+):
+    await register(database, clock, broker.address)
+    await collect()
+    broker.sample = replace(broker.sample, observed_at_ms=broker.sample.observed_at_ms + 5_000)
+    await collect()
+    broker.sample = None
+
+    outcome = await collect()
+
+    [sample] = await latest_samples(redis, "east")
+    assert outcome.silent_count == 1
+    assert sample.messages_in == 100
+    assert sample.messages_in_per_second is None
+    assert await redis.xlen(PENDING_KEY) == 2
+
+
+async def test_one_silent_broker_does_not_cost_the_others_theirs(collect, broker, database, clock):
+    await register(database, clock, broker.address)
+    await register(database, clock, "127.0.0.1:1", group_name="broker-b")
+
+    outcome = await collect()
+
+    assert (outcome.sampled_count, outcome.silent_count) == (1, 1)
+
+
+async def test_an_address_that_another_broker_has_taken_over_is_not_believed(
+    collect, broker, database, redis, clock
+):
+    await register(database, clock, broker.address, group_name="broker-z")
+
+    outcome = await collect()
+
+    assert outcome.silent_count == 1
+    assert await latest_samples(redis, "east") == []
+
+
+async def test_clusters_are_told_apart(collect, broker, database, redis, clock):
+    other = FakeBroker()
+    await other.start()
+    other.sample = replace(other.sample, cluster_name="west")
+    await register(database, clock, broker.address)
+    await register(database, clock, other.address, cluster_name="west")
+
+    await collect()
+    await other.stop()
+
+    [east] = await latest_samples(redis, "east")
+    [west] = await latest_samples(redis, "west")
+    assert (east.cluster_name, west.cluster_name) == ("east", "west")
+
+
+async def test_watchers_get_each_sample_once(collect, broker, database, redis, clock):
+    await register(database, clock, broker.address)
+
+    async with aclosing(observe(redis)) as samples, asyncio.timeout(5):
+        first = asyncio.create_task(anext(samples))
+        await eventually(lambda: is_watched(redis, "regent:samples"))
+        await collect()
+        sample = await first
+
+    assert sample.broker_name == "broker-a"
+
+
+async def test_a_latest_sample_of_another_version_is_passed_over(redis):
+    await redis.hset(LATEST_KEY, "east/broker-a/0", b'{"form": "another"}')
+
+    assert await latest_samples(redis, "east") == []

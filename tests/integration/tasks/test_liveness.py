@@ -1,0 +1,116 @@
+"""Who is given up for silence, and who is not because nobody listened."""
+
+import asyncio
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from backend.db import brokers
+from backend.services.heartbeats import BrokerKey, record_heartbeats
+from backend.services.liveness import scan_liveness
+from backend.services.topology import watch
+from tests.conftest import eventually
+from tests.integration.tasks.conftest import is_watched, register
+
+BROKER_A = BrokerKey("east", "broker-a", 0)
+BROKER_B = BrokerKey("east", "broker-b", 0)
+
+
+@pytest.fixture
+async def two_brokers(database, clock):
+    await register(database, clock, "127.0.0.1:10911", group_name="broker-a")
+    await register(database, clock, "127.0.0.1:10921", group_name="broker-b")
+    clock.advance(minutes=1)
+
+
+@pytest.fixture
+def scan(database, redis, clock):
+    async def run(client=redis):
+        return await scan_liveness(database=database, redis=client, clock=clock)
+
+    return run
+
+
+async def online(database) -> set[str]:
+    async with database.connect() as connection:
+        return {broker.group_name for broker in await brokers.list_online(connection)}
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_a_silent_broker_is_given_up_and_announced(scan, database, redis, clock):
+    now = clock.now_ms()
+    await record_heartbeats(redis, {BROKER_A: now, BROKER_B: now - 10_001})
+    watcher = watch(redis)
+    heard = asyncio.create_task(anext(watcher))
+    await eventually(lambda: is_watched(redis, "regent:topology"))
+
+    outcome = await scan()
+
+    assert outcome.offline == (BROKER_B,)
+    assert await online(database) == {"broker-a"}
+    assert (await asyncio.wait_for(heard, 5)).cluster_name == "east"
+    await watcher.aclose()
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_a_broker_within_its_timeout_stays(scan, database, redis, clock):
+    now = clock.now_ms()
+    await record_heartbeats(redis, {BROKER_A: now, BROKER_B: now - 10_000})
+
+    outcome = await scan()
+
+    assert outcome.offline == ()
+    assert await online(database) == {"broker-a", "broker-b"}
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_a_fresh_registration_counts_as_a_heartbeat(scan, database, redis, clock):
+    now = clock.now_ms()
+    await record_heartbeats(redis, {BROKER_A: now, BROKER_B: now - 30_000})
+    await register(database, clock, "127.0.0.1:10921", group_name="broker-b")
+
+    outcome = await scan()
+
+    assert outcome.offline == ()
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_when_nobody_at_all_is_heard_nobody_is_given_up(scan, database, redis, clock):
+    now = clock.now_ms()
+    await record_heartbeats(redis, {BROKER_A: now - 60_000, BROKER_B: now - 60_000})
+
+    outcome = await scan()
+
+    assert (outcome.offline, outcome.unjudged_count) == ((), 2)
+    assert await online(database) == {"broker-a", "broker-b"}
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_an_instant_that_redis_lost_begins_anew(scan, redis, clock):
+    await record_heartbeats(redis, {BROKER_A: clock.now_ms()})
+
+    first = await scan()
+    clock.advance(seconds=11)
+    await record_heartbeats(redis, {BROKER_A: clock.now_ms()})
+    second = await scan()
+
+    assert (first.offline, first.unjudged_count) == ((), 1)
+    assert second.offline == (BROKER_B,)
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_without_redis_nobody_is_given_up(scan, database, tmp_path):
+    unreachable = Redis.from_url(f"unix://{tmp_path}/no-redis.sock")
+
+    with pytest.raises(RedisError):
+        await scan(unreachable)
+
+    assert await online(database) == {"broker-a", "broker-b"}
+    await unreachable.aclose()
+
+
+async def test_without_brokers_there_is_nothing_to_judge(scan):
+    outcome = await scan()
+
+    assert (outcome.offline, outcome.unjudged_count) == ((), 0)

@@ -1,0 +1,146 @@
+"""A real worker process and a real scheduler, over Redis on a unix socket."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from backend.clients.task_queue import CeleryTaskQueue
+from backend.services.samples import latest_samples
+from backend.settings import WorkerSettings
+from tests.conftest import eventually
+from tests.integration.tasks.conftest import register
+from workers.runtime import Runtime
+
+ROOT = Path(__file__).resolve().parents[3]
+START_TIMEOUT_S = 60
+
+
+@pytest.fixture
+def environment(database_url, redis_url, tmp_path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "REGENT_DATABASE_URL": database_url,
+        "REGENT_REDIS_URL": redis_url,
+        "REGENT_HISTORY_DIR": str(tmp_path / "history"),
+        "REGENT_REPORT_DIR": str(tmp_path / "reports"),
+        "REGENT_LOG_FORMAT": "json",
+    }
+
+
+@contextmanager
+def celery(environment, *arguments: str) -> Iterator[Path]:
+    """Run a Celery process and give the place of its log."""
+    log_path = Path(environment["REGENT_HISTORY_DIR"]).with_name(f"{arguments[0]}.log")
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "workers.celery_app", *arguments],
+            cwd=ROOT,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield log_path
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+async def test_a_worker_keeps_its_loop_and_connections_from_task_to_task(
+    environment, broker, database, redis, redis_url, clock
+):
+    await register(database, clock, broker.address)
+    queue = CeleryTaskQueue(redis_url)
+
+    with celery(environment, "worker", "--concurrency", "1") as log_path:
+        for count in range(1, 4):
+            await queue.send("samples.collect")
+            await eventually(lambda: broker.request_count == count, timeout_s=START_TIMEOUT_S)  # noqa: B023
+        await eventually(lambda: log_path.read_text().count('"outcome": "done"') == 3)
+
+    [sample] = await latest_samples(redis, "east")
+    assert sample.messages_in == 100
+    assert broker.connection_count == 1
+
+
+async def test_the_schedule_reaches_the_worker_and_the_archive(
+    environment, broker, database, redis, clock
+):
+    await register(database, clock, broker.address)
+
+    with (
+        celery(environment, "worker", "--concurrency", "1"),
+        celery(environment, "beat", "--pidfile", ""),
+    ):
+        await eventually(lambda: broker.request_count >= 2, timeout_s=START_TIMEOUT_S)
+
+    assert await latest_samples(redis, "east")
+    assert await redis.exists("regent:beat:samples.archive")
+
+
+async def test_a_run_that_is_at_work_is_not_joined_by_a_second(environment, monkeypatch):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    runtime, started, finish = _runtime(), asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    async def slow(_clients):
+        loop.call_soon_threadsafe(started.set)
+        await asyncio.to_thread(finish.wait, 10)
+        return "first"
+
+    async def quick(_clients):
+        return "second"
+
+    first = asyncio.create_task(asyncio.to_thread(_alone, runtime, slow))
+    await asyncio.wait_for(started.wait(), 10)
+    while_running = await asyncio.to_thread(_alone, runtime, quick)
+    finish.set()
+    outcome = await first
+    afterwards = await asyncio.to_thread(_alone, runtime, quick)
+    await asyncio.to_thread(runtime.close)
+
+    assert (outcome, while_running, afterwards) == ("first", None, "second")
+
+
+async def test_a_use_case_past_its_deadline_is_cancelled_and_frees_its_name(
+    environment, monkeypatch
+):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    runtime = _runtime()
+    cancelled = []
+
+    async def endless(_clients):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(True)
+
+    async def quick(_clients):
+        return "next"
+
+    with pytest.raises(TimeoutError):
+        await asyncio.to_thread(_alone, runtime, endless, seconds=0.1)
+    following = await asyncio.to_thread(_alone, runtime, quick)
+    await asyncio.to_thread(runtime.close)
+
+    assert cancelled == [True]
+    assert following == "next"
+
+
+def _runtime() -> Runtime:
+    return Runtime(WorkerSettings())
+
+
+def _alone(runtime: Runtime, use_case, *, seconds: float = 10):
+    return runtime.run_alone("test", use_case, deadline=timedelta(seconds=seconds))
