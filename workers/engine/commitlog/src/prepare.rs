@@ -104,18 +104,22 @@ impl Preparer {
     }
 
     /// The segment at `base`, waiting until it is prepared.
+    ///
+    /// A failure from before this call is forgotten: there may be room by now.
     pub(crate) fn take_next(&self, base: u64) -> Result<MapWriter, StoreError> {
         let mut work = self.desk.work.lock();
+        let mut is_fresh = false;
         loop {
             if work.is_stopped {
                 return Err(StoreError::Closed);
             }
             match std::mem::replace(&mut work.next, Next::Unwanted) {
                 Next::Ready(ready, map) if ready == base => return Ok(map),
-                Next::Failed(failed, error) if failed == base => return Err(error),
+                Next::Failed(failed, error) if failed == base && is_fresh => return Err(error),
                 Next::InProgress(other) => work.next = Next::InProgress(other),
                 _ => work.next = Next::Wanted(base),
             }
+            is_fresh = true;
             self.desk.changed.notify_all();
             self.desk.changed.wait(&mut work);
         }

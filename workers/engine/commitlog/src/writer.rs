@@ -25,7 +25,10 @@ pub struct Writer<'a> {
 }
 
 impl Store {
-    /// Takes the append lock.
+    /// Takes the append lock, which the returned value holds.
+    ///
+    /// While holding it, call no method of this store but reads and [`Store::flush`] on the same
+    /// thread: the others wait for the lock.
     ///
     /// # Errors
     /// The store is closed or poisoned.

@@ -280,3 +280,25 @@ fn many_touched_queues_are_flushed_together() {
     assert_eq!(store.queues().len(), 300);
     store.close().unwrap();
 }
+
+#[test]
+fn a_panic_under_the_append_lock_poisons_the_store() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    append(&store, "t", 0, b"before");
+
+    let panicked = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let _writer = store.writer().unwrap();
+            panic!("a panic that this test wants");
+        });
+        thread.join()
+    });
+
+    assert!(panicked.is_err());
+    assert!(matches!(store.writer(), Err(StoreError::Poisoned)));
+    assert!(matches!(store.close(), Err(StoreError::Poisoned)));
+    assert_eq!(read_all(&store, "t", 0).len(), 1);
+    drop(store);
+    assert_eq!(read_all(&open(dir.path()), "t", 0).len(), 1);
+}
