@@ -21,6 +21,7 @@ from workers.broker.server import BrokerServer, PortInUse
 from workers.broker.settings import InvalidSetting, load_settings, parse_settings
 from workers.broker.state_file import StateFileUnreadable
 
+EXIT_FAILED: Final = 1
 EXIT_UNUSABLE: Final = 2
 
 log = structlog.get_logger()
@@ -53,12 +54,15 @@ async def _serve(server: BrokerServer) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
+    endings = [asyncio.ensure_future(event.wait()) for event in (stopped, server.failed)]
     try:
         await server.start()
-        await stopped.wait()
+        await asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED)
     finally:
         await server.close()
-    return 0
+        for ending in endings:
+            ending.cancel()
+    return EXIT_FAILED if server.failed.is_set() else 0
 
 
 if __name__ == "__main__":

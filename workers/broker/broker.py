@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import structlog
-from regent_engine import Appended, HotPath, Store, StoreError, decode_records, encode_properties
+from regent_engine import (
+    Appended,
+    HotPath,
+    ProtocolError,
+    Record,
+    Store,
+    StoreError,
+    decode_records,
+    encode_properties,
+)
 
 from backend.remoting import command as commands
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
@@ -258,11 +267,16 @@ class Broker:
         )
 
     def _deliver(self, log_position: int) -> None:
-        """Copy a delayed message to its real queue; its properties stay as they are."""
-        content = self.store.record(log_position)
-        if content is None:
+        """Copy a delayed message to its real queue; its properties stay as they are.
+
+        What can never be delivered is reported and passed over, or it would block its level.
+
+        Raises:
+            StoreError: the store refuses for now.
+        """
+        record = self._read_delayed(log_position)
+        if record is None:
             return
-        record = decode_records(content)[0]
         topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
         if not topic or topic == HALF_TOPIC or not queue_id or not queue_id.isdecimal():
             log.error("delayed_message_discarded", log_position=log_position, topic=topic)
@@ -281,6 +295,18 @@ class Broker:
         )
         self.arrived([(topic, int(queue_id), appended.queue_offset + 1)])
 
+    def _read_delayed(self, log_position: int) -> Record | None:
+        try:
+            content = self.store.record(log_position)
+            return decode_records(content)[0] if content else None
+        except (StoreError, ProtocolError) as error:
+            if isinstance(error, StoreError) and error.code != "corrupt":
+                raise
+            log.error(  # noqa: TRY400 - the reason says it all
+                "delayed_message_damaged", log_position=log_position, reason=str(error)
+            )
+            return None
+
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         """Let the hot path serve exactly the topics that need no second look."""
         if topic is None:
@@ -298,6 +324,6 @@ class Broker:
         if self.name_servers is not None:
             self.name_servers.poke()
 
-    def _on_flush_failure(self, error: StoreError) -> None:
-        log.critical("flush_failed", code=error.code, reason=str(error))
+    def _on_flush_failure(self, error: Exception) -> None:
+        log.critical("flush_failed", reason=str(error), exc_info=error)
         self.set_writable(is_writable=False)

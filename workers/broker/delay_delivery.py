@@ -61,6 +61,7 @@ class DelayDelivery:
         self._deliver, self._clock = deliver, clock
         self._progress = dict(stored.offsets)
         self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._refused_levels: set[int] = set()
         self._is_running = False
         self.data_version: DataVersion = stored.data_version
         self.change_count = 0
@@ -117,8 +118,11 @@ class DelayDelivery:
         self._timers.pop(level, None)
         try:
             next_in_ms = self.deliver_due(level)
+            self._refused_levels.discard(level)
         except StoreError as error:
-            log.warning("delayed_delivery_refused", level=level, reason=str(error))
+            if level not in self._refused_levels:
+                log.warning("delayed_delivery_refused", level=level, reason=str(error))
+            self._refused_levels.add(level)
             next_in_ms = RETRY_MS
         except Exception:
             log.exception("delayed_delivery_failed", level=level)

@@ -76,7 +76,8 @@ _FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (
     (InvalidHeader, ResponseCode.SYSTEM_ERROR),
     (InvalidJson, ResponseCode.SYSTEM_ERROR),
     (InvalidName, ResponseCode.INVALID_PARAMETER),
-    (OSError, ResponseCode.SYSTEM_ERROR),
+    # State files that cannot be written, above all on a full disk.
+    (OSError, ResponseCode.SERVICE_NOT_AVAILABLE),
 )
 _STORE_FAULTS: Final = {
     "illegal_message": ResponseCode.MESSAGE_ILLEGAL,

@@ -13,8 +13,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from regent_engine import StoreError
-
 _JOIN_TIMEOUT_S: Final = 10.0
 
 Release = Callable[[bool], None]
@@ -40,7 +38,7 @@ class Flusher:
         *,
         interval_ms: int,
         clock: Callable[[], int],
-        on_failure: Callable[[StoreError], None],
+        on_failure: Callable[[Exception], None],
     ) -> None:
         self._store = store
         self._interval_s = interval_ms / 1000
@@ -100,7 +98,7 @@ class Flusher:
             stopping = self._stopping
             try:
                 self._flush()
-            except StoreError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, nothing is durable any more
                 self._failed = True
                 self._tell_loop(self._fail, error)
             if stopping:
@@ -125,7 +123,7 @@ class Flusher:
             _, release = self._waiting.popleft()
             release(True)  # noqa: FBT003
 
-    def _fail(self, error: StoreError) -> None:
+    def _fail(self, error: Exception) -> None:
         waiting, self._waiting = self._waiting, deque()
         for _, release in waiting:
             release(False)  # noqa: FBT003

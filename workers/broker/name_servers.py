@@ -27,9 +27,10 @@ class NameServers:
         ]
         self._tasks: list[asyncio.Task[None]] = []
 
-    def start(self) -> None:
-        """Connect to all of them; called on the running loop."""
+    def start(self) -> list[asyncio.Task[None]]:
+        """Connect to all of them and give the tasks that stay connected."""
         self._tasks = [asyncio.create_task(link.run(), name=link.address) for link in self._links]
+        return self._tasks
 
     def poke(self) -> None:
         """Register at once because topics have changed."""

@@ -81,6 +81,7 @@ class BrokerServer:
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._is_closed = False
+        self.failed = asyncio.Event()
 
     @property
     def port(self) -> int:
@@ -105,11 +106,13 @@ class BrokerServer:
             self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
         registrant = Registrant(self.settings, broker.topics, port=self.port)
         broker.name_servers = NameServers(self.settings.name_servers, registrant)
-        broker.name_servers.start()
+        links = broker.name_servers.start()
         self._tasks = [
             asyncio.create_task(broker.state.save_periodically(), name="save"),
             asyncio.create_task(self._keep_house(), name="keep-house"),
         ]
+        for task in (*links, *self._tasks):
+            task.add_done_callback(self._on_task_done)
         log.info(
             "broker_started",
             cluster_name=self.settings.cluster_name,
@@ -181,6 +184,12 @@ class BrokerServer:
         for session in list(self._sessions):
             if now - session.active_at > IDLE_S_MAX:
                 session.close()
+
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        """None of these ends by itself; a broker without one of them must not seem well."""
+        if not task.cancelled():
+            log.critical("task_ended", task=task.get_name(), exc_info=task.exception())
+            self.failed.set()
 
     def _close_sockets(self) -> None:
         for listener in self._sockets:

@@ -1,14 +1,22 @@
 """Give tests a broker server in this process, on ports of the system's choice."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from asyncio import AbstractEventLoop
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from tests.integration.broker.client import Client
 from workers.broker.server import BrokerServer
 from workers.broker.settings import parse_settings
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], AbstractEventLoop]]:
+    """Run agents on the loop that they have in production."""
+    return {"uvloop": uvloop.new_event_loop}
+
 
 StartBroker = Callable[..., Awaitable[BrokerServer]]
 Connect = Callable[..., Awaitable[Client]]
