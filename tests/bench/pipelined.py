@@ -1,0 +1,108 @@
+"""R6b: one connection with 64 sends in flight through the agent, over a bare echo."""
+
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
+from tests.bench.native import run_json, running_echo
+
+ROOT = Path(__file__).resolve().parents[2]
+IN_FLIGHT = 64
+BODY_SIZE = 1024
+BLOCK_S = 1.0
+START_TIMEOUT_S = 30
+SEND_CODE = 310
+"""An echo answers a send with the send."""
+
+
+def measure_pipelined() -> list[Measure]:
+    """Interleave blocks against the echo and the agent, the echo on both sides of each."""
+    with (
+        tempfile.TemporaryDirectory(prefix="regent-bench-") as directory,
+        running_echo() as echo,
+        running_agent(Path(directory)) as agent,
+    ):
+        run_load(agent, answer_code=0)
+        echoes = [run_load(echo, answer_code=SEND_CODE)]
+        sends = []
+        for _ in range(BLOCK_COUNT):
+            sends.append(run_load(agent, answer_code=0))
+            echoes.append(run_load(echo, answer_code=SEND_CODE))
+    ratios = [
+        2 * rate / (before + after)
+        for rate, before, after in zip(sends, echoes[:-1], echoes[1:], strict=True)
+    ]
+    return [
+        Measure(
+            "R6b",
+            "1 connection x 64 sends of 1 KiB through the agent / echo",
+            median(ratios),
+            floor=0.25,
+            facts={
+                "blocks": spread(ratios),
+                "sends/s": round(median(sends)),
+                "echoes/s": round(median(echoes)),
+            },
+        )
+    ]
+
+
+def run_load(address: str, *, answer_code: int) -> float:
+    """Load a server for one block and return answers a second."""
+    result = run_json(
+        "load", address, "BenchTopic", str(IN_FLIGHT), str(BODY_SIZE), str(BLOCK_S),
+        str(answer_code),
+    )  # fmt: skip
+    rate: float = result["frames_per_second"]
+    return rate
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
+@contextmanager
+def running_agent(directory: Path) -> Iterator[str]:
+    """Run a real agent without name servers and give its address."""
+    port = free_port()
+    config = directory / "broker.conf"
+    config.write_text(
+        "brokerClusterName=bench\n"
+        "brokerName=bench-a\n"
+        "brokerId=0\n"
+        "brokerIP1=127.0.0.1\n"
+        f"listenPort={port}\n"
+        f"storePathRootDir={directory / 'store'}\n"
+    )
+    with (directory / "broker.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "workers.broker", "-c", str(config)], cwd=ROOT, stderr=log
+        )
+    try:
+        await_listening(process, port)
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=START_TIMEOUT_S)
+
+
+def await_listening(process: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError as error:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise TimeoutError("the agent did not start") from error
+            time.sleep(0.05)
+        else:
+            return
