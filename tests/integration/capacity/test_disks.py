@@ -12,7 +12,7 @@ from tests.integration.capacity.conftest import at
 from workers.capacity.coverage import coverage
 from workers.capacity.disks import disks
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
 END = at("2026-03-21T00:00:00")
 

@@ -13,7 +13,7 @@ from backend.clients.sample_history import SCHEMAS, SampleHistory
 from tests.integration.capacity.conftest import at
 from workers.capacity.job import InputMissing, ReportInput, run_job
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
 START = at("2026-03-01T00:00:00")
 HOURS = 16 * 24
@@ -157,7 +157,6 @@ def test_no_history_gives_an_empty_report(spark, tmp_path):
     assert result["coverage"]["from"] is None
 
 
-@pytest.mark.timeout(400)
 async def test_the_job_runs_as_a_process_of_its_own_and_says_why_it_fails(files, tmp_path):
     job = SparkReportJob(deadline=timedelta(seconds=300), master="local[1]")
     inputs = ReportFiles([Path(path) for path in files.broker_samples], [])

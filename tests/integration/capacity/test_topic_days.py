@@ -10,7 +10,7 @@ import pytest
 from tests.integration.capacity.conftest import at
 from workers.capacity.topic_days import topic_days
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
 MARCH_2 = date(2026, 3, 2)
 

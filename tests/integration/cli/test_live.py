@@ -1,0 +1,190 @@
+"""The command line against a running control plane, and a report through a real worker."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from backend.cli.app import run
+from backend.clients.sample_history import SCHEMAS, SampleHistory
+
+ROOT = Path(__file__).resolve().parents[3]
+START_TIMEOUT_S = 60
+SECRET = "a bootstrap secret"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def processes():
+    """Collect what a test starts, and stop it."""
+    started: list[subprocess.Popen] = []
+    yield started
+    for process in reversed(started):
+        process.send_signal(signal.SIGTERM)
+    for process in started:
+        try:
+            process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def environment(database_url, redis_url, tmp_path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "REGENT_DATABASE_URL": database_url,
+        "REGENT_REDIS_URL": redis_url,
+        "REGENT_HISTORY_DIR": str(tmp_path / "history"),
+        "REGENT_REPORT_DIR": str(tmp_path / "reports"),
+    }
+
+
+@pytest.fixture
+def local_dir(environment, processes, tmp_path, monkeypatch) -> Path:
+    """Run a control plane and describe it as `regent up` does."""
+    directory = tmp_path / ".regent"
+    directory.mkdir()
+    (directory / "bootstrap-secret").write_text(SECRET + "\n")
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    (directory / "cluster.json").write_text(json.dumps({"http": {"url": url}}))
+    with (tmp_path / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "backend.server"],
+            cwd=ROOT,
+            env={
+                **environment,
+                "REGENT_HTTP_PORT": str(port),
+                "REGENT_REMOTING_PORT": str(free_port()),
+                "REGENT_BOOTSTRAP_SECRET_FILE": str(directory / "bootstrap-secret"),
+            },
+            stdout=log,
+            stderr=log,
+        )
+    processes.append(server)
+    await_answer(f"{url}/healthz", server, tmp_path / "server.log")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("REGENT_URL", "REGENT_TOKEN", "REGENT_CLUSTER"):
+        monkeypatch.delenv(name, raising=False)
+    return directory
+
+
+def await_answer(url: str, process: subprocess.Popen, log_path: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while True:
+        try:
+            if httpx.get(url, trust_env=False).is_success:
+                return
+        except httpx.HTTPError:
+            pass
+        assert process.poll() is None, log_path.read_text()
+        assert time.monotonic() < deadline, "the control plane did not start in time"
+        time.sleep(0.05)
+
+
+def test_one_signs_in_looks_around_and_signs_out(local_dir, capsys):
+    server = json.loads((local_dir / "cluster.json").read_text())["http"]["url"]
+    data = ["--data", str(local_dir)]
+
+    codes = [
+        run(["login", *data]),
+        run(["whoami", "--server", server, "-o", "json"]),
+        run(["cluster", "list", *data, "-o", "json"]),
+        run(["capacity", "list", "-o", "json"]),
+        run(["logout"]),
+        run(["whoami", "--server", server]),
+        run(["cluster", "get", "nowhere", *data]),
+        run(["capacity", "get", "8d0c1f1e-6a53-4a0e-9f0e-0b6f0a4c9d11", *data]),
+    ]
+
+    out, err = capsys.readouterr()
+    assert codes == [0, 0, 0, 0, 0, 5, 4, 4]
+    assert '"name": "admin"' in out
+    assert SECRET not in out + err
+    assert "no cluster 'nowhere'" in err
+    assert f"next: regent login --server {server}" in err
+
+
+def test_a_wrong_password_is_refused_with_5(local_dir, monkeypatch, capsys):
+    server = json.loads((local_dir / "cluster.json").read_text())["http"]["url"]
+    with (local_dir / "wrong").open("w+") as wrong:
+        wrong.write("wrong\n")
+        wrong.seek(0)
+        monkeypatch.setattr("sys.stdin", wrong)
+
+        code = run(["login", "--server", server, "--password-stdin"])
+
+    assert code == 5
+    assert "the name or the password is wrong" in capsys.readouterr().err
+
+
+def add_history(database_url: str, directory: Path) -> None:
+    """Write two days of hourly samples and their manifest rows."""
+    history, now = SampleHistory(directory), datetime.now(UTC).replace(microsecond=0)
+    rows = []
+    for hours_ago in range(48, -1, -1):
+        instant = now - timedelta(hours=hours_ago)
+        row = dict.fromkeys(SCHEMAS["broker_samples"].names)
+        names = {"cluster_name": "east", "broker_name": "broker-a", "broker_id": 0}
+        sizes = {"store_bytes": (48 - hours_ago) * 1_000, "disk_total_bytes": 10**9}
+        instants = dict.fromkeys(("observed_at", "reported_at"), instant)
+        booted = {"booted_at": now - timedelta(days=3), "disk_free_bytes": 24_000_000}
+        rows.append({**row, **names, **sizes, **instants, **booted})
+    written = history.write(
+        "broker_samples", rows, cluster_name="east", day=now.date(), name="two-days"
+    )
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "INSERT INTO sample_files (dataset, cluster_name, day, path, row_count, size_bytes,"
+            " sampled_from, sampled_to, created_at)"
+            " VALUES ('broker_samples', 'east', %s, %s, %s, %s, %s, %s, %s)",
+            (
+                *(now.date(), written.path, written.row_count, written.size_bytes),
+                *(written.sampled_from, written.sampled_to, now),
+            ),
+        )
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_a_report_goes_from_the_command_line_through_a_worker_and_spark_and_back(
+    local_dir, environment, processes, database_url, tmp_path, capsys
+):
+    add_history(database_url, tmp_path / "history")
+    with (tmp_path / "worker.log").open("wb") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "workers.celery_app", "worker"],
+            cwd=ROOT,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
+    processes.append(worker)
+
+    code = run(["capacity", "report", "--data", str(local_dir), "-o", "json"])
+
+    out, err = capsys.readouterr()
+    assert code == 0, err + (tmp_path / "worker.log").read_text()
+    report = json.loads(out)
+    [disk] = report["rows"]
+    assert report["coverage"]["sample_count"] == 49
+    assert disk["bytes_per_day"] == 24_000
+    assert disk["days_until_full"] == 1_000
+    assert disk["note"] == "warning: extrapolated from 2.0 days, under 2 weeks"
+    results = tmp_path / "reports" / report["id"]
+    assert sorted(path.name for path in results.iterdir()) == ["report.json", "rows.parquet"]
