@@ -1,10 +1,10 @@
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,64 +15,53 @@ from tests.integration.broker.conftest import broker_properties
 from workers.broker.properties import format_properties_text
 
 ROOT = Path(__file__).parents[3]
-START_TIMEOUT_S = 20
 
 
-async def test_messages_topics_groups_and_offsets_survive_a_restart(start_broker, connect):
-    first = await start_broker()
-    client = await connect(first)
+async def test_messages_topics_groups_and_offsets_survive_a_restart(agent):
+    client = await agent.start()
     await client.send("T", b"kept", queue_id=2)
     await client.heartbeat("g", "T")
     queue = {"consumerGroup": "g", "topic": "T", "queueId": 2}
     await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 1})
-    await first.close()
+    agent.stop()
 
-    second = await start_broker()
-    client = await connect(second)
+    client = await agent.start()
 
+    topic = await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": "%RETRY%g"})
+    group = await client.call(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, {"group": "g"})
+    offset = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, queue)
     assert bodies(await client.pull("T", queueId=2)) == [b"kept"]
-    assert (await client.call(RequestCode.QUERY_CONSUMER_OFFSET, queue)).ext["offset"] == "1"
-    assert second.broker.topics.find("%RETRY%g") is not None
-    assert second.broker.groups.find("g") is not None
+    assert (topic.code, group.code, offset.ext["offset"]) == (0, 0, "1")
 
 
-async def test_a_delayed_message_is_delivered_once_after_a_restart(start_broker, connect):
-    first = await start_broker()
-    client = await connect(first)
+async def test_a_delayed_message_is_delivered_once_after_a_restart(agent):
+    client = await agent.start()
     await client.send("T", b"a", properties={"DELAY": "1"})
     await client.pull("T", sysFlag=6)
     await client.send("T", b"b", properties={"DELAY": "6"})
-    await first.close()
+    agent.stop()
 
-    second = await start_broker()
-    client = await connect(second)
+    client = await agent.start()
 
     assert bodies(await client.pull("T", queueOffset=1, sysFlag=6)) == [b"b"]
-    assert second.store.offsets("T", 0) == (0, 2)
+    high = await client.call(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})
+    assert high.ext["offset"] == "2"
 
 
-async def test_a_killed_broker_keeps_what_it_acknowledged(tmp_path):
-    process, port = start_process(tmp_path)
-    client = await connect_to(process, port)
+async def test_a_killed_broker_keeps_what_it_acknowledged(agent):
+    client = await agent.start()
     await client.heartbeat("g", "T")
     sent = [await client.send("T", b"%d" % number) for number in range(200)]
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    agent.kill()
 
-    process, port = start_process(tmp_path)
-    try:
-        client = await connect_to(process, port)
-        found = []
-        while (pulled := await client.pull("T", queueOffset=len(found))).code == 0:
-            found += bodies(pulled)
-        await client.close()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
+    client = await agent.start()
+    found = []
+    while (pulled := await client.pull("T", queueOffset=len(found))).code == 0:
+        found += bodies(pulled)
 
     assert {answer.code for answer in sent} == {0}
     assert found == [b"%d" % number for number in range(200)]
-    for path in (tmp_path / "store" / "config").glob("*.json"):
+    for path in (agent.root / "store" / "config").glob("*.json"):
         json.loads(path.read_bytes())
 
 
@@ -126,19 +115,53 @@ async def test_a_store_in_use_is_one_clear_line(tmp_path, start_broker):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_unknown_stock_properties_are_accepted_with_one_line(tmp_path):
-    path = write_config(tmp_path, fileReservedTime="72", deleteWhen="04", listenPort="99999")
-    text = path.read_text().replace("99999", "0")
-    path.write_text(text)
+async def test_unknown_stock_properties_are_accepted_with_one_line(agent):
+    await agent.start(fileReservedTime="72", deleteWhen="04")
 
-    process, _ = start_process(tmp_path, path)
-    process.send_signal(signal.SIGTERM)
-    process.wait(timeout=20)
-    errors = "".join(process.seen)
+    lines = [line for line in agent.lines if "properties_without_effect" in line]
+    assert len(lines) == 1
+    assert "deleteWhen" in lines[0]
 
-    assert process.returncode == 0
-    assert errors.count("properties_without_effect") == 1
-    assert "deleteWhen" in errors
+
+@dataclass
+class Agent:
+    """One agent at a time in a process of its own, always on the same store."""
+
+    root: Path
+    process: subprocess.Popen[str] | None = None
+    lines: list[str] = field(default_factory=list)
+
+    async def start(self, **properties: str) -> Client:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.launch(write_config(self.root, listenPort=str(port), **properties))
+        return await Client.connect(port)
+
+    def launch(self, path: Path) -> None:
+        command = [sys.executable, "-m", "workers.broker", "-c", str(path)]
+        self.process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        self.lines = []
+        while not any("broker_started" in line for line in self.lines):
+            line = self.process.stderr.readline()
+            assert line, "the agent ended: " + "".join(self.lines)
+            self.lines.append(line)
+
+    def stop(self) -> None:
+        """End the agent as an operator does; it must say that all went well."""
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(timeout=20) == 0
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(timeout=20)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    agent = Agent(tmp_path)
+    yield agent
+    if agent.process.poll() is None:
+        agent.stop()
 
 
 def write_config(root, **properties):
@@ -156,35 +179,3 @@ def run_to_end(path):
         timeout=60,
         check=False,
     )
-
-
-def start_process(root, path=None):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    path = path or write_config(root, listenPort=str(port))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "workers.broker", "-c", str(path)],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    wait_until_started(process)
-    return process, port
-
-
-def wait_until_started(process):
-    deadline = time.monotonic() + START_TIMEOUT_S
-    seen = []
-    while time.monotonic() < deadline:
-        line = process.stderr.readline()
-        seen.append(line)
-        if "broker_started" in line:
-            process.seen = seen
-            return
-        assert process.poll() is None, "".join(seen)
-    raise AssertionError("the broker did not start: " + "".join(seen))
-
-
-async def connect_to(process, port):
-    assert process.poll() is None
-    return await Client.connect(port)
