@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from backend.services.samples import archive_samples, collect_samples
+from backend.services.samples.archive import archive_samples
+from backend.services.samples.collection import collect_samples
 from backend.services.samples.archive import ArchiveOutcome
 from backend.services.samples.collection import CollectionOutcome
 from workers.runtime import Clients

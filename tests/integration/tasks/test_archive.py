@@ -8,7 +8,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from backend.clients.sample_history import SCHEMAS, SampleHistory, instant
 from backend.db import sample_files
-from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, archive_samples
+from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic
+from backend.services.samples.archive import archive_samples
 from backend.services.samples.observed import (
     ARCHIVING_KEY,
     PENDING_KEY,

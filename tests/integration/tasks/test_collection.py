@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from backend.clients.brokers import Brokers
 from backend.clients.remoting_client import RemotingClient
-from backend.services.samples import collect_samples, latest_samples, observe
+from backend.services.samples import latest_samples, observe
+from backend.services.samples.collection import collect_samples
 from backend.services.samples.observed import LATEST_KEY, PENDING_KEY
 from tests.conftest import eventually
 from tests.integration.tasks.conftest import FakeBroker, is_watched, register
