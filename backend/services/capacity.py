@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID, uuid4
 
 import msgspec
@@ -12,13 +12,16 @@ import structlog
 
 from backend.clients.clock import Clock
 from backend.clients.report_job import ReportFiles, ReportJobFailed
-from backend.clients.sample_history import SampleHistory
 from backend.clients.task_queue import TaskQueue, TaskQueueUnavailable
 from backend.db import capacity_reports, sample_files
 from backend.db.capacity_reports import CapacityReport, CapacityReportRow
 from backend.db.engine import Database
 from backend.domain.errors import CapacityReportNotFound
 from backend.domain.page import Page, check_page_size, cut_page
+
+if TYPE_CHECKING:
+    # Loads Parquet's libraries, which the control plane has no use for.
+    from backend.clients.sample_history import SampleHistory
 
 __all__ = [
     "CapacityReport",
@@ -160,7 +163,7 @@ async def make_report(
     *,
     database: Database,
     clock: Clock,
-    history: SampleHistory,
+    history: "SampleHistory",
     job: ReportJob,
     report_dir: Path,
 ) -> CapacityReport:
@@ -233,7 +236,7 @@ async def _run(files: ReportFiles, job: ReportJob, output_dir: Path) -> _Result:
     return msgspec.json.decode(content, type=_Result)
 
 
-def _inputs(files: list[sample_files.SampleFile], history: SampleHistory) -> ReportFiles:
+def _inputs(files: list[sample_files.SampleFile], history: "SampleHistory") -> ReportFiles:
     def paths(dataset: str) -> list[Path]:
         return [history.absolute(file.path) for file in files if file.dataset == dataset]
 

@@ -2,10 +2,8 @@
 
 from datetime import timedelta
 
-from backend.services.samples.archive import archive_samples
-from backend.services.samples.collection import collect_samples
-from backend.services.samples.archive import ArchiveOutcome
-from backend.services.samples.collection import CollectionOutcome
+from backend.services.samples.archive import ArchiveOutcome, archive_samples
+from backend.services.samples.collection import CollectionOutcome, collect_samples
 from workers.runtime import Clients
 from workers.tasks.base import run_alone, task
 
