@@ -20,7 +20,7 @@ from workers.broker.registration import Registrant
 CONNECT_TIMEOUT_S: Final = 3.0
 ANSWER_TIMEOUT_S: Final = 3.0
 BACK_OFF_FIRST_S: Final = 0.1
-BACK_OFF_MAX_S: Final = 3.0
+BACK_OFF_MAX_S: Final = 1.0
 
 log = structlog.get_logger()
 
