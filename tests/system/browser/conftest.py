@@ -1,0 +1,47 @@
+"""What the browser tests share: Chromium, a tab that is signed in, the stock client."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.interop.client import StockClient, build
+from tests.system.browser.console_page import (
+    TIMEOUT_MS,
+    ConsolePage,
+    chromium,
+    open_console,
+)
+from tests.system.cluster import Cluster
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    # One for each module: Playwright's loop must not outlive the tests that use it.
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def stranger(browser: Browser, cluster: Cluster) -> Iterator[ConsolePage]:
+    """Give a tab without a session."""
+    with open_console(browser, cluster.http_url) as console:
+        yield console
+
+
+@pytest.fixture
+def console(stranger: ConsolePage, cluster: Cluster) -> ConsolePage:
+    """Give a tab that is signed in and shows the overview."""
+    stranger.open("/")
+    stranger.sign_in(cluster.admin_name, cluster.admin_password)
+    expect(stranger.heading("Overview")).to_be_visible()
+    return stranger
+
+
+@pytest.fixture(scope="module")
+def stock_client(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> StockClient:
+    """Give the stock Java client, pointed at the cluster."""
+    build()
+    return StockClient("5.5.0", cluster.name_server_address, tmp_path_factory.mktemp("client"))

@@ -1,0 +1,121 @@
+"""The console as a person uses it: by names, roles and words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[3]
+SCREENSHOTS = ROOT / "build" / "screenshots"
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+TIMEOUT_MS = 20_000
+SEVERE = ("serious", "critical")
+
+Scheme = Literal["light", "dark"]
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run Debian's Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=list(CHROMIUM_FLAGS)
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass(slots=True)
+class ConsolePage:
+    """One tab with the console in it."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    """What the browser complained about: refused scripts and styles, and errors of ours."""
+
+    def open(self, path: str) -> None:
+        self.page.goto(path)
+
+    def sign_in(self, name: str, password: str) -> None:
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password", exact=True).fill(password)
+        self.page.get_by_role("button", name="Sign in").click()
+
+    def heading(self, name: str) -> Locator:
+        return self.page.get_by_role("heading", name=name, level=1, exact=True)
+
+    def table(self, name: str) -> Locator:
+        return self.page.get_by_role("table", name=name)
+
+    def tile(self, label: str) -> Locator:
+        """Find the figure of the overview that stands under a label."""
+        term = self.page.locator("dt", has_text=label)
+        return term.locator("xpath=following-sibling::dd[1]")
+
+    def figure(self, label: str) -> float | None:
+        """Read a figure of the overview; words for a missing one are `None`."""
+        text = self.tile(label).inner_text().split("/")[0].replace(",", "").strip()
+        try:
+            return float(text)
+        except ValueError:
+            return None
+
+    def await_live(self) -> None:
+        expect(self.page.get_by_text("Live", exact=True)).to_be_visible()
+
+    def violations(self) -> list[dict[str, Any]]:
+        """Ask axe-core for what keeps people out; mild findings are left to the eye."""
+        self.page.evaluate(AXE.read_text())
+        result = self.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        return [
+            {"id": found["id"], "where": [node["target"] for node in found["nodes"]]}
+            for found in result["violations"]
+            if found["impact"] in SEVERE
+        ]
+
+    def screenshot(self, name: str) -> Path:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}.png"
+        self.page.evaluate("document.fonts.ready")
+        self.page.screenshot(path=path, animations="disabled")
+        return path
+
+
+@contextmanager
+def open_console(browser: Browser, url: str, scheme: Scheme = "light") -> Iterator[ConsolePage]:
+    """Open a tab of its own, with no session, in a colour scheme of the system."""
+    context = browser.new_context(
+        base_url=url,
+        color_scheme=scheme,
+        viewport={"width": 1440, "height": 900},
+        locale="en-GB",
+    )
+    context.set_default_timeout(TIMEOUT_MS)
+    console = ConsolePage(context.new_page())
+
+    def note(message: ConsoleMessage) -> None:
+        # A refused sign-in is no complaint; the browser logs every 401 it sees.
+        if message.type == "error" and "401" not in message.text:
+            console.complaints.append(message.text)
+
+    console.page.on("console", note)
+    console.page.on("pageerror", lambda error: console.complaints.append(str(error)))
+    try:
+        yield console
+    finally:
+        context.close()
