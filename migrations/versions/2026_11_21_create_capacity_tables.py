@@ -15,6 +15,18 @@ depends_on = None
 
 
 def upgrade() -> None:
+    _create_sample_files()
+    _create_capacity_reports()
+    _create_capacity_report_rows()
+
+
+def downgrade() -> None:
+    op.drop_table("capacity_report_rows")
+    op.drop_table("capacity_reports")
+    op.drop_table("sample_files")
+
+
+def _create_sample_files() -> None:
     op.create_table(
         "sample_files",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -36,6 +48,9 @@ def upgrade() -> None:
         ["dataset", "day", "cluster_name"],
         unique=False,
     )
+
+
+def _create_capacity_reports() -> None:
     op.create_table(
         "capacity_reports",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -60,6 +75,9 @@ def upgrade() -> None:
         ["requested_at", "id"],
         unique=False,
     )
+
+
+def _create_capacity_report_rows() -> None:
     op.create_table(
         "capacity_report_rows",
         sa.Column("report_id", sa.Uuid(), nullable=False),
@@ -87,9 +105,3 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("report_id", "position", name=op.f("pk_capacity_report_rows")),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("capacity_report_rows")
-    op.drop_table("capacity_reports")
-    op.drop_table("sample_files")

@@ -14,6 +14,24 @@ depends_on = None
 
 
 def upgrade() -> None:
+    _create_clusters()
+    _create_broker_groups()
+    _create_brokers()
+    _create_topics()
+    _create_topic_placements()
+    _create_route_versions()
+
+
+def downgrade() -> None:
+    op.drop_table("route_versions")
+    op.drop_table("topic_placements")
+    op.drop_table("topics")
+    op.drop_table("brokers")
+    op.drop_table("broker_groups")
+    op.drop_table("clusters")
+
+
+def _create_clusters() -> None:
     op.create_table(
         "clusters",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -22,6 +40,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_clusters")),
         sa.UniqueConstraint("name", name=op.f("uq_clusters_name")),
     )
+
+
+def _create_broker_groups() -> None:
     op.create_table(
         "broker_groups",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -38,6 +59,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_broker_groups")),
         sa.UniqueConstraint("cluster_id", "name", name=op.f("uq_broker_groups_cluster_id_name")),
     )
+
+
+def _create_brokers() -> None:
     op.create_table(
         "brokers",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -64,6 +88,9 @@ def upgrade() -> None:
             "broker_group_id", "broker_id", name=op.f("uq_brokers_broker_group_id_broker_id")
         ),
     )
+
+
+def _create_topics() -> None:
     op.create_table(
         "topics",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -76,6 +103,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_topics")),
         sa.UniqueConstraint("cluster_id", "name", name=op.f("uq_topics_cluster_id_name")),
     )
+
+
+def _create_topic_placements() -> None:
     op.create_table(
         "topic_placements",
         sa.Column("topic_id", sa.BigInteger(), nullable=False),
@@ -105,6 +135,9 @@ def upgrade() -> None:
         ["broker_group_id"],
         unique=False,
     )
+
+
+def _create_route_versions() -> None:
     op.create_table(
         "route_versions",
         sa.Column("cluster_id", sa.BigInteger(), nullable=False),
@@ -115,12 +148,3 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("cluster_id", name=op.f("pk_route_versions")),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("route_versions")
-    op.drop_table("topic_placements")
-    op.drop_table("topics")
-    op.drop_table("brokers")
-    op.drop_table("broker_groups")
-    op.drop_table("clusters")
