@@ -27,6 +27,12 @@ test('counts are shown with the time they were observed at', async () => {
   expect(brokers.getByText(/observed \d+ s ago/)).toBeVisible();
 });
 
+test('while a page is being read its place is held', async () => {
+  renderConsole('/', { answers: { Overview: () => new Promise(() => undefined) } });
+
+  expect((await screen.findAllByRole('status', { name: 'Loading' }))[0]).toBeVisible();
+});
+
 test('zero, unknown and not collected are three different words', async () => {
   renderConsole('/', {
     answers: {

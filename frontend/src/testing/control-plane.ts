@@ -58,14 +58,14 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
     return json({ name: 'admin', role: 'administrator', expires_at: expires });
   };
 
-  const graphql = (init: RequestInit): Response => {
+  const graphql = async (init: RequestInit): Promise<Response> => {
     if (!signedIn) return refusal(401, 'unauthenticated');
     const asked = JSON.parse(String(init.body)) as { query: string; variables: Variables };
     const operation = operationName(asked.query);
     calls.push({ operation, variables: asked.variables });
     const resolver = answers[operation];
     if (!resolver) throw new Error(`the stub has no answer to ${operation}`);
-    const answer = resolver(asked.variables);
+    const answer = await resolver(asked.variables);
     return answer instanceof Raw ? json(answer.body, answer.status) : json({ data: answer });
   };
 
