@@ -1,0 +1,103 @@
+"""The hot path at its edges: broken streams, odd texts, closed stores, wrong types."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from regent_engine import (
+    Connection,
+    ProtocolError,
+    Store,
+    StoreError,
+)
+
+from tests.unit.engine.builders import (
+    NOW_MS,
+    PEER,
+    answers,
+    connect,
+    hot_path,
+    open_store,
+    send,
+    stored,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path)
+    yield store
+    store.close()
+
+
+def test_a_broken_stream_closes_the_connection_but_keeps_what_came_before(store: Store) -> None:
+    connection = connect(store)
+
+    with pytest.raises(ProtocolError) as broken:
+        connection.receive(send() + b"\xff\xff\xff\xff" + send(), NOW_MS)
+    with pytest.raises(ProtocolError) as again:
+        connection.receive(send(), NOW_MS)
+
+    assert [code for _, code, _ in answers(broken.value.replies)] == [0]
+    assert broken.value.received.arrivals == [("Orders", 2, 1)]
+    assert again.value.replies == b""
+    assert len(stored(store, 2)) == 1
+
+
+def test_an_oversize_frame_is_refused_from_its_length(store: Store) -> None:
+    with pytest.raises(ProtocolError, match="exceeds"):
+        connect(store).receive((1 << 30).to_bytes(4), NOW_MS)
+
+
+def test_a_region_with_quotes_is_written_as_it_is(store: Store) -> None:
+    connection = Connection(hot_path(store, region='a"b\\'), PEER)
+
+    received = connection.receive(send(), NOW_MS)
+
+    ((_, _, ext),) = answers(received.replies)
+    assert ext["MSG_REGION"] == 'a"b\\'
+
+
+def test_a_unique_key_with_quotes_is_answered_as_it_is(store: Store) -> None:
+    received = connect(store).receive(send(properties={"UNIQ_KEY": 'k"\\\n'}), NOW_MS)
+
+    ((_, _, ext),) = answers(received.replies)
+    assert ext["transactionId"] == 'k"\\\n'
+
+
+def test_sends_to_a_closed_store_answer_14(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    connection = connect(store)
+    store.close()
+
+    received = connection.receive(send(), NOW_MS)
+
+    assert [code for _, code, _ in answers(received.replies)] == [14]
+    assert received.arrivals == []
+
+
+@pytest.mark.parametrize("data", [None, "text", 5])
+def test_what_is_not_bytes_is_a_type_error_and_does_no_harm(store: Store, data: object) -> None:
+    connection = connect(store)
+
+    with pytest.raises(TypeError):
+        connection.receive(data, NOW_MS)  # type: ignore[arg-type]
+
+    assert len(answers(connection.receive(send(), NOW_MS).replies)) == 1
+
+
+def test_a_peer_without_a_numeric_address_is_refused(store: Store) -> None:
+    with pytest.raises(ValueError, match="numeric"):
+        Connection(hot_path(store), ("localhost", 1))
+
+
+def test_the_store_outlives_the_name_it_was_opened_with(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    connection = connect(store)
+    store.close()
+    del store
+
+    with pytest.raises(StoreError) as error:
+        open_store(tmp_path / "file" / "\x00")
+    assert error.value.code in {"io", "invalid_setting"}
+    assert connection.receive(b"", NOW_MS).cold == []
