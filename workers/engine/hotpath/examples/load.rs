@@ -1,7 +1,7 @@
 //! Keep sends in flight on one connection and count their answers.
 //!
-//! Usage: `load ADDRESS TOPIC IN_FLIGHT BODY_SIZE SECONDS ANSWER_CODE`. Every answer must carry
-//! that code (an echo answers 310). Prints one JSON object.
+//! Usage: `load ADDRESS TOPIC IN_FLIGHT BODY_SIZE COUNT ANSWER_CODE`. Every answer must carry that
+//! code (an echo answers 310). Prints one JSON object.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ mod frames;
 type Failure = Box<dyn Error>;
 
 const READ_SIZE: usize = 256 * 1024;
-const WARM_UP: Duration = Duration::from_millis(200);
+const WARM_UP_COUNT: usize = 1000;
 
 struct Load {
     stream: TcpStream,
@@ -51,14 +51,14 @@ impl Load {
         Ok(count)
     }
 
-    /// Keep the requests in flight for a while and return answers a second.
-    fn run(&mut self, time: Duration) -> Result<f64, Failure> {
+    /// Keep the requests in flight until so many are answered, and return answers a second.
+    fn run(&mut self, count: usize) -> Result<f64, Failure> {
         let started = Instant::now();
         let mut total = 0;
-        while started.elapsed() < time {
-            let count = self.receive()?;
-            self.send(count)?;
-            total += count;
+        while total < count {
+            let answered = self.receive()?;
+            self.send(answered)?;
+            total += answered;
         }
         #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
         let rate = total as f64 / started.elapsed().as_secs_f64();
@@ -68,8 +68,8 @@ impl Load {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, topic, in_flight, body_size, seconds, code] = arguments.as_slice() else {
-        return Err("usage: load ADDRESS TOPIC IN_FLIGHT BODY_SIZE SECONDS ANSWER_CODE".into());
+    let [address, topic, in_flight, body_size, count, code] = arguments.as_slice() else {
+        return Err("usage: load ADDRESS TOPIC IN_FLIGHT BODY_SIZE COUNT ANSWER_CODE".into());
     };
     let in_flight: usize = in_flight.parse()?;
     let stream = TcpStream::connect(address)?;
@@ -86,8 +86,8 @@ fn main() -> Result<(), Failure> {
     load.send(1)?;
     while load.receive()? == 0 {}
     load.send(in_flight)?;
-    load.run(WARM_UP)?;
-    let rate = load.run(Duration::from_secs_f64(seconds.parse()?))?;
+    load.run(WARM_UP_COUNT)?;
+    let rate = load.run(count.parse()?)?;
     println!(
         "{{\"frames_per_second\": {rate:.0}, \"frame_size\": {}}}",
         load.frame.len()

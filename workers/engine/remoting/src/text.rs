@@ -7,59 +7,45 @@ use crate::swar::find_backslash;
 /// A string of a header as it stands there; escapes are checked when it is scanned, and resolved
 /// only when someone asks for the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text<'a> {
-    raw: &'a str,
-    escaped: bool,
+pub struct Text<'a>(Raw<'a>);
+
+/// An enumeration, not a flag beside the text: its tag fills a word, and copies of it never
+/// read back bytes of padding that were not written as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Raw<'a> {
+    Plain(&'a str),
+    Escaped(&'a str),
 }
 
 impl<'a> Text<'a> {
     /// Wrap text that stands for itself.
+    #[inline]
     #[must_use]
     pub fn plain(raw: &'a str) -> Self {
-        Self {
-            raw,
-            escaped: false,
-        }
+        Self(Raw::Plain(raw))
     }
 
     /// Wrap the inside of a JSON string that holds escapes, which its scanner has checked.
     pub(crate) fn escaped(raw: &'a str) -> Self {
-        Self { raw, escaped: true }
-    }
-
-    /// The text when it holds no escapes.
-    #[inline]
-    #[must_use]
-    pub fn as_plain(self) -> Option<&'a str> {
-        (!self.escaped).then_some(self.raw)
+        Self(Raw::Escaped(raw))
     }
 
     /// Resolve the escapes.
     #[inline]
     #[must_use]
     pub fn to_str(self) -> Cow<'a, str> {
-        match self.as_plain() {
-            Some(plain) => Cow::Borrowed(plain),
-            None => Cow::Owned(self.resolve()),
+        match self.0 {
+            Raw::Plain(plain) => Cow::Borrowed(plain),
+            Raw::Escaped(raw) => Cow::Owned(resolve(raw)),
         }
-    }
-
-    fn resolve(self) -> String {
-        let mut resolved = Vec::with_capacity(self.raw.len());
-        self.append_to(&mut resolved);
-        String::from_utf8_lossy(&resolved).into_owned()
     }
 
     /// Append the resolved text as UTF-8.
     pub fn append_to(self, out: &mut Vec<u8>) {
-        let mut rest = self.raw.as_bytes();
-        if self.escaped {
-            while let Some(at) = find_backslash(rest) {
-                out.extend_from_slice(&rest[..at]);
-                rest = append_escape(&rest[at + 1..], out);
-            }
+        match self.0 {
+            Raw::Plain(plain) => out.extend_from_slice(plain.as_bytes()),
+            Raw::Escaped(raw) => append_resolved(raw, out),
         }
-        out.extend_from_slice(rest);
     }
 
     /// Read a decimal number as Java's `Integer.parseInt` does.
@@ -73,6 +59,21 @@ impl<'a> Text<'a> {
     pub fn to_i64(self) -> Option<i64> {
         self.to_str().parse().ok()
     }
+}
+
+fn resolve(raw: &str) -> String {
+    let mut resolved = Vec::with_capacity(raw.len());
+    append_resolved(raw, &mut resolved);
+    String::from_utf8_lossy(&resolved).into_owned()
+}
+
+fn append_resolved(raw: &str, out: &mut Vec<u8>) {
+    let mut rest = raw.as_bytes();
+    while let Some(at) = find_backslash(rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = append_escape(&rest[at + 1..], out);
+    }
+    out.extend_from_slice(rest);
 }
 
 /// Resolve one escape, `rest` starting after the backslash, and return what follows it.

@@ -35,6 +35,8 @@ pub(crate) fn send(opaque: i32, topic: &str, body_size: usize) -> Vec<u8> {
     ] {
         writer.ext(key, value);
     }
-    writer.finish(&vec![b'x'; body_size]).expect("a frame far below the limits");
+    writer
+        .finish(&vec![b'x'; body_size])
+        .expect("a frame far below the limits");
     out
 }
