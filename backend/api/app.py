@@ -10,10 +10,11 @@ from starlette.middleware import Middleware
 from backend.api import console, health, rest
 from backend.api.answers import add_handlers
 from backend.api.context import ApiContext
-from backend.api.gate import GRAPHQL_PATH, SessionGate
+from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.graphql.router import build_router as build_graphql_router
 from backend.api.metrics import Metrics
 from backend.api.shield import Shield
+from backend.services.background import end_tasks
 
 
 def create_app(context: ApiContext) -> FastAPI:
@@ -23,7 +24,7 @@ def create_app(context: ApiContext) -> FastAPI:
         title="Regent",
         version="1",
         summary="The control plane of a message-queue cluster.",
-        openapi_url=f"{rest.PREFIX}/openapi.json",
+        openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
@@ -47,13 +48,11 @@ def create_app(context: ApiContext) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Listen to what subscribers are told for as long as the application runs."""
     context: ApiContext = app.state.context
-    async with asyncio.TaskGroup() as tasks:
-        feeds = [
-            tasks.create_task(context.samples.run(), name="samples_feed"),
-            tasks.create_task(context.topology.run(), name="topology_feed"),
-        ]
-        try:
-            yield
-        finally:
-            for feed in feeds:
-                feed.cancel()
+    feeds = [
+        asyncio.create_task(context.samples.run(), name="samples_feed"),
+        asyncio.create_task(context.topology.run(), name="topology_feed"),
+    ]
+    try:
+        yield
+    finally:
+        await end_tasks(feeds)

@@ -24,7 +24,8 @@ from backend.services.sessions import find_session
 COOKIE_NAME: Final = "regent_session"
 GRAPHQL_PATH: Final = "/graphql"
 CLOSED_PREFIXES: Final = ("/api", GRAPHQL_PATH)
-SESSION_PATH: Final = "/api/v1/session"
+API_PREFIX: Final = "/api/v1"
+SESSION_PATH: Final = API_PREFIX + "/session"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

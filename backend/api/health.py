@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 
 from backend.api.answers import UNAVAILABLE
 from backend.api.context import ApiContext, Context
@@ -42,7 +43,7 @@ async def _has_database(context: ApiContext) -> bool:
     try:
         async with asyncio.timeout(READINESS_DEADLINE_S), context.database.connect() as connection:
             await connection.execute(text("SELECT 1 FROM clusters LIMIT 1"))
-    except UNAVAILABLE:
+    except (SQLAlchemyError, *UNAVAILABLE):
         return False
     return True
 

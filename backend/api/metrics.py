@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from starlette.types import Scope
 
 from backend.api.context import NameServerView
+from backend.api.gate import API_PREFIX
 
 DURATION_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -42,7 +43,7 @@ class Metrics:
 
     def count_request(self, scope: Scope, status: int, duration_s: float) -> None:
         """Count one answered request."""
-        route = getattr(scope.get("route"), "path", "console")
+        route = _route(scope)
         method = scope["method"] if scope["method"] in KNOWN_METHODS else "OTHER"
         self._requests.labels(method, route, str(status)).inc()
         self._durations.labels(method, route).observe(duration_s)
@@ -50,6 +51,13 @@ class Metrics:
     def render(self) -> bytes:
         """Write all metrics as text."""
         return generate_latest(self._registry)
+
+
+def _route(scope: Scope) -> str:
+    path = getattr(scope.get("route"), "path", "unrouted")
+    # A route knows its path within its router only.
+    is_resource = scope["path"].startswith(API_PREFIX) and not path.startswith(API_PREFIX)
+    return API_PREFIX + path if is_resource else str(path)
 
 
 class _NameServerCollector(Collector):

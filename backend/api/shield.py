@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.api.answers import error_response
@@ -58,19 +59,17 @@ class Shield:
         async def send_shielded(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = int(message["status"])
                 _add_headers(MutableHeaders(scope=message), scope["path"])
             await send(message)
 
         try:
-            await self._app(scope, _limited(scope, receive), send_shielded)
+            if _claims_too_much(scope):
+                await _too_large()(scope, receive, send_shielded)
+            else:
+                await self._app(scope, _limited(receive), send_shielded)
         except _BodyTooLarge:
-            response = error_response(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                "body_too_large",
-                f"a request body holds {BODY_SIZE_MAX} bytes at most",
-            )
-            await response(scope, receive, send_shielded)
+            await _too_large()(scope, receive, send_shielded)
         finally:
             duration_s = self._monotonic() - begun
             self._metrics.count_request(scope, status, duration_s)
@@ -83,14 +82,24 @@ class Shield:
             )
 
 
-def _limited(scope: Scope, receive: Receive) -> Receive:
+def _claims_too_much(scope: Scope) -> bool:
     claimed = dict(scope["headers"]).get(b"content-length", b"0")
+    return not claimed.isdigit() or int(claimed) > BODY_SIZE_MAX
+
+
+def _too_large() -> JSONResponse:
+    return error_response(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "body_too_large",
+        f"a request body holds {BODY_SIZE_MAX} bytes at most",
+    )
+
+
+def _limited(receive: Receive) -> Receive:
     size = 0
 
     async def receive_limited() -> Message:
         nonlocal size
-        if claimed.isdigit() and int(claimed) > BODY_SIZE_MAX:
-            raise _BodyTooLarge
         message = await receive()
         if message["type"] == "http.request":
             size += len(message.get("body", b""))

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Select, any_, func, select, true
-from sqlalchemy.dialects.postgresql import ARRAY, array, insert
+from sqlalchemy import Select, func, select, true
+from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, clusters
@@ -44,7 +44,7 @@ async def list_of_clusters(
     connection: Connection, cluster_ids: Collection[int], *, after: str | None, limit: int
 ) -> dict[int, list[BrokerGroup]]:
     """List the first groups of each cluster by name, all clusters in one statement."""
-    wanted = func.unnest(array(list(cluster_ids), type_=BigInteger)).table_valued("id").alias("w")
+    wanted = select(clusters.c.id).where(clusters.c.id.in_(cluster_ids)).subquery("wanted")
     groups = _select().where(broker_groups.c.cluster_id == wanted.c.id)
     if after is not None:
         groups = groups.where(broker_groups.c.name > after)
@@ -62,10 +62,9 @@ async def list_of_clusters(
 
 async def count_of_clusters(connection: Connection, cluster_ids: Collection[int]) -> dict[int, int]:
     """Count the groups of each cluster."""
-    wanted = array(list(cluster_ids), type_=BigInteger).cast(ARRAY(BigInteger))
     statement = (
         select(broker_groups.c.cluster_id, func.count())
-        .where(broker_groups.c.cluster_id == any_(wanted))
+        .where(broker_groups.c.cluster_id.in_(cluster_ids))
         .group_by(broker_groups.c.cluster_id)
     )
     counted = {row[0]: row[1] for row in await connection.execute(statement)}

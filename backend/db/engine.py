@@ -36,6 +36,8 @@ def open_database(
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
         pool_pre_ping=True,
+        # Errors are logged, and parameters can be hashes of tokens and passwords.
+        hide_parameters=True,
         connect_args={
             "connect_timeout": CONNECT_TIMEOUT_S,
             "application_name": application_name,

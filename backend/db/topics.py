@@ -4,11 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Select,
     and_,
-    any_,
     case,
     delete,
     exists,
@@ -18,7 +16,7 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, array, insert
+from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, clusters, topic_placements, topics
@@ -132,7 +130,7 @@ async def list_of_clusters(
     limit: int,
 ) -> dict[int, list[Topic]]:
     """List the first topics of each cluster by name, all clusters in one statement."""
-    wanted = func.unnest(array(list(cluster_ids), type_=BigInteger)).table_valued("id").alias("w")
+    wanted = select(clusters.c.id).where(clusters.c.id.in_(cluster_ids)).subquery("wanted")
     matching = _select().where(topics.c.cluster_id == wanted.c.id, _matches(search, kind))
     if after is not None:
         matching = matching.where(topics.c.name > after)
@@ -156,11 +154,10 @@ async def count_of_clusters(
     kind: TopicKind | None,
 ) -> dict[int, int]:
     """Count the topics of each cluster that a list would hold in all."""
-    wanted = array(list(cluster_ids), type_=BigInteger).cast(ARRAY(BigInteger))
     statement = (
         select(topics.c.cluster_id, func.count())
         .select_from(topics.join(clusters))
-        .where(topics.c.cluster_id == any_(wanted), _matches(search, kind))
+        .where(topics.c.cluster_id.in_(cluster_ids), _matches(search, kind))
         .group_by(topics.c.cluster_id)
     )
     counted = {row[0]: row[1] for row in await connection.execute(statement)}

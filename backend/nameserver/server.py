@@ -22,6 +22,7 @@ from backend.nameserver.directory import Directory
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.session import Session
 from backend.nameserver.write_behind import WriteBehind
+from backend.services.background import end_tasks
 
 BACKLOG: Final = 1024
 CONNECTION_COUNT_MAX: Final = 20_000
@@ -105,9 +106,7 @@ class NameServer:
         self._is_closing = True
         for session in list(self._sessions):
             session.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_DEADLINE_S):
                 await self._write_behind.drain()

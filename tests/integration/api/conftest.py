@@ -1,0 +1,225 @@
+"""The HTTP door as it is served, with real stores and a hand-made name server beside it."""
+
+import asyncio
+import contextlib
+import socket
+import time
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+import uvicorn
+
+from backend.api.app import create_app
+from backend.api.attempts import AttemptLimiter
+from backend.api.context import ApiContext
+from backend.api.feeds import Feed
+from backend.clients.clock import SystemClock
+from backend.db.brokers import BrokerRegistration
+from backend.domain.broker import DataVersion
+from backend.domain.name_server import NameServerStatus
+from backend.domain.topic import QueueSettings
+from backend.services import topology
+from backend.services.registrations import RegisterBroker, register_broker
+from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
+from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
+from backend.services.sessions import PasswordVerifier, ensure_bootstrap_user, sign_in
+from backend.settings import ServerSettings
+
+PASSWORD = "correct horse"
+ORIGIN = "http://test"
+
+
+class HandTaskQueue:
+    """Remembers what was sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    async def send(self, task_name, *arguments):
+        self.sent.append((task_name, *arguments))
+
+
+class HandNameServer:
+    """Answers what a test put into it."""
+
+    def __init__(self):
+        self.routes = {}
+        self.status = NameServerStatus(
+            address="127.0.0.1:9876",
+            started_at=datetime(2026, 1, 1, tzinfo=UTC),
+            route_version=7,
+            topic_count=3,
+            broker_count=2,
+            connection_count=4,
+            answer_counts={("GET_ROUTEINFO_BY_TOPIC", 0): 5},
+        )
+
+    def describe(self):
+        return self.status
+
+    def find_route(self, topic_name):
+        return self.routes.get(topic_name)
+
+
+@pytest.fixture
+def name_server():
+    return HandNameServer()
+
+
+@pytest.fixture
+def console_dir(tmp_path):
+    root = tmp_path / "console"
+    (root / "assets").mkdir(parents=True)
+    (root / "index.html").write_text("<!doctype html><title>Regent</title>")
+    (root / "assets" / "app-1a2b.js").write_text("export {}")
+    (root / "favicon.svg").write_text("<svg/>")
+    (tmp_path / "secret").write_text("outside")
+    (root / "link").symlink_to(tmp_path / "secret")
+    return root
+
+
+@pytest.fixture
+def context(database, database_url, redis, redis_url, name_server, console_dir):
+    return ApiContext(
+        settings=ServerSettings(
+            database_url=database_url,
+            redis_url=redis_url,
+            console_dir=console_dir,
+            allowed_origins=("https://console.example",),
+        ),
+        database=database,
+        redis=redis,
+        clock=SystemClock(),
+        task_queue=HandTaskQueue(),
+        name_server=name_server,
+        verifier=PasswordVerifier(),
+        attempts=AttemptLimiter(time.monotonic),
+        samples=Feed("samples", lambda: observe(redis)),
+        topology=Feed("topology", lambda: topology.watch(redis)),
+    )
+
+
+@pytest.fixture
+async def bootstrap_user(context):
+    await ensure_bootstrap_user(PASSWORD, database=context.database, clock=context.clock)
+
+
+@pytest.fixture
+async def app(context, bootstrap_user):  # noqa: ARG001 - only its effect is wanted
+    app = create_app(context)
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest.fixture
+async def stranger(app):
+    """A client that has not signed in."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+        yield client
+
+
+@pytest.fixture
+async def token(context, bootstrap_user):  # noqa: ARG001 - only its effect is wanted
+    opened = await sign_in(
+        user_name="admin",
+        password=PASSWORD,
+        lifetime=timedelta(hours=1),
+        verifier=context.verifier,
+        database=context.database,
+        clock=context.clock,
+    )
+    return opened.token
+
+
+@pytest.fixture
+async def client(app, token):
+    """A client that has signed in."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers=headers) as client:
+        yield client
+
+
+@pytest.fixture
+def ask(client):
+    """Ask the graph; give the data, or the whole answer when errors are wanted."""
+
+    async def ask_graph(query, *, errors=False, **variables):
+        body = {"query": query, "variables": variables}
+        answer = (await client.post("/graphql", json=body)).json()
+        if errors:
+            return answer
+        assert "errors" not in answer, answer["errors"]
+        return answer["data"]
+
+    return ask_graph
+
+
+@pytest.fixture
+def register(database):
+    """Write brokers as the name server would."""
+
+    async def register_in_cluster(cluster="main", group="broker-a", broker_id=0, topics=()):
+        address = f"{group}-{broker_id}.{cluster}:10911"
+        settings = {name: QueueSettings(4, 4, 6) for name in topics}
+        registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
+        command = RegisterBroker(cluster, group, registration, topics=settings)
+        await register_broker(command, database=database, clock=SystemClock())
+        return address
+
+    return register_in_cluster
+
+
+@pytest.fixture
+async def served(app):
+    """Serve the application on a port of its own; give the port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = _Server(uvicorn.Config(app, lifespan="off", log_config=None))
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    await task
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self):
+        yield
+
+
+@pytest.fixture
+def sample(redis, context):
+    """Store and publish a sample of the master, as the collecting task does."""
+
+    async def publish(*, cluster="main", topic=None, max_offset=0, rate=None):
+        queue = ObservedQueue(0, 0, max_offset)
+        topics = () if topic is None else (ObservedTopic(topic, 0, 0, (queue,), rate, rate),)
+        now_ms = context.clock.now_ms()
+        observed = ObservedSample(
+            cluster_name=cluster,
+            broker_name="broker-a",
+            broker_id=0,
+            observed_at_ms=now_ms,
+            reported_at_ms=now_ms,
+            booted_at_ms=0,
+            messages_in=0,
+            bytes_in=0,
+            messages_out=0,
+            bytes_out=0,
+            commit_log_min_position=0,
+            commit_log_max_position=0,
+            flushed_position=0,
+            store_bytes=0,
+            disk_total_bytes=100,
+            disk_free_bytes=50,
+            resident_bytes=0,
+            cpu_seconds=0.0,
+            topics=topics,
+            messages_in_per_second=rate,
+        )
+        await redis.hset(LATEST_KEY, observed.field, encode_sample(observed))
+        await redis.publish(CHANNEL, encode_sample(observed))
+
+    return publish

@@ -1,0 +1,109 @@
+"""Nobody who has not signed in gets anything, through any route there is or will be."""
+
+import httpx
+import pytest
+from starlette.routing import Route, WebSocketRoute
+
+from backend.api.graphql.schema import build_schema
+
+# Every route that is open, by method; adding one here is a decision.
+OPEN = {
+    ("POST", "/api/v1/session"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/metrics"),
+    ("GET", "/{path:path}"),
+    ("HEAD", "/{path:path}"),
+}
+VALUES = {
+    "{cluster_name}": "main",
+    "{topic_name}": "orders",
+    "{report_id}": "00000000-0000-0000-0000-000000000000",
+    "{path:path}": "topics",
+}
+
+
+def routes_of(app):
+    found = set()
+    pending = [("", route) for route in app.router.routes]
+    while pending:
+        prefix, route = pending.pop()
+        if isinstance(route, Route):
+            found |= {(method, prefix + route.path) for method in route.methods}
+        elif isinstance(route, WebSocketRoute):
+            found.add(("WEBSOCKET", prefix + route.path))
+        elif hasattr(route, "original_router"):
+            below = prefix + route.include_context.prefix
+            pending += [(below, inner) for inner in route.original_router.routes]
+        else:
+            raise AssertionError(f"a kind of route that this test does not know: {route!r}")
+    return found
+
+
+def fill(path):
+    for placeholder, value in VALUES.items():
+        path = path.replace(placeholder, value)
+    assert "{" not in path, f"say here what to put into {path}"
+    return path
+
+
+async def test_every_route_is_closed_but_those_named_here(app, stranger):
+    open_routes = set()
+
+    for method, path in routes_of(app):
+        if method == "WEBSOCKET":
+            continue
+        answer = await stranger.request(method, fill(path), json={})
+        if answer.status_code != httpx.codes.UNAUTHORIZED:
+            open_routes.add((method, path))
+
+    assert open_routes == OPEN
+
+
+async def test_the_openapi_document_names_no_path_that_is_open(app, stranger):
+    for path, operations in app.openapi()["paths"].items():
+        for method in operations:
+            if (method.upper(), path) in OPEN:
+                continue
+            answer = await stranger.request(method, fill(path), json={})
+            assert answer.status_code == 401, (method, path)
+            assert answer.json()["error"]["code"] == "unauthenticated"
+
+
+async def test_every_operation_of_the_graph_is_closed(stranger):
+    schema = build_schema()._schema
+
+    for kind in (schema.query_type, schema.mutation_type, schema.subscription_type):
+        for name in kind.fields:
+            query = f"{kind.name.lower()} {{ {name} }}"
+            answer = await stranger.post("/graphql", json={"query": query})
+            assert answer.status_code == 401
+            assert answer.json()["errors"][0]["extensions"]["code"] == "unauthenticated"
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/v1/nothing", "/api/v1/openapi.json", "/graphql/", "/api/v2/x"]
+)
+async def test_what_does_not_exist_is_closed_too(stranger, path):
+    assert (await stranger.get(path)).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/graphql", "/", "/topics", "/session", "/healthz"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+async def test_nothing_can_be_written_without_a_session(stranger, method, path):
+    assert (await stranger.request(method, path, json={})).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "authorization", ["Bearer wrong", "Bearer ", "Basic YWRtaW46eA==", "Bearer " + "x" * 5_000]
+)
+async def test_a_wrong_token_opens_nothing(stranger, authorization):
+    answer = await stranger.get("/api/v1/clusters", headers={"Authorization": authorization})
+
+    assert answer.status_code == 401
+
+
+async def test_readiness_tells_nothing_of_the_cluster(stranger, register):
+    await register(topics=["orders"])
+
+    assert (await stranger.get("/readyz")).json() == {"ready": True}

@@ -1,0 +1,221 @@
+"""The graph: what it shows, what it costs, and how it refuses."""
+
+import pytest
+from sqlalchemy import event
+
+from backend.domain.route import GroupMembers, RouteEntry, TopicRoute
+from backend.domain.topic import QueueSettings
+from backend.services.heartbeats import BrokerKey, record_heartbeats
+
+TOPOLOGY = """
+query ($clusters: Int! = 50) {
+  clusters(first: $clusters) {
+    totalCount
+    nodes {
+      name
+      brokerGroups { totalCount nodes {
+        name
+        master { address }
+        brokers { brokerId role state lastHeartbeatAt latestSample { messagesInPerSecond } }
+      } }
+      topics(first: 10) { nodes {
+        name kind messagesInPerSecond
+        placements { groupName writable } queues { queueId maxOffset } route { groupName }
+      } }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def statements(database):
+    """Counts the statements that reach Postgres."""
+    seen = []
+
+    @event.listens_for(database.sync_engine, "before_cursor_execute")
+    def note(_connection, _cursor, statement, *_rest):
+        seen.append(statement)
+
+    return seen
+
+
+async def test_the_viewer_is_who_signed_in(ask):
+    data = await ask("{ viewer { name role expiresAt } }")
+
+    assert (data["viewer"]["name"], data["viewer"]["role"]) == ("admin", "admin")
+
+
+async def test_the_overview_counts_and_knows_of_no_disk_before_a_report(ask, register):
+    await register(topics=["a", "b"])
+    await register(broker_id=1)
+
+    data = await ask(
+        "{ overview { clusterCount brokerGroupCount brokerCount onlineBrokerCount topicCount"
+        " soonestFullDisk { note } } }"
+    )
+
+    assert list(data["overview"].values()) == [1, 1, 2, 2, 2, None]
+
+
+async def test_the_name_server_of_the_process_is_shown(ask):
+    data = await ask("{ nameServers { address routeVersion topicCount connectionCount } }")
+
+    assert data["nameServers"] == [
+        {"address": "127.0.0.1:9876", "routeVersion": "7", "topicCount": 3, "connectionCount": 4}
+    ]
+
+
+async def test_a_topology_shows_groups_masters_heartbeats_and_rates(ask, register, redis, sample):
+    address = await register(topics=["orders"])
+    await register(broker_id=1)
+    await record_heartbeats(redis, {BrokerKey("main", "broker-a", 0): 1_700_000_000_000})
+    await sample(topic="orders", max_offset=9, rate=12.5)
+
+    cluster = (await ask(TOPOLOGY))["clusters"]["nodes"][0]
+
+    group = cluster["brokerGroups"]["nodes"][0]
+    assert group["master"] == {"address": address}
+    assert [broker["role"] for broker in group["brokers"]] == ["MASTER", "REPLICA"]
+    assert group["brokers"][0]["lastHeartbeatAt"] == "2023-11-14T22:13:20+00:00"
+    assert group["brokers"][0]["latestSample"] == {"messagesInPerSecond": 12.5}
+    assert group["brokers"][1] == {
+        "brokerId": "1",
+        "role": "REPLICA",
+        "state": "ONLINE",
+        "lastHeartbeatAt": None,
+        "latestSample": None,
+    }
+    topic = cluster["topics"]["nodes"][0]
+    assert (topic["messagesInPerSecond"], topic["queues"][0]["maxOffset"]) == (12.5, "9")
+
+
+async def test_many_clusters_cost_as_many_statements_as_one(ask, register, statements):
+    for number in range(5):
+        for group in ("broker-a", "broker-b"):
+            await register(cluster=f"c{number}", group=group, topics=["a", "b", "c"])
+    await ask(TOPOLOGY, clusters=1)
+    statements.clear()
+
+    await ask(TOPOLOGY, clusters=1)
+    for_one = len(statements)
+    statements.clear()
+    data = await ask(TOPOLOGY, clusters=5)
+
+    assert len(data["clusters"]["nodes"]) == 5
+    assert len(statements) == for_one
+
+
+async def test_topics_are_paged_by_key(ask, register):
+    names = [f"t{number:02}" for number in range(7)]
+    await register(topics=names)
+    query = (
+        'query ($after: String) { cluster(name: "main") { topics(first: 3, after: $after) {'
+        " totalCount nodes { name } pageInfo { hasNextPage endCursor } } } }"
+    )
+    found, after = [], None
+
+    while True:
+        page = (await ask(query, after=after))["cluster"]["topics"]
+        found.extend(node["name"] for node in page["nodes"])
+        assert page["totalCount"] == 7
+        if not page["pageInfo"]["hasNextPage"]:
+            break
+        after = page["pageInfo"]["endCursor"]
+
+    assert found == names
+
+
+async def test_a_topic_shows_the_route_of_its_own_cluster(ask, register, name_server):
+    await register(topics=["orders"])
+    entries = tuple(
+        RouteEntry(GroupMembers(cluster, "broker-a", {0: "a:1"}), QueueSettings(4, 4, 6))
+        for cluster in ("main", "other")
+    )
+    name_server.routes["orders"] = TopicRoute("orders", entries)
+
+    data = await ask(
+        '{ cluster(name: "main") { topic(name: "orders") {'
+        " route { groupName permissions brokers { brokerId address } } } } }"
+    )
+
+    assert data["cluster"]["topic"]["route"] == [
+        {
+            "groupName": "broker-a",
+            "permissions": 6,
+            "brokers": [{"brokerId": "0", "address": "a:1"}],
+        }
+    ]
+
+
+async def test_what_is_not_there_is_null(ask, register):
+    await register()
+
+    data = await ask(
+        '{ none: cluster(name: "none") { id } cluster(name: "main") { topic(name: "none") { id } }'
+        ' capacityReport(id: "00000000-0000-0000-0000-000000000000") { id } }'
+    )
+
+    assert data == {"none": None, "cluster": {"topic": None}, "capacityReport": None}
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ('{ cluster(name: "a/b") { id } }', "invalid_input"),
+        ('{ cluster(name: "..") { id } }', "invalid_input"),
+        ('{ cluster(name: "a\\u0000b") { id } }', "invalid_input"),
+        ('{ cluster(name: "%s") { id } }' % ("x" * 256), "invalid_input"),
+        ('{ clusters(after: "made-up") { totalCount } }', "invalid_input"),
+        ("{ clusters(first: 0) { totalCount } }", "invalid_input"),
+        ("{ clusters(first: 100000) { totalCount } }", "invalid_input"),
+        ('{ capacityReport(id: "x") { id } }', "invalid_input"),
+        ("{ nonsense }", "invalid_input"),
+        ("{", "invalid_input"),
+        ("{ " + "a: viewer { name } " * 200 + "}", "invalid_input"),
+        ("{ " + " ".join(f"a{n}: viewer {{ name }}" for n in range(40)) + "}", "invalid_input"),
+        ("{ " + "viewer " * 3_000 + "}", "invalid_input"),
+        (
+            "{ ...f } fragment f on Query { ...g } fragment g on Query { ...f }",
+            "invalid_input",
+        ),
+        ("{ viewer { name " + "@include(if: true) " * 1_000 + "} }", "invalid_input"),
+    ],
+)
+async def test_a_refusal_has_a_code(ask, query, code):
+    answer = await ask(query, errors=True)
+
+    assert answer["errors"]
+    assert {error["extensions"]["code"] for error in answer["errors"]} == {code}
+
+
+async def test_a_fault_of_ours_is_masked(ask, name_server):
+    def fail():
+        raise RuntimeError("secret inside")
+
+    name_server.describe = fail
+
+    answer = await ask("{ nameServers { address } }", errors=True)
+
+    assert answer["errors"][0]["extensions"] == {"code": "internal"}
+    assert "secret" not in str(answer)
+
+
+async def test_questions_are_not_taken_by_get_nor_in_batches(client):
+    by_get = await client.get("/graphql", params={"query": "{ viewer { name } }"})
+    batch = await client.post("/graphql", json=[{"query": "{ viewer { name } }"}] * 2)
+
+    assert by_get.status_code in {400, 404, 405}
+    assert batch.status_code == 400
+
+
+async def test_a_report_is_requested_once_and_shown(ask, context):
+    first = await ask("mutation { requestCapacityReport { id status requestedBy rows { note } } }")
+    second = await ask("mutation { requestCapacityReport { id } }")
+
+    report = first["requestCapacityReport"]
+    assert (report["status"], report["requestedBy"], report["rows"]) == ("planned", "admin", [])
+    assert second["requestCapacityReport"]["id"] == report["id"]
+    data = await ask("{ capacityReports { totalCount nodes { id rows(kind: DISK) { note } } } }")
+    assert data["capacityReports"]["totalCount"] == 1
+    assert len(context.task_queue.sent) == 1
