@@ -5,11 +5,11 @@ answers is not read from until it does, and one that is silent for too long is c
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import structlog
-from regent_engine import Decoder, ProtocolError
+from regent_engine import Command, Decoder, ProtocolError
 
 from backend.nameserver.directory import Directory
 from backend.nameserver.dispatcher import dispatch
@@ -52,16 +52,17 @@ class Session(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Answer every whole request of what has arrived."""
-        assert self._transport is not None
         self.active_at_s = self._monotonic()
         try:
-            commands = self._decoder.receive(data)
+            self._answer(self._decoder.receive(data))
         except ProtocolError as error:
             log.warning("peer_broke_protocol", peer=self.peer, error=str(error))
+            self._answer(error.commands)
             self.close()
-            return
+
+    def _answer(self, commands: Sequence[Command]) -> None:
         answers = [dispatch(command, self, self._directory) for command in commands]
-        if not self._transport.is_closing():
+        if self._transport is not None and not self._transport.is_closing():
             self._transport.write(b"".join(answers))
 
     def pause_writing(self) -> None:

@@ -1,0 +1,52 @@
+"""Whatever the OpenAPI document lets a caller send, the answer is one that it names."""
+
+import asyncio
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+EXAMPLES_PER_OPERATION = 15
+
+
+async def test_generated_requests_get_documented_answers(client, register, served, token):
+    await register(topics=["orders"])
+    document = (await client.get("/api/v1/openapi.json")).json()
+    operations = [
+        result.ok() for result in schemathesis.openapi.from_dict(document).get_all_operations()
+    ]
+
+    for operation in operations:
+        # Signing out would leave nothing to ask the others with.
+        if (operation.method.upper(), operation.path) != ("DELETE", "/api/v1/session"):
+            await asyncio.to_thread(check, operation, f"http://127.0.0.1:{served}", token)
+
+    assert len(operations) > 10
+
+
+def check(operation, base_url, token):
+    headers = {"Authorization": f"Bearer {token}"}
+
+    @settings(
+        max_examples=EXAMPLES_PER_OPERATION,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def ask(case):
+        case.call_and_validate(base_url=base_url, headers=headers, checks=CHECKS)
+
+    ask()

@@ -1,0 +1,111 @@
+"""The whole process: it starts, says what is wrong in one line, and stops cleanly."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+STOP_DEADLINE_S = 8
+
+
+@pytest.fixture
+def environment(database_url, redis_url, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("let me in\n")
+    return {
+        "REGENT_DATABASE_URL": database_url,
+        "REGENT_REDIS_URL": redis_url,
+        "REGENT_HTTP_PORT": str(free_port()),
+        "REGENT_REMOTING_PORT": str(free_port()),
+        "REGENT_BOOTSTRAP_SECRET_FILE": str(secret),
+    }
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def start(environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "backend.server"],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(environment):
+    process = start(environment)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
+    environment, eventually
+):
+    process = start(environment)
+    base_url = f"http://127.0.0.1:{environment['REGENT_HTTP_PORT']}"
+    try:
+        async with httpx.AsyncClient(base_url=base_url) as client:
+
+            async def is_ready():
+                assert process.poll() is None, process.stderr.read()
+                try:
+                    return (await client.get("/readyz")).status_code == 200
+                except httpx.TransportError:
+                    return False
+
+            await eventually(is_ready, timeout_s=60)
+            body = {"name": "admin", "password": "let me in"}
+            signed_in = await client.post("/api/v1/session", json=body)
+            _, writer = await asyncio.open_connection(
+                "127.0.0.1", int(environment["REGENT_REMOTING_PORT"])
+            )
+    finally:
+        begun = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        code = await asyncio.to_thread(process.wait, 30)
+        process.stderr.close()
+
+    writer.close()
+    assert signed_in.status_code == 200
+    assert code == 0
+    assert time.monotonic() - begun < STOP_DEADLINE_S
+
+
+@pytest.mark.parametrize("setting", ["REGENT_HTTP_PORT", "REGENT_REMOTING_PORT"])
+def test_a_port_in_use_is_one_line_and_code_2(environment, setting):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        environment[setting] = str(taken.getsockname()[1])
+
+        code, errors = run(environment)
+
+    told = [line for line in errors.splitlines() if "in use" in line]
+    assert (code, len(told)) == (2, 1)
+    assert environment[setting] in told[0]
+
+
+def test_a_missing_setting_is_named_and_code_2(environment):
+    del environment["REGENT_REDIS_URL"]
+
+    code, errors = run(environment)
+
+    assert code == 2
+    assert "REGENT_REDIS_URL" in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_a_database_without_tables_is_one_line(environment, empty_database_url):
+    environment["REGENT_DATABASE_URL"] = empty_database_url
+
+    code, errors = run(environment)
+
+    assert code == 1
+    assert "python -m migrations" in errors.strip().splitlines()[-1]
+    assert "Traceback" not in errors
