@@ -72,13 +72,13 @@ def python_block(path: Path) -> float:
 
 
 def append_block(store: Store, *, block_bytes: int = BLOCK_BYTES) -> float:
-    """Append a block and return GB/s of records."""
+    """Append a block and return GB/s of records on this thread's clock, as the native program."""
     bodies = [b"\x42" * BODY_SIZE] * BATCH_SIZE
     properties = [PROPERTIES] * BATCH_SIZE
     started_at_position, turn = store.max_position, 0
-    started_at = time.perf_counter()
+    started_at = time.thread_time()
     while store.max_position - started_at_position < block_bytes:
         store.append_many("Benchmark", turn % QUEUE_COUNT, bodies, properties)
         turn += 1
-    elapsed_s = time.perf_counter() - started_at
+    elapsed_s = time.thread_time() - started_at
     return (store.max_position - started_at_position) / elapsed_s / 1e9

@@ -92,11 +92,12 @@ def test_statuses_have_stock_names(store: Store) -> None:
     ]  # fmt: skip
 
 
-def test_a_store_reopened_after_close_holds_its_messages(tmp_path: Path) -> None:
+def test_a_store_opened_again_holds_its_messages(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.append("Orders", 0, b"x", b"")
     store.close()
     store.close()
+    del store
 
     again = open_store(tmp_path)
 

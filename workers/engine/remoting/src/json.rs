@@ -260,16 +260,62 @@ impl<'a> Scanner<'a> {
             b'{' => {}
             _ => return Err(HeaderError::TypeWrong(self.at)),
         }
-        let mut count = 0;
-        self.object(|scanner, key| {
-            count += 1;
-            if count > EXT_COUNT_MAX {
-                return Err(HeaderError::ExtTooMany);
-            }
-            let value = scanner.ext_value()?;
+        self.at += 1;
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        for _ in 0..EXT_COUNT_MAX {
+            let (key, value) = match self.plain_entry() {
+                Some((key, value)) => (key, Some(value)),
+                None => self.any_entry()?,
+            };
             ext.put(key, value);
-            Ok(())
-        })
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return self.invalid(),
+            }
+        }
+        Err(HeaderError::ExtTooMany)
+    }
+
+    /// Take an entry written as `"key":"value"`, without spaces and escapes, as nearly all are.
+    /// `None` leaves it to [`Self::any_entry`].
+    #[inline]
+    fn plain_entry(&mut self) -> Option<(Text<'a>, Text<'a>)> {
+        let (text, at) = (self.text, self.at);
+        let bytes = text.as_bytes();
+        if *bytes.get(at)? != b'"' {
+            return None;
+        }
+        let key_end = find_string_stop(bytes, at + 1)?;
+        if bytes.get(key_end..)?.first_chunk() != Some(b"\":\"") {
+            return None;
+        }
+        let value_at = key_end + 3;
+        let value_end = find_string_stop(bytes, value_at)?;
+        if bytes[value_end] != b'"' {
+            return None;
+        }
+        self.at = value_end + 1;
+        Some((
+            Text::plain(&text[at + 1..key_end]),
+            Text::plain(&text[value_at..value_end]),
+        ))
+    }
+
+    fn any_entry(&mut self) -> Result<(Text<'a>, Option<Text<'a>>), HeaderError> {
+        self.skip_space();
+        let key = self.string()?;
+        self.skip_space();
+        self.expect(b':')?;
+        Ok((key, self.ext_value()?))
     }
 }
 

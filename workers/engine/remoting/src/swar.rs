@@ -28,12 +28,17 @@ fn find(bytes: &[u8], from: usize, marks: impl Fn(u64) -> u64) -> Option<usize> 
         }
         at += 8;
     }
-    let rest = bytes.get(at..)?;
+    find_last(bytes.get(at..)?, marks).map(|found| at + found)
+}
+
+/// Search the last bytes, fewer than eight.
+#[cold]
+fn find_last(rest: &[u8], marks: impl Fn(u64) -> u64) -> Option<usize> {
     // Pad with a byte that no search looks for.
     let mut last = [b'_'; 8];
     last[..rest.len()].copy_from_slice(rest);
     let found = marks(u64::from_le_bytes(last));
-    (found != 0).then(|| at + (found.trailing_zeros() / 8) as usize)
+    (found != 0).then(|| (found.trailing_zeros() / 8) as usize)
 }
 
 /// Find the quote that ends a JSON string, or a backslash before it.
