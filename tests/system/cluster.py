@@ -106,6 +106,10 @@ class Cluster:
         supervisor = psutil.Process(self.process.pid)
         return {supervisor.pid, *(child.pid for child in supervisor.children(recursive=True))}
 
+    def processor_s(self) -> float:
+        """Return the processor time that the cluster's processes have had, ended ones included."""
+        return sum(sum(psutil.Process(pid).cpu_times()[:4]) for pid in self.process_ids())
+
     def end_broker(self, name: str, number: signal.Signals) -> None:
         """Signal a broker's own process and wait until the supervisor has started it again."""
         ended = self.broker(name).pid

@@ -9,8 +9,20 @@ from typing import Any
 import msgspec
 from regent_engine import Command, Decoder, encode_command
 
+from tests.system.cluster import Cluster
+
 ANSWER_TIMEOUT_S = 5.0
 GET_BROKER_SAMPLE = 7001
+UNKNOWN_REQUEST = 31_999
+NOT_SUPPORTED = 3
+BAD_TOPICS = {
+    "a slash": "a/b",
+    "two dots": "..",
+    "a way out": "../../../../tmp/out",
+    "a NUL": "a\0b",
+    "256 bytes": "t" * 256,
+    "256 bytes of retry topic": "%RETRY%" + "t" * 249,
+}
 
 
 class Peer:
@@ -98,3 +110,8 @@ def broker_sample(address: str) -> dict[str, Any]:
         answer = asker.ask(GET_BROKER_SAMPLE)
     assert answer.code == 0, answer.remark
     return msgspec.json.decode(answer.body)
+
+
+def addresses(cluster: Cluster) -> list[str]:
+    """Name one of each kind of server: the name server and a broker."""
+    return [cluster.name_server_address, cluster.brokers[0].address]
