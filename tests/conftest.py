@@ -66,7 +66,9 @@ def database_url(postgres_url: str, migrated_template: str) -> Iterator[str]:
     """Give the address of a fresh, migrated database."""
     name = f"regent_test_{next(_names)}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {migrated_template}")
+        connection.execute(
+            f"CREATE DATABASE {name} TEMPLATE {migrated_template} STRATEGY FILE_COPY"
+        )
     yield _named(postgres_url, name)
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 import uvicorn
+from argon2 import PasswordHasher
 
 from backend.api.app import create_app
 from backend.api.attempts import AttemptLimiter
@@ -19,6 +20,7 @@ from backend.db.brokers import BrokerRegistration
 from backend.domain.broker import DataVersion
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
+from backend.services import sessions as services_sessions
 from backend.services import topology
 from backend.services.registrations import RegisterBroker, register_broker
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
@@ -101,7 +103,10 @@ def context(database, database_url, redis, redis_url, name_server, console_dir):
 
 
 @pytest.fixture
-async def bootstrap_user(context):
+async def bootstrap_user(context, monkeypatch):
+    # The real cost of a password is seconds on a busy machine, for each test.
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(services_sessions, "_hasher", cheap)
     await ensure_bootstrap_user(PASSWORD, database=context.database, clock=context.clock)
 
 
