@@ -55,7 +55,7 @@ export type ClustersQuery = { clusters: { totalCount: number, nodes: Array<{ id:
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount: number, brokerCount: number, onlineBrokerCount: number, topicCount: number, soonestFullDisk: { clusterName: string, groupName: string, brokerId: string, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null } | null } };
+export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount: number, brokerCount: number, onlineBrokerCount: number, topicCount: number, soonestFullDisk: { clusterName: string, groupName: string, brokerId: string, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null } | null }, capacityReports: { nodes: Array<{ id: string, status: string }> } };
 
 export type TopicsQueryVariables = Exact<{
   clusterName: string;
@@ -303,6 +303,12 @@ export const OverviewDocument = new TypedDocumentString(`
       bytesPerDay
       daysUntilFull
       note
+    }
+  }
+  capacityReports(first: 5) {
+    nodes {
+      id
+      status
     }
   }
 }

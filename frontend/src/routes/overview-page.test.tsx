@@ -52,6 +52,16 @@ test('zero, unknown and not collected are three different words', async () => {
   expect((await tile('Soonest full disk')).getByText('not collected')).toBeVisible();
 });
 
+test('a report without a forecast is told apart from no report', async () => {
+  const capacityReports = { nodes: [{ id: 'r1', status: 'done' }] };
+  renderConsole('/', { answers: { Overview: () => ({ ...anOverview(), capacityReports }) } });
+
+  const disk = await tile('Soonest full disk');
+
+  expect(disk.getByText('unknown')).toBeVisible();
+  expect(disk.getByText('The last report has no forecast')).toBeVisible();
+});
+
 test('a sample from the stream moves the rate of its broker and the sum', async () => {
   renderConsole('/');
   const socket = await openStream();

@@ -28,7 +28,12 @@ export function OverviewPage() {
     >
       <QueryView query={counts} skeleton={<SkeletonLines count={3} />}>
         {(data, observedAtMs) => (
-          <OverviewTiles overview={data.overview} observedAtMs={observedAtMs} samples={samples} />
+          <OverviewTiles
+            overview={data.overview}
+            reported={data.capacityReports.nodes.some((report) => report.status === 'done')}
+            observedAtMs={observedAtMs}
+            samples={samples}
+          />
         )}
       </QueryView>
       <RatePanel

@@ -89,6 +89,7 @@ export function anOverview(change: Partial<OverviewQuery['overview']> = {}): Ove
       soonestFullDisk: null,
       ...change,
     },
+    capacityReports: { nodes: [] },
   };
 }
 

@@ -5,7 +5,7 @@ import { Observed } from '@/components/observed';
 import type { OverviewQuery, SampleFieldsFragment } from '@/gql/operations';
 import { formatCount, formatDays, formatRate } from '@/lib/format';
 import { staleAfterMs } from '@/lib/intervals';
-import { readingOf, value } from '@/lib/reading';
+import { readingOf, unknown, value } from '@/lib/reading';
 import { useNow } from '@/lib/use-now';
 import { liveTotals } from './live-totals';
 import classes from './overview-tiles.module.css';
@@ -13,12 +13,14 @@ import { Tile } from './tile';
 
 type OverviewTilesProps = {
   overview: OverviewQuery['overview'];
+  /** Whether any capacity report is there to tell about disks. */
+  reported: boolean;
   observedAtMs: number;
   samples: SampleFieldsFragment[];
 };
 
 /** The figures of the whole installation in one line. */
-export function OverviewTiles({ overview, observedAtMs, samples }: OverviewTilesProps) {
+export function OverviewTiles({ overview, reported, observedAtMs, samples }: OverviewTilesProps) {
   const { t } = useTranslation();
   const now = useNow();
   const totals = liveTotals(samples, now);
@@ -92,7 +94,9 @@ export function OverviewTiles({ overview, observedAtMs, samples }: OverviewTiles
         label={t('overview.soonestFullDisk')}
         figure={
           <Figure
-            reading={readingOf(disk, (row) => row.daysUntilFull)}
+            reading={
+              reported && disk === null ? unknown : readingOf(disk, (row) => row.daysUntilFull)
+            }
             format={formatDays}
             unit={t('unit.days')}
           />
@@ -103,7 +107,7 @@ export function OverviewTiles({ overview, observedAtMs, samples }: OverviewTiles
               {t('overview.diskOf', { group: disk.groupName, broker: disk.brokerId })}
             </Link>
           ) : (
-            <Link to="/capacity">{t('overview.noReport')}</Link>
+            <Link to="/capacity">{t(reported ? 'overview.noForecast' : 'overview.noReport')}</Link>
           )
         }
       />
