@@ -1,8 +1,7 @@
 //! What a send does to the properties of its message (remoting.md 2.2, 4.3).
 
-use memchr::memchr;
 use regent_remoting::Text;
-use regent_remoting::properties::{NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, append_property};
+use regent_remoting::properties::{append_property, pairs};
 
 /// What the properties say about how to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +34,7 @@ impl PropertyBuffer {
             text.append_to(&mut self.received);
         }
         let mut waits = true;
-        let mut rest = self.received.as_slice();
-        while let Some((pair, after)) = split_pair(rest) {
-            rest = after;
-            let Some((name, value)) = name_and_value(pair) else {
-                continue;
-            };
+        for (name, value) in pairs(&self.received) {
             match name {
                 b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" => continue,
                 b"DELAY" | b"TRAN_MSG" | b"INNER_NUM" | b"INNER_BASE" | b"INNER_MULTI_DISPATCH" => {
@@ -83,19 +77,4 @@ impl PropertyBuffer {
         let key = std::str::from_utf8(&self.unique_key).ok()?;
         (!key.is_empty()).then_some(key)
     }
-}
-
-/// Cut the first pair off; `None` at the end.
-fn split_pair(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    match memchr(PROPERTY_SEPARATOR, rest) {
-        Some(end) => Some((&rest[..end], &rest[end + 1..])),
-        None => (!rest.is_empty()).then_some((rest, &[])),
-    }
-}
-
-/// Take a pair apart; `None` for one that stock's readers drop.
-fn name_and_value(pair: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = memchr(NAME_VALUE_SEPARATOR, pair)?;
-    let (name, value) = (&pair[..at], &pair[at + 1..]);
-    (!name.is_empty() && !value.is_empty()).then_some((name, value))
 }

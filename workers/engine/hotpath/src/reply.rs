@@ -44,7 +44,7 @@ impl Asker<'_> {
             remark,
         };
         let mut writer = FrameWriter::begin(out, self.encoding, &fields);
-        writer.ext("MSG_REGION", self.region);
+        writer.ext_text("MSG_REGION", self.region);
         writer.ext_plain("TRACE_ON", TRACE_ON);
         writer
     }
@@ -56,7 +56,7 @@ impl Asker<'_> {
         writer.ext_number("queueId", stored.queue_id);
         writer.ext_number("queueOffset", stored.queue_offset);
         if let Some(key) = stored.unique_key {
-            writer.ext("transactionId", key);
+            writer.ext_text("transactionId", key);
         }
         self.finish(writer);
     }

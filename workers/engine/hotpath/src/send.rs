@@ -64,13 +64,16 @@ impl<'a> ExtSink<'a> for SendFields<'a> {
 
     fn put(&mut self, key: Text<'a>, value: Option<Text<'a>>) {
         self.is_used = true;
-        let key = key.to_str();
-        if let [letter] = key.as_bytes() {
+        let key = key.to_bytes();
+        if let [letter] = key.as_ref() {
             let place = usize::from(letter.wrapping_sub(b'a'));
             if let Some(field) = self.short.get_mut(place) {
                 *field = value;
             }
-        } else if let Some(place) = LONG_NAMES.iter().position(|name| *name == key) {
+        } else if let Some(place) = LONG_NAMES
+            .iter()
+            .position(|name| name.as_bytes() == key.as_ref())
+        {
             self.long[place] = value;
         }
     }
@@ -114,7 +117,8 @@ impl<'a> SendFields<'a> {
             born_timestamp_ms: fields[BORN_TIMESTAMP]?.to_i64()?,
             flag: fields[FLAG]?.to_i32()?,
             reconsume_times,
-            is_batch: fields[BATCH].is_some_and(|text| text.to_str().eq_ignore_ascii_case("true")),
+            is_batch: fields[BATCH]
+                .is_some_and(|text| text.to_bytes().eq_ignore_ascii_case(b"true")),
             properties: fields[PROPERTIES],
         })
     }

@@ -9,21 +9,22 @@ use crate::header::{ExtSink, Header};
 use crate::language::Language;
 use crate::limits::{EXT_COUNT_MAX, JSON_DEPTH_MAX};
 use crate::swar::find_string_stop;
-use crate::text::Text;
+use crate::text::{Text, parse_i64, starts_with_unit};
 
 struct Scanner<'a> {
-    text: &'a str,
+    /// The header, which is UTF-8.
+    bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scanner<'a> {
     #[inline]
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.bytes.get(self.at).copied()
     }
 
     fn invalid<T>(&self) -> Result<T, HeaderError> {
-        if self.at >= self.text.len() {
+        if self.at >= self.bytes.len() {
             return Err(HeaderError::Truncated);
         }
         Err(HeaderError::JsonInvalid(self.at))
@@ -66,37 +67,33 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn string(&mut self) -> Result<Text<'a>, HeaderError> {
         self.expect(b'"')?;
-        let (text, start) = (self.text, self.at);
-        let stop = find_string_stop(text.as_bytes(), start).ok_or(HeaderError::Truncated)?;
+        let (bytes, start) = (self.bytes, self.at);
+        let stop = find_string_stop(bytes, start).ok_or(HeaderError::Truncated)?;
         self.at = stop + 1;
-        if text.as_bytes()[stop] == b'"' {
-            return Ok(Text::plain(&text[start..stop]));
+        if bytes[stop] == b'"' {
+            return Ok(Text::part(&bytes[start..stop]));
         }
         self.rest_of_escaped_string(start)
     }
 
     /// Scan on from a string's first escape, standing after its backslash.
     fn rest_of_escaped_string(&mut self, start: usize) -> Result<Text<'a>, HeaderError> {
-        let text = self.text;
+        let bytes = self.bytes;
         loop {
             self.escape()?;
-            let stop = find_string_stop(text.as_bytes(), self.at).ok_or(HeaderError::Truncated)?;
+            let stop = find_string_stop(bytes, self.at).ok_or(HeaderError::Truncated)?;
             self.at = stop + 1;
-            if text.as_bytes()[stop] == b'"' {
-                return Ok(Text::escaped(&text[start..stop]));
+            if bytes[stop] == b'"' {
+                return Ok(Text::escaped(&bytes[start..stop]));
             }
         }
     }
 
     /// Check one escape, standing after its backslash.
     fn escape(&mut self) -> Result<(), HeaderError> {
-        let rest = &self.text.as_bytes()[self.at..];
+        let rest = &self.bytes[self.at..];
         self.at += match rest {
-            [b'u', a, b, c, d, ..]
-                if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) =>
-            {
-                5
-            }
+            [b'u', digits @ ..] if starts_with_unit(digits) => 5,
             [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
             [] => return Err(HeaderError::Truncated),
             _ => return Err(HeaderError::JsonInvalid(self.at)),
@@ -115,8 +112,8 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Scan a number, returning its text and whether it is a whole one.
-    fn number(&mut self) -> Result<(&'a str, bool), HeaderError> {
+    /// Scan a number, returning its text.
+    fn number(&mut self) -> Result<&'a [u8], HeaderError> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -126,30 +123,27 @@ impl<'a> Scanner<'a> {
         } else {
             self.digits()?;
         }
-        let mut whole = true;
         if self.peek() == Some(b'.') {
-            whole = false;
             self.at += 1;
             self.digits()?;
         }
         if matches!(self.peek(), Some(b'e' | b'E')) {
-            whole = false;
             self.at += 1;
             if matches!(self.peek(), Some(b'+' | b'-')) {
                 self.at += 1;
             }
             self.digits()?;
         }
-        Ok((&self.text[start..self.at], whole))
+        Ok(&self.bytes[start..self.at])
     }
 
-    fn literal(&mut self, literal: &str) -> Result<&'a str, HeaderError> {
+    fn literal(&mut self, literal: &str) -> Result<&'a [u8], HeaderError> {
         let start = self.at;
-        if !self.text.as_bytes()[start..].starts_with(literal.as_bytes()) {
+        if !self.bytes[start..].starts_with(literal.as_bytes()) {
             return self.invalid();
         }
         self.at += literal.len();
-        Ok(&self.text[start..self.at])
+        Ok(&self.bytes[start..self.at])
     }
 
     /// Scan an integer field; `null` leaves the default.
@@ -159,8 +153,8 @@ impl<'a> Scanner<'a> {
         match first {
             b'n' => self.literal("null").map(|_| 0),
             b'-' | b'0'..=b'9' => {
-                let (text, _) = self.number()?;
-                text.parse().map_err(|_| HeaderError::TypeWrong(start))
+                let number = parse_i64(self.number()?).and_then(|number| number.try_into().ok());
+                number.ok_or(HeaderError::TypeWrong(start))
             }
             _ => Err(HeaderError::TypeWrong(start)),
         }
@@ -180,11 +174,11 @@ impl<'a> Scanner<'a> {
             b'n' => return self.literal("null").map(|_| None),
             b't' => self.literal("true")?,
             b'f' => self.literal("false")?,
-            b'-' | b'0'..=b'9' => self.number()?.0,
+            b'-' | b'0'..=b'9' => self.number()?,
             b'{' | b'[' => return Err(HeaderError::TypeWrong(self.at)),
             _ => return self.invalid(),
         };
-        Ok(Some(Text::plain(text)))
+        Ok(Some(Text::part(text)))
     }
 
     /// Walk an object, calling `field` standing before each value.
@@ -289,8 +283,7 @@ impl<'a> Scanner<'a> {
     /// `None` leaves it to [`Self::any_entry`].
     #[inline]
     fn plain_entry(&mut self) -> Option<(Text<'a>, Text<'a>)> {
-        let (text, at) = (self.text, self.at);
-        let bytes = text.as_bytes();
+        let (bytes, at) = (self.bytes, self.at);
         if *bytes.get(at)? != b'"' {
             return None;
         }
@@ -305,8 +298,8 @@ impl<'a> Scanner<'a> {
         }
         self.at = value_end + 1;
         Some((
-            Text::plain(&text[at + 1..key_end]),
-            Text::plain(&text[value_at..value_end]),
+            Text::part(&bytes[at + 1..key_end]),
+            Text::part(&bytes[value_at..value_end]),
         ))
     }
 
@@ -323,30 +316,29 @@ pub(crate) fn decode_header<'a>(
     bytes: &'a [u8],
     ext: &mut impl ExtSink<'a>,
 ) -> Result<Header<'a>, HeaderError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| HeaderError::NotUtf8)?;
-    let mut scanner = Scanner { text, at: 0 };
+    std::str::from_utf8(bytes).map_err(|_| HeaderError::NotUtf8)?;
+    let mut scanner = Scanner { bytes, at: 0 };
     let mut header = Header::default();
     scanner.skip_space();
     scanner.object(|scanner, key| {
-        let key = key.to_str();
-        match key.as_ref() {
-            "code" => header.code = scanner.integer()?,
-            "version" => header.version = scanner.integer()?,
-            "opaque" => header.opaque = scanner.integer()?,
-            "flag" => header.flag = scanner.integer()?,
-            "remark" => header.remark = scanner.optional_string()?,
-            "language" => {
+        match key.to_bytes().as_ref() {
+            b"code" => header.code = scanner.integer()?,
+            b"version" => header.version = scanner.integer()?,
+            b"opaque" => header.opaque = scanner.integer()?,
+            b"flag" => header.flag = scanner.integer()?,
+            b"remark" => header.remark = scanner.optional_string()?,
+            b"language" => {
                 header.language = scanner.optional_string()?.map_or(Language::JAVA, |name| {
                     Language::find(&name.to_str()).unwrap_or(Language::OTHER)
                 });
             }
-            "extFields" => scanner.ext_fields(ext)?,
+            b"extFields" => scanner.ext_fields(ext)?,
             _ => scanner.skip_value(1)?,
         }
         Ok(())
     })?;
     scanner.skip_space();
-    if scanner.at != text.len() {
+    if scanner.at != bytes.len() {
         return Err(HeaderError::Trailing(scanner.at));
     }
     Ok(header)

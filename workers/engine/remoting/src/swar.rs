@@ -62,6 +62,14 @@ pub(crate) fn find_unsafe(bytes: &[u8]) -> Option<usize> {
     })
 }
 
+/// Find the byte 1 or 2, which separate properties.
+#[inline]
+pub(crate) fn find_separator(bytes: &[u8], from: usize) -> Option<usize> {
+    find(bytes, from, |word| {
+        zeros(word ^ ONES) | zeros(word ^ (ONES * 2))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,7 +83,8 @@ mod tests {
                     state ^= state << 13;
                     state ^= state >> 7;
                     state ^= state << 17;
-                    let choice = b"\"\\\x00\x01\x1f \x21\x7f\x80\xa2\xdc\xffaaaaaaaaaaaaaaaaaaaa";
+                    let choice =
+                        b"\"\\\x00\x01\x02\x03\x1f \x21\x7f\x80\xa2\xdc\xffaaaaaaaaaaaaaaaaaaaa";
                     choice[usize::try_from(state % choice.len() as u64).unwrap()]
                 })
                 .collect();
@@ -83,6 +92,11 @@ mod tests {
             let is_stop = |byte: &u8| matches!(byte, b'"' | b'\\');
             let plain = |found: fn(&u8) -> bool| bytes.iter().position(found);
             assert_eq!(find_string_stop(&bytes, 0), bytes.iter().position(is_stop));
+            let is_separator = |byte: &u8| matches!(byte, 1 | 2);
+            assert_eq!(
+                find_separator(&bytes, 0),
+                bytes.iter().position(is_separator)
+            );
             assert_eq!(find_backslash(&bytes), plain(|byte| *byte == b'\\'));
             assert_eq!(
                 find_unsafe(&bytes),

@@ -13,8 +13,8 @@ pub struct Text<'a>(Raw<'a>);
 /// read back bytes of padding that were not written as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Raw<'a> {
-    Plain(&'a str),
-    Escaped(&'a str),
+    Plain(&'a [u8]),
+    Escaped(&'a [u8]),
 }
 
 impl<'a> Text<'a> {
@@ -22,28 +22,48 @@ impl<'a> Text<'a> {
     #[inline]
     #[must_use]
     pub fn plain(raw: &'a str) -> Self {
+        Self(Raw::Plain(raw.as_bytes()))
+    }
+
+    /// Wrap the inside of a JSON string without escapes, out of a header that is UTF-8.
+    #[inline]
+    pub(crate) fn part(raw: &'a [u8]) -> Self {
         Self(Raw::Plain(raw))
     }
 
-    /// Wrap the inside of a JSON string that holds escapes, which its scanner has checked.
-    pub(crate) fn escaped(raw: &'a str) -> Self {
+    /// Wrap the inside of a JSON string that holds escapes, which its scanner has checked, out
+    /// of a header that is UTF-8.
+    pub(crate) fn escaped(raw: &'a [u8]) -> Self {
         Self(Raw::Escaped(raw))
     }
 
-    /// Resolve the escapes.
+    /// Resolve the escapes, as UTF-8.
     #[inline]
     #[must_use]
-    pub fn to_str(self) -> Cow<'a, str> {
+    pub fn to_bytes(self) -> Cow<'a, [u8]> {
         match self.0 {
             Raw::Plain(plain) => Cow::Borrowed(plain),
-            Raw::Escaped(raw) => Cow::Owned(resolve(raw)),
+            Raw::Escaped(raw) => {
+                let mut resolved = Vec::with_capacity(raw.len());
+                append_resolved(raw, &mut resolved);
+                Cow::Owned(resolved)
+            }
+        }
+    }
+
+    /// Resolve the escapes.
+    #[must_use]
+    pub fn to_str(self) -> Cow<'a, str> {
+        match self.to_bytes() {
+            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
 
     /// Append the resolved text as UTF-8.
     pub fn append_to(self, out: &mut Vec<u8>) {
         match self.0 {
-            Raw::Plain(plain) => out.extend_from_slice(plain.as_bytes()),
+            Raw::Plain(plain) => out.extend_from_slice(plain),
             Raw::Escaped(raw) => append_resolved(raw, out),
         }
     }
@@ -51,24 +71,41 @@ impl<'a> Text<'a> {
     /// Read a decimal number as Java's `Integer.parseInt` does.
     #[must_use]
     pub fn to_i32(self) -> Option<i32> {
-        self.to_str().parse().ok()
+        self.to_i64()?.try_into().ok()
     }
 
     /// Read a decimal number as Java's `Long.parseLong` does.
     #[must_use]
     pub fn to_i64(self) -> Option<i64> {
-        self.to_str().parse().ok()
+        parse_i64(&self.to_bytes())
     }
 }
 
-fn resolve(raw: &str) -> String {
-    let mut resolved = Vec::with_capacity(raw.len());
-    append_resolved(raw, &mut resolved);
-    String::from_utf8_lossy(&resolved).into_owned()
+/// Read a sign and digits, all there is; `None` beyond 64 bits.
+pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    // Counting down from zero reaches the lowest number, too.
+    let negated = digits.iter().try_fold(0_i64, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit <= 9).then_some(())?;
+        number.checked_mul(10)?.checked_sub(i64::from(digit))
+    })?;
+    if is_negative {
+        Some(negated)
+    } else {
+        negated.checked_neg()
+    }
 }
 
-fn append_resolved(raw: &str, out: &mut Vec<u8>) {
-    let mut rest = raw.as_bytes();
+fn append_resolved(raw: &[u8], out: &mut Vec<u8>) {
+    let mut rest = raw;
     while let Some(at) = find_backslash(rest) {
         out.extend_from_slice(&rest[..at]);
         rest = append_escape(&rest[at + 1..], out);
@@ -120,14 +157,39 @@ fn append_unicode<'b>(digits: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
     after
 }
 
+/// What stands for no digit.
+const NO_DIGIT: u8 = 0xFF;
+
+/// The value of each hexadecimal digit.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value] as usize] = value as u8;
+        digits[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    digits
+};
+
+/// Read four hexadecimal digits.
+#[inline]
 fn unit(digits: &[u8]) -> Option<(u32, &[u8])> {
     let (digits, after) = digits.split_first_chunk::<4>()?;
-    let unit = digits.iter().try_fold(0, |unit, &digit| {
-        char::from(digit)
-            .to_digit(16)
-            .map(|value| unit * 16 + value)
-    })?;
-    Some((unit, after))
+    let [a, b, c, d] = digits.map(|digit| DIGITS[usize::from(digit)]);
+    if a | b | c | d > 15 {
+        return None;
+    }
+    Some((
+        u32::from(a) << 12 | u32::from(b) << 8 | u32::from(c) << 4 | u32::from(d),
+        after,
+    ))
+}
+
+/// Whether the four digits of a `\u` escape come first.
+#[inline]
+pub(crate) fn starts_with_unit(digits: &[u8]) -> bool {
+    unit(digits).is_some()
 }
 
 #[cfg(test)]
@@ -135,7 +197,7 @@ mod tests {
     use super::*;
 
     fn resolved(raw: &str) -> String {
-        Text::escaped(raw).to_str().into_owned()
+        Text::escaped(raw.as_bytes()).to_str().into_owned()
     }
 
     #[test]
@@ -166,5 +228,19 @@ mod tests {
         assert_eq!(Text::plain("12x").to_i32(), None);
         assert_eq!(Text::plain("2147483648").to_i32(), None);
         assert_eq!(Text::plain("2147483648").to_i64(), Some(2_147_483_648));
+        assert_eq!(Text::plain("+7").to_i64(), Some(7));
+        assert_eq!(Text::plain("-9223372036854775808").to_i64(), Some(i64::MIN));
+        for text in [
+            "",
+            "-",
+            "+",
+            "--1",
+            "9223372036854775808",
+            " 1",
+            "1.0",
+            "\u{661}",
+        ] {
+            assert_eq!(Text::plain(text).to_i64(), None, "{text}");
+        }
     }
 }

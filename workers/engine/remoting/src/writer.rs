@@ -70,6 +70,15 @@ impl<'o> FrameWriter<'o> {
         }
     }
 
+    /// Add an ext field whose key needs no escape in JSON.
+    pub fn ext_text(&mut self, key: &str, value: &str) {
+        match self.encoding {
+            Encoding::Json if find_unsafe(value.as_bytes()).is_some() => self.ext(key, value),
+            Encoding::Json => self.json_plain(key, value.as_bytes()),
+            Encoding::RocketMq => self.binary_entry(key, value.as_bytes()),
+        }
+    }
+
     /// Add an ext field of which neither key nor value needs an escape in JSON.
     pub fn ext_plain(&mut self, key: &str, value: &str) {
         match self.encoding {
