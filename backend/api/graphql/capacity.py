@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Self
 
 import strawberry
@@ -14,7 +14,7 @@ from backend.services.capacity import CapacityReportRow as StoredRow
 
 
 @strawberry.enum
-class CapacityRowKind(Enum):
+class CapacityRowKind(StrEnum):
     """Say what a row is about."""
 
     TOPIC_DAY = "topic_day"
@@ -77,7 +77,8 @@ class CapacityReport:
     async def rows(self, info: Info, kind: CapacityRowKind | None = None) -> list[CapacityRow]:
         """List the report's rows in their order."""
         rows = await info.context.loaders.report_rows.load(self.model.id)
-        return [CapacityRow.of(row) for row in rows if kind is None or row.kind == kind.value]
+        # graphql-core hands an enum argument over as its value, a plain string.
+        return [CapacityRow.of(row) for row in rows if kind is None or row.kind == kind]
 
     @classmethod
     def of(cls, report: StoredReport) -> Self:

@@ -48,7 +48,9 @@ class Cluster:
     ) -> Connection[Topic]:
         """List the cluster's topics by name."""
         check_page_size(first)
-        key = TopicPageKey(self.model.id, first, decode_cursor(after, str), search, kind)
+        # graphql-core hands an enum argument over as its value, a plain string.
+        wanted = None if kind is None else TopicKind(kind)
+        key = TopicPageKey(self.model.id, first, decode_cursor(after, str), search, wanted)
         return connect(await info.context.loaders.topics.load(key), Topic.of)
 
     @strawberry.field

@@ -1,8 +1,12 @@
 """The graph: what it shows, what it costs, and how it refuses."""
 
+from uuid import UUID
+
 import pytest
 from sqlalchemy import event
 
+from backend.db import capacity_reports
+from backend.db.capacity_reports import CapacityReportRow
 from backend.domain.route import GroupMembers, RouteEntry, TopicRoute
 from backend.domain.topic import QueueSettings
 from backend.services.heartbeats import BrokerKey, record_heartbeats
@@ -126,6 +130,21 @@ async def test_topics_are_paged_by_key(ask, register):
     assert found == names
 
 
+async def test_topics_are_chosen_by_kind(ask, register):
+    await register(topics=["orders", "%RETRY%billing", "TBW102"])
+    question = (
+        'query ($kind: TopicKind) { cluster(name: "main") { topics(kind: $kind)'
+        " { totalCount nodes { name kind } } } }"
+    )
+
+    literal = await ask('{ cluster(name: "main") { topics(kind: RETRY) { nodes { name kind } } } }')
+    variable = await ask(question, kind="SYSTEM")
+
+    assert literal["cluster"]["topics"]["nodes"] == [{"name": "%RETRY%billing", "kind": "RETRY"}]
+    assert variable["cluster"]["topics"]["totalCount"] == 1
+    assert variable["cluster"]["topics"]["nodes"] == [{"name": "TBW102", "kind": "SYSTEM"}]
+
+
 async def test_a_topic_shows_the_route_of_its_own_cluster(ask, register, name_server):
     await register(topics=["orders"])
     entries = tuple(
@@ -219,3 +238,32 @@ async def test_a_report_is_requested_once_and_shown(ask, context):
     data = await ask("{ capacityReports { totalCount nodes { id rows(kind: DISK) { note } } } }")
     assert data["capacityReports"]["totalCount"] == 1
     assert len(context.task_queue.sent) == 1
+
+
+async def test_the_rows_of_a_report_are_chosen_by_kind(ask, context, database):
+    requested = await ask("mutation { requestCapacityReport { id } }")
+    report_id = UUID(requested["requestCapacityReport"]["id"])
+    async with database.begin() as connection:
+        await capacity_reports.finish(
+            connection,
+            report_id,
+            at=context.clock.now(),
+            result_path="report",
+            coverage={},
+            rows=[
+                CapacityReportRow("disk", "main", "broker-a", 0, note="too little history"),
+                CapacityReportRow("topic_day", "main", "broker-a", 0, topic_name="orders", bytes=5),
+            ],
+        )
+
+    data = await ask(
+        "query ($id: ID!) { capacityReport(id: $id) { status rows { kind }"
+        " disks: rows(kind: DISK) { kind note bytesPerDay } } }",
+        id=str(report_id),
+    )
+
+    assert data["capacityReport"] == {
+        "status": "done",
+        "rows": [{"kind": "DISK"}, {"kind": "TOPIC_DAY"}],
+        "disks": [{"kind": "DISK", "note": "too little history", "bytesPerDay": None}],
+    }
