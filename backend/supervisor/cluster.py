@@ -111,16 +111,19 @@ class LocalCluster:
             database_url=self._postgres.url,
             redis_url=f"unix://{socket_path}",
         )
-        async with self._progress.step("Database schema"):
-            await migrate(settings, layout.log_dir / "migrations.log")
-        server = await self._launch(stack, services.server_process(layout, settings))
-        worker = await self._launch(stack, services.worker_process(layout, settings))
-        await self._launch(stack, services.beat_process(layout, settings))
+        # Brokers need no database: they open their stores while the schema is looked at.
         brokers = []
         for broker in layout.brokers:
             services.write_broker_config(layout, broker)
             spec = services.broker_process(layout, broker, settings)
             brokers.append(await self._launch(stack, spec))
+        async with self._progress.step("Database schema"):
+            await migrate(settings, layout.log_dir / "migrations.log")
+        server = await self._launch(stack, services.server_process(layout, settings))
+        worker = await self._launch(stack, services.worker_process(layout, settings))
+        beat = await self._launch(stack, services.beat_process(layout, settings))
+        # What uses the control plane stops before it does, and all at once.
+        stack.push_async_callback(_stop_together, *brokers, worker, beat)
         async with self._progress.step("Control plane"):
             await server.wait_until(
                 lambda: services.is_http_ready(layout),
@@ -181,6 +184,10 @@ class LocalCluster:
             },
         )
         self._progress.note("ready")
+
+
+async def _stop_together(*processes: SupervisedProcess) -> None:
+    await asyncio.gather(*(process.stop() for process in processes))
 
 
 def _exists(path: Path) -> Awaitable[bool]:
