@@ -21,7 +21,7 @@ final class ChaosSendScenario {
     private static final int REPORT_EVERY_MS = 100;
     private static final int PAUSE_AFTER_FAILURE_MS = 20;
 
-    private final AtomicInteger nextNumber = new AtomicInteger();
+    private final AtomicInteger nextNumber = new AtomicInteger(Topics.OPENING_COUNT);
     private final AtomicLong failedCount = new AtomicLong();
     private final AtomicBoolean isOver = new AtomicBoolean();
     private final Map<String, AtomicLong> acknowledged = new ConcurrentHashMap<>();
@@ -38,6 +38,7 @@ final class ChaosSendScenario {
         DefaultMQProducer producer = Clients.producer(arguments, "interop-chaos");
         producer.setRetryTimesWhenSendFailed(0);
         producer.start();
+        Topics.open(producer, arguments.text("topic"));
         try (Journal journal = new Journal(Path.of(arguments.text("journal")))) {
             ExecutorService threads = Executors.newFixedThreadPool(threadCount);
             for (int thread = 0; thread < threadCount; thread++) {
@@ -58,7 +59,7 @@ final class ChaosSendScenario {
 
     private Void sendUntilOver(DefaultMQProducer producer, Journal journal, Arguments arguments) throws Exception {
         String topic = arguments.text("topic");
-        int pauseMs = arguments.number("pause-ms", 5);
+        int pauseMs = arguments.number("pause-ms", 10);
         while (!isOver.get()) {
             int number = nextNumber.getAndIncrement();
             SendResult result;
