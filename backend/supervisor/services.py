@@ -56,6 +56,8 @@ def worker_process(layout: ClusterLayout, settings: Mapping[str, str]) -> Proces
         settings,
         *("celery", "-A", "workers.celery_app", "worker"),
         *("--concurrency", "2", "--loglevel", "info"),
+        # Alone here: no second to spend on asking other workers what they know.
+        *("--without-mingle", "--without-gossip"),
     )
 
 
