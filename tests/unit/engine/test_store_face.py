@@ -97,7 +97,6 @@ def test_a_store_opened_again_holds_its_messages(tmp_path: Path) -> None:
     store.append("Orders", 0, b"x", b"")
     store.close()
     store.close()
-    del store
 
     again = open_store(tmp_path)
 
@@ -203,6 +202,15 @@ def test_huge_limits_allocate_nothing_of_that_size(store: Store, count: int) -> 
     assert store.read("Orders", 0, -5).status == "OFFSET_TOO_SMALL"
     assert store.read("Orders", 0, 2**62).status == "OFFSET_OVERFLOW_BADLY"
     assert store.record(2**62) is None
+
+
+def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+
+    with pytest.raises(StoreError) as error:
+        open_store(tmp_path / "file" / "store")
+
+    assert error.value.code == "io"
 
 
 @pytest.mark.parametrize("setting", [{"flush_mode": "never"}, {"store_host": ("localhost", 1)}])

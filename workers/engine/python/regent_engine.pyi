@@ -281,9 +281,9 @@ class Store:
     def counters(self) -> Counters: ...
     def delete_topic(self, topic: str) -> None: ...
     def close(self) -> None:
-        """Flush all and write the checkpoint; a second call does nothing.
+        """Flush all, write the checkpoint and release the directory; a second call does nothing.
 
-        Reads still answer. The directory is locked until the last reference to the store is gone.
+        Waits for the calls that are in the store. Everything after it fails with `closed`.
         """
 
 @final

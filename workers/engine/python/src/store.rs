@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::RwLock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -17,9 +18,9 @@ use regent_remoting::message_id::append_message_id;
 use crate::error::{Failure, caught, into_python};
 use crate::message::host;
 
-/// A store, and whether work in it has panicked.
+/// A store until it is closed, and whether work in it has panicked.
 pub(crate) struct SharedStore {
-    store: commitlog::Store,
+    store: RwLock<Option<commitlog::Store>>,
     poisoned: AtomicBool,
     host: SocketAddr,
 }
@@ -31,14 +32,34 @@ impl SharedStore {
         py: Python<'_>,
         work: impl FnOnce(&commitlog::Store) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
+        self.guarded(py, || match self.store.read().as_ref() {
+            Some(store) => work(store),
+            None => Err(commitlog::StoreError::Closed.into()),
+        })
+    }
+
+    /// Close the store and let its directory go, once the work in it is done.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.guarded(py, || {
+            let mut store = self.store.write();
+            if let Some(open) = store.as_ref() {
+                open.close()?;
+            }
+            *store = None;
+            Ok(())
+        })
+    }
+
+    fn guarded<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
         py.detach(|| {
             if self.poisoned.load(Ordering::Acquire) {
                 return Err(Failure::poisoned("the store refuses work after a panic"));
             }
-            caught(
-                || work(&self.store),
-                || self.poisoned.store(true, Ordering::Release),
-            )
+            caught(work, || self.poisoned.store(true, Ordering::Release))
         })
         .map_err(|failure| into_python(py, failure))
     }
@@ -122,7 +143,7 @@ impl Store {
             .detach(|| caught(|| Ok(commitlog::Store::open(config, now_ms())?), || ()))
             .map_err(|failure| into_python(py, failure))?;
         Ok(Self(Arc::new(SharedStore {
-            store,
+            store: RwLock::new(Some(store)),
             poisoned: AtomicBool::new(false),
             host,
         })))
@@ -379,6 +400,6 @@ impl Store {
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.run(py, |store| Ok(store.close()?))
+        self.0.close(py)
     }
 }
