@@ -38,7 +38,7 @@ $(STAMPS)/python: requirements.lock pyproject.toml
 
 $(STAMPS)/engine: $(STAMPS)/python $(ENGINE_SOURCES)
 	@echo "building the engine"
-	.venv/bin/maturin develop --quiet --release --locked -m $(ENGINE)/python/Cargo.toml
+	+.venv/bin/maturin develop --quiet --release --locked -m $(ENGINE)/python/Cargo.toml
 	@touch $@
 
 $(STAMPS)/node: frontend/package-lock.json
@@ -49,7 +49,7 @@ $(STAMPS)/node: frontend/package-lock.json
 
 $(STAMPS)/console: $(STAMPS)/node $(CONSOLE_SOURCES)
 	@echo "building the console"
-	cd frontend && npm run --silent build
+	cd frontend && npm run --silent build -- --logLevel warn
 	@touch $@
 
 ##  Run
@@ -80,8 +80,8 @@ check-python: $(STAMPS)/engine
 
 check-engine: $(STAMPS)/python
 	cd $(ENGINE) && cargo fmt --all --check
-	cd $(ENGINE) && cargo clippy --locked --quiet --all-targets -- -D warnings
-	cd $(ENGINE) && cargo test --locked --quiet
+	+cd $(ENGINE) && cargo clippy --locked --quiet --all-targets -- -D warnings
+	+cd $(ENGINE) && cargo test --locked --quiet
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint
