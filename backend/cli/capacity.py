@@ -151,6 +151,8 @@ def _show(report: Mapping[str, Any], options: Options) -> None:
     print_line(f"Report {report['id']}: {report['status']}")
     if report["status"] == "done":
         _print_coverage(report["coverage"])
+        if not report["rows"]:
+            return
         _print_disks([row for row in report["rows"] if row["kind"] == "disk"])
         _print_days([row for row in report["rows"] if row["kind"] == "topic_day"])
 

@@ -10,7 +10,7 @@ import contextlib
 import signal
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeGuard
 
 import structlog
 import uvloop
@@ -45,8 +45,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _refuse(config: Path | None, error: Exception) -> int:
     place = f"{config}: " if config and isinstance(error, InvalidSetting) else ""
-    sys.stderr.write(f"broker: {place}{error}\n")
+    reason = f"{error.filename}: {error.strerror}" if _is_about_a_file(error) else str(error)
+    sys.stderr.write(f"broker: {place}{reason}\n")
     return EXIT_UNUSABLE
+
+
+def _is_about_a_file(error: Exception) -> TypeGuard[OSError]:
+    return isinstance(error, OSError) and bool(error.filename)
 
 
 async def _serve(server: BrokerServer) -> int:
