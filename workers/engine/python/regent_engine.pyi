@@ -217,8 +217,10 @@ class Store:
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
         populate_ahead_bytes: int = 32 << 20,
-        store_host: tuple[str, int] = ("127.0.0.1", 10911),
-    ) -> Store: ...
+        store_host: tuple[str, int] | None = None,
+    ) -> Store:
+        """Open a store; `store_host` is 127.0.0.1:10911 when none is given."""
+
     def append(
         self,
         topic: str,
@@ -229,7 +231,7 @@ class Store:
         flag: int = 0,
         sys_flag: int = 0,
         born_timestamp_ms: int = 0,
-        born_host: tuple[str, int] = ("127.0.0.1", 0),
+        born_host: tuple[str, int] | None = None,
         reconsume_times: int = 0,
         prepared_transaction_offset: int = 0,
         store_host: tuple[str, int] | None = None,

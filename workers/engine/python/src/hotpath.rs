@@ -13,7 +13,8 @@ use regent_remoting::limits;
 use crate::command::Command;
 use crate::error::{Failure, ProtocolError};
 use crate::message::host;
-use crate::store::{SharedStore, Store};
+use crate::shared_store::SharedStore;
+use crate::store::Store;
 
 struct SharedHotPath {
     hot: hotpath::HotPath,

@@ -9,6 +9,7 @@ mod command;
 mod error;
 mod hotpath;
 mod message;
+mod shared_store;
 mod store;
 
 use pyo3::prelude::*;

@@ -1,12 +1,9 @@
 //! The store.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use parking_lot::RwLock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -15,55 +12,9 @@ use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
 use regent_remoting::message_id::append_message_id;
 
-use crate::error::{Failure, caught, into_python};
+use crate::error::{caught, into_python};
 use crate::message::host;
-
-/// A store until it is closed, and whether work in it has panicked.
-pub(crate) struct SharedStore {
-    store: RwLock<Option<commitlog::Store>>,
-    poisoned: AtomicBool,
-    host: SocketAddr,
-}
-
-impl SharedStore {
-    /// Run `work` with the interpreter lock free. A panic in it poisons the store.
-    pub(crate) fn run<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&commitlog::Store) -> Result<T, Failure> + Send,
-    ) -> PyResult<T> {
-        self.guarded(py, || match self.store.read().as_ref() {
-            Some(store) => work(store),
-            None => Err(commitlog::StoreError::Closed.into()),
-        })
-    }
-
-    /// Close the store and let its directory go, once the work in it is done.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.guarded(py, || {
-            let mut store = self.store.write();
-            if let Some(open) = store.as_ref() {
-                open.close()?;
-            }
-            *store = None;
-            Ok(())
-        })
-    }
-
-    fn guarded<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce() -> Result<T, Failure> + Send,
-    ) -> PyResult<T> {
-        py.detach(|| {
-            if self.poisoned.load(Ordering::Acquire) {
-                return Err(Failure::poisoned("the store refuses work after a panic"));
-            }
-            caught(work, || self.poisoned.store(true, Ordering::Release))
-        })
-        .map_err(|failure| into_python(py, failure))
-    }
-}
+use crate::shared_store::SharedStore;
 
 fn now_ms() -> i64 {
     let since = SystemTime::now()
@@ -142,11 +93,7 @@ impl Store {
         let store = py
             .detach(|| caught(|| Ok(commitlog::Store::open(config, now_ms())?), || ()))
             .map_err(|failure| into_python(py, failure))?;
-        Ok(Self(Arc::new(SharedStore {
-            store: RwLock::new(Some(store)),
-            poisoned: AtomicBool::new(false),
-            host,
-        })))
+        Ok(Self(Arc::new(SharedStore::new(store, host))))
     }
 
     #[pyo3(signature = (topic, queue_id, body, properties, *, flag=0, sys_flag=0,

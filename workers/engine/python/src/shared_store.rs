@@ -1,0 +1,66 @@
+//! The store behind the face, shared by everything that uses it.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::RwLock;
+use pyo3::prelude::*;
+use regent_commitlog as commitlog;
+
+use crate::error::{Failure, caught, into_python};
+
+/// A store until it is closed, and whether work in it has panicked.
+pub(crate) struct SharedStore {
+    store: RwLock<Option<commitlog::Store>>,
+    poisoned: AtomicBool,
+    /// The address in records and ids when an append names no other.
+    pub(crate) host: SocketAddr,
+}
+
+impl SharedStore {
+    pub(crate) fn new(store: commitlog::Store, host: SocketAddr) -> Self {
+        Self {
+            store: RwLock::new(Some(store)),
+            poisoned: AtomicBool::new(false),
+            host,
+        }
+    }
+
+    /// Run `work` with the interpreter lock free. A panic in it poisons the store.
+    pub(crate) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&commitlog::Store) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        self.guarded(py, || match self.store.read().as_ref() {
+            Some(store) => work(store),
+            None => Err(commitlog::StoreError::Closed.into()),
+        })
+    }
+
+    /// Close the store and let its directory go, once the work in it is done.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.guarded(py, || {
+            let mut store = self.store.write();
+            if let Some(open) = store.as_ref() {
+                open.close()?;
+            }
+            *store = None;
+            Ok(())
+        })
+    }
+
+    fn guarded<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            if self.poisoned.load(Ordering::Acquire) {
+                return Err(Failure::poisoned("the store refuses work after a panic"));
+            }
+            caught(work, || self.poisoned.store(true, Ordering::Release))
+        })
+        .map_err(|failure| into_python(py, failure))
+    }
+}
