@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from backend.supervisor import preflight, services
@@ -132,7 +133,7 @@ class LocalCluster:
         for broker, process in zip(layout.brokers, brokers, strict=True):
             async with self._progress.step(f"Broker group {broker.group_name}"):
                 await process.wait_until(
-                    lambda name=broker.group_name: self._is_registered(name),  # type: ignore[misc]
+                    partial(self._is_registered, broker.group_name),
                     timeout_s=READY_TIMEOUT_S,
                 )
         async with self._progress.step("Worker and scheduler"):
