@@ -91,7 +91,8 @@ class NameServer:
         # A task that fails brings the server down instead of leaving it half alive.
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(server._write_behind.run(), name="write_behind"),
+                group.create_task(server._write_behind.write_rows(), name="rows"),
+                group.create_task(server._write_behind.write_heartbeats(), name="heartbeats"),
                 group.create_task(server._give_up_silent_brokers(), name="silence_scan"),
                 group.create_task(server._close_idle_sessions(), name="idle_scan"),
             ]

@@ -93,12 +93,6 @@ class WriteBehind:
         self._outdated[key] = None
         self._work.set()
 
-    async def run(self) -> None:
-        """Write until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._write_rows())
-            tasks.create_task(self._write_heartbeats())
-
     async def drain(self) -> None:
         """Write what waits, once; for a clean stop."""
         try:
@@ -107,7 +101,8 @@ class WriteBehind:
         except (SQLAlchemyError, RedisError, OSError, TimeoutError) as error:
             log.warning("write_behind_undrained", error=str(error))
 
-    async def _write_rows(self) -> None:
+    async def write_rows(self) -> None:
+        """Write rows until cancelled."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -161,7 +156,8 @@ class WriteBehind:
         except (RedisError, OSError) as error:
             log.warning("topology_unannounced", error=str(error))
 
-    async def _write_heartbeats(self) -> None:
+    async def write_heartbeats(self) -> None:
+        """Write signs of life until cancelled."""
         while True:
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)
             try:

@@ -1,7 +1,8 @@
 """End background tasks for certain.
 
 One request to cancel is not always enough: a library underneath may catch it while it connects, and
-go on. So it is asked again until the task has ended or the deadline has passed.
+go on. So it is asked again until the task has ended or the deadline has passed. The tasks must be
+leaves: a task group that is ending already does not pass a second request on to its children.
 """
 
 import asyncio
