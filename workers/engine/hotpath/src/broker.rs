@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use ahash::AHashMap;
 use parking_lot::{RwLock, RwLockReadGuard};
+use regent_remoting::properties::append_property;
 
+use crate::reply::{StoredAnswer, TRACE_ON};
 use crate::unique_key::UniqueKeys;
 
 const PERM_WRITE: u32 = 2;
@@ -80,6 +82,10 @@ pub struct HotPath {
     pub(crate) config: HotPathConfig,
     pub(crate) unique_keys: UniqueKeys,
     pub(crate) next_queue: AtomicU32,
+    /// What every single message is stored with besides its own properties.
+    pub(crate) broker_properties: Vec<u8>,
+    /// Answers to stored sends, made ahead.
+    pub(crate) stored_answer: Option<StoredAnswer>,
     topics: RwLock<HotTopics>,
     writable: AtomicBool,
 }
@@ -90,8 +96,10 @@ impl HotPath {
     pub fn new(config: HotPathConfig) -> Self {
         Self {
             unique_keys: UniqueKeys::new(config.store_host.ip(), config.seed),
-            config,
             next_queue: AtomicU32::new(0),
+            broker_properties: broker_properties(&config),
+            stored_answer: StoredAnswer::new(&config.region, config.store_host),
+            config,
             topics: RwLock::default(),
             writable: AtomicBool::new(true),
         }
@@ -132,4 +140,18 @@ impl HotPath {
     pub(crate) fn topics(&self) -> RwLockReadGuard<'_, HotTopics> {
         self.topics.read()
     }
+}
+
+fn broker_properties(config: &HotPathConfig) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    for (name, value) in [
+        ("CLUSTER", config.cluster_name.as_str()),
+        ("MSG_REGION", &config.region),
+        ("TRACE_ON", TRACE_ON),
+    ] {
+        if !value.is_empty() {
+            append_property(&mut encoded, name.as_bytes(), value.as_bytes());
+        }
+    }
+    encoded
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use regent_commitlog::{AppendError, Appended, FlushMode, NewMessage, Store, Writer};
 use regent_remoting::message_id::append_message_id;
-use regent_remoting::{Command, Frame, FrameError, Framer, Header, decode_header};
+use regent_remoting::{Command, Encoding, Frame, FrameError, Framer, Header, decode_header};
 
 use crate::broker::{HotPath, HotTopics};
 use crate::properties::{PropertyBuffer, Verdict};
-use crate::reply::{Asker, Stored, TRACE_ON};
+use crate::reply::{Answered, Asker, Stored};
 use crate::send::{SendFields, SendRequest, is_send};
+
+/// Few queues are told apart as they come, many by sorting at the end.
+const ARRIVALS_SEARCHED_MAX: usize = 16;
 
 /// A queue that grew.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,12 +43,12 @@ pub struct Received {
 
 impl Received {
     fn note_arrival(&mut self, topic: &Arc<str>, queue_id: i32, max_offset: u64) {
-        if let Some(last) = self.arrivals.last_mut()
-            && last.queue_id == queue_id
-            && Arc::ptr_eq(&last.topic, topic)
-        {
-            last.max_offset = max_offset;
-            return;
+        let known = self.arrivals.iter_mut().rev().take(ARRIVALS_SEARCHED_MAX);
+        for arrival in known {
+            if arrival.queue_id == queue_id && Arc::ptr_eq(&arrival.topic, topic) {
+                arrival.max_offset = max_offset;
+                return;
+            }
         }
         self.arrivals.push(Arrival {
             topic: Arc::clone(topic),
@@ -56,6 +59,9 @@ impl Received {
 
     /// Keep each queue once, with its highest offset.
     fn merge_arrivals(&mut self) {
+        if self.arrivals.len() <= ARRIVALS_SEARCHED_MAX {
+            return;
+        }
         self.arrivals.sort_unstable_by(|one, other| other.cmp(one));
         self.arrivals
             .dedup_by(|later, kept| later.queue_id == kept.queue_id && later.topic == kept.topic);
@@ -212,12 +218,9 @@ impl Call<'_> {
 
     /// Append one message, returning its queue offset.
     fn append_one(&mut self, message: NewMessage<'_>) -> Result<u64, AppendError> {
-        let config = &self.hot.config;
         let properties = &mut self.scratch.properties;
         properties.set_unique_key(|| self.hot.unique_keys.next(self.now_ms));
-        properties.add("CLUSTER", &config.cluster_name);
-        properties.add("MSG_REGION", &config.region);
-        properties.add("TRACE_ON", TRACE_ON);
+        properties.add(&self.hot.broker_properties);
         let message = NewMessage {
             properties: properties.stored(),
             ..message
@@ -258,29 +261,50 @@ impl Call<'_> {
         if is_oneway {
             return;
         }
+        let Some(last) = self.scratch.appended.last() else {
+            return;
+        };
+        let end = last.log_position + u64::from(last.size);
+        let out = if self.is_sync && waits {
+            self.received.deferred_position = end;
+            &mut self.received.deferred
+        } else {
+            &mut self.received.replies
+        };
+        let unique_key = self.scratch.properties.unique_key();
+        if asker.encoding == Encoding::Json
+            && let [appended] = &self.scratch.appended[..]
+            && !unique_key.is_empty()
+            && let Some(answer) = &self.hot.stored_answer
+        {
+            let answered = Answered {
+                opaque: asker.opaque,
+                log_position: appended.log_position,
+                queue_id,
+                queue_offset,
+                unique_key,
+            };
+            if answer.write(out, &answered) {
+                return;
+            }
+        }
         let id = &mut self.scratch.message_id;
         id.clear();
-        let mut end = 0;
         for appended in &self.scratch.appended {
             if !id.is_empty() {
                 id.push(',');
             }
             append_message_id(id, self.hot.config.store_host, appended.log_position);
-            end = appended.log_position + u64::from(appended.size);
         }
-        let unique_key = self.scratch.properties.unique_key();
         let stored = Stored {
             message_id: id,
             queue_id,
             queue_offset,
-            unique_key,
+            unique_key: std::str::from_utf8(unique_key)
+                .ok()
+                .filter(|key| !key.is_empty()),
         };
-        if self.is_sync && waits {
-            asker.stored(&mut self.received.deferred, &stored);
-            self.received.deferred_position = end;
-        } else {
-            asker.stored(&mut self.received.replies, &stored);
-        }
+        asker.stored(out, &stored);
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a send does to the properties of its message (remoting.md 2.2, 4.3).
 
+use std::ops::Range;
+
 use regent_remoting::Text;
-use regent_remoting::properties::{append_property, pairs};
+use regent_remoting::properties::{PROPERTY_SEPARATOR, append_property, pairs};
 
 /// What the properties say about how to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +17,41 @@ pub(crate) enum Verdict {
     },
 }
 
+/// What one property means to a send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Only the broker may set it.
+    Reserved,
+    /// It makes the message a special one.
+    Special,
+    UniqueKey,
+    Wait,
+    /// The application's own, or nothing to a send.
+    Other,
+}
+
+impl Meaning {
+    fn of(name: &[u8]) -> Self {
+        match name {
+            b"UNIQ_KEY" => Self::UniqueKey,
+            b"WAIT" => Self::Wait,
+            b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" => Self::Reserved,
+            b"DELAY" | b"TRAN_MSG" | b"INNER_NUM" | b"INNER_BASE" | b"INNER_MULTI_DISPATCH" => {
+                Self::Special
+            }
+            _ if name.starts_with(b"TIMER_") => Self::Special,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Scratch space for one message's properties, kept from message to message.
 #[derive(Debug, Default)]
 pub(crate) struct PropertyBuffer {
     received: Vec<u8>,
     stored: Vec<u8>,
-    unique_key: Vec<u8>,
+    /// Where the unique key's value lies in `stored`; empty while there is none.
+    unique_key: Range<usize>,
 }
 
 impl PropertyBuffer {
@@ -29,52 +60,66 @@ impl PropertyBuffer {
     pub(crate) fn take(&mut self, properties: Option<Text<'_>>) -> Verdict {
         self.received.clear();
         self.stored.clear();
-        self.unique_key.clear();
+        self.unique_key = 0..0;
         if let Some(text) = properties {
             text.append_to(&mut self.received);
         }
-        let mut waits = true;
+        let (mut waits, mut kept_size) = (true, 0);
         for (name, value) in pairs(&self.received) {
-            match name {
-                b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" => continue,
-                b"DELAY" | b"TRAN_MSG" | b"INNER_NUM" | b"INNER_BASE" | b"INNER_MULTI_DISPATCH" => {
-                    return Verdict::Cold;
+            match Meaning::of(name) {
+                Meaning::Reserved => continue,
+                Meaning::Special => return Verdict::Cold,
+                Meaning::UniqueKey => {
+                    let start = kept_size + name.len() + 1;
+                    self.unique_key = start..start + value.len();
                 }
-                b"UNIQ_KEY" => {
-                    self.unique_key.clear();
-                    self.unique_key.extend_from_slice(value);
-                }
-                b"WAIT" => waits = !value.eq_ignore_ascii_case(b"false"),
-                _ if name.starts_with(b"TIMER_") => return Verdict::Cold,
-                _ => {}
+                Meaning::Wait => waits = !value.eq_ignore_ascii_case(b"false"),
+                Meaning::Other => {}
             }
-            append_property(&mut self.stored, name, value);
+            kept_size += name.len() + value.len() + 2;
         }
+        self.keep(kept_size);
         Verdict::Ordinary { waits }
+    }
+
+    /// Fill `stored`. When every received byte is kept, there is nothing to leave out.
+    fn keep(&mut self, kept_size: usize) {
+        let ends_whole = self
+            .received
+            .last()
+            .is_none_or(|byte| *byte == PROPERTY_SEPARATOR);
+        if kept_size == self.received.len() && ends_whole {
+            std::mem::swap(&mut self.received, &mut self.stored);
+            return;
+        }
+        for (name, value) in pairs(&self.received) {
+            if Meaning::of(name) != Meaning::Reserved {
+                append_property(&mut self.stored, name, value);
+            }
+        }
     }
 
     /// Give the message a unique key when it has none.
     pub(crate) fn set_unique_key(&mut self, make: impl FnOnce() -> String) {
         if self.unique_key.is_empty() {
-            self.unique_key.extend_from_slice(make().as_bytes());
-            append_property(&mut self.stored, b"UNIQ_KEY", &self.unique_key);
+            let key = make();
+            append_property(&mut self.stored, b"UNIQ_KEY", key.as_bytes());
+            let end = self.stored.len() - 1;
+            self.unique_key = end - key.len()..end;
         }
     }
 
-    /// Add a property of the broker's.
-    pub(crate) fn add(&mut self, name: &str, value: &str) {
-        if !value.is_empty() {
-            append_property(&mut self.stored, name.as_bytes(), value.as_bytes());
-        }
+    /// Add properties of the broker's, encoded.
+    pub(crate) fn add(&mut self, encoded: &[u8]) {
+        self.stored.extend_from_slice(encoded);
     }
 
     pub(crate) fn stored(&self) -> &[u8] {
         &self.stored
     }
 
-    /// The unique key, `None` while there is none.
-    pub(crate) fn unique_key(&self) -> Option<&str> {
-        let key = std::str::from_utf8(&self.unique_key).ok()?;
-        (!key.is_empty()).then_some(key)
+    /// The unique key, in UTF-8; empty while there is none.
+    pub(crate) fn unique_key(&self) -> &[u8] {
+        self.stored.get(self.unique_key.clone()).unwrap_or_default()
     }
 }

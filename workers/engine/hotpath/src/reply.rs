@@ -1,7 +1,10 @@
 //! Answers of sends (remoting.md 2.2, 5).
 
+use std::net::SocketAddr;
+
 use regent_commitlog::{AppendError, StoreError};
-use regent_remoting::{Encoding, FLAG_RESPONSE, Fields, FrameWriter, Language};
+use regent_remoting::message_id::{append_message_id, position_hex};
+use regent_remoting::{Encoding, FLAG_RESPONSE, Fields, FrameWriter, Language, is_json_plain};
 
 /// The protocol version answers carry: stock 5.5.0. It must not be below 232, or clients refuse
 /// SQL filters (remoting.md 1.4).
@@ -9,6 +12,8 @@ const VERSION: i32 = 513;
 
 /// Whether clients shall trace; stock's default.
 pub(crate) const TRACE_ON: &str = "true";
+
+const FRAME_PREFIX_SIZE: usize = 8;
 
 const SUCCESS: i32 = 0;
 const SYSTEM_ERROR: i32 = 1;
@@ -93,5 +98,167 @@ impl Asker<'_> {
     /// limit, because each entry of it is nearly as long as its id.
     fn finish(&self, writer: FrameWriter<'_>) {
         let _ = writer.finish(&[]);
+    }
+}
+
+/// The JSON answer to a stored single message, made ahead: an answer of [`Asker::stored`], cut
+/// where the values stand that differ from message to message.
+#[derive(Debug)]
+pub(crate) struct StoredAnswer([Vec<u8>; 6]);
+
+/// The values that differ.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answered<'a> {
+    pub(crate) opaque: i32,
+    pub(crate) log_position: u64,
+    pub(crate) queue_id: i32,
+    pub(crate) queue_offset: u64,
+    /// In UTF-8.
+    pub(crate) unique_key: &'a [u8],
+}
+
+impl Answered<'_> {
+    const PATTERN: Self = Answered {
+        opaque: i32::MAX,
+        log_position: 0x0123_4567_89AB_CDEF,
+        queue_id: i32::MAX - 1,
+        queue_offset: u64::MAX - 1,
+        unique_key: b"the unique key",
+    };
+    const CHECK: Self = Answered {
+        opaque: -1,
+        log_position: 0,
+        queue_id: 2,
+        queue_offset: 3,
+        unique_key: b"k",
+    };
+
+    /// Write the answer field by field.
+    fn write(&self, out: &mut Vec<u8>, region: &str, store_host: SocketAddr) {
+        let mut message_id = String::new();
+        append_message_id(&mut message_id, store_host, self.log_position);
+        let asker = Asker {
+            encoding: Encoding::Json,
+            opaque: self.opaque,
+            region,
+        };
+        let stored = Stored {
+            message_id: &message_id,
+            queue_id: self.queue_id,
+            queue_offset: self.queue_offset,
+            unique_key: std::str::from_utf8(self.unique_key).ok(),
+        };
+        asker.stored(out, &stored);
+    }
+}
+
+impl StoredAnswer {
+    /// Make the answers of a broker; `None` when its region's name looks like one of the values.
+    pub(crate) fn new(region: &str, store_host: SocketAddr) -> Option<Self> {
+        let pattern = Answered::PATTERN;
+        let mut answer = Vec::new();
+        pattern.write(&mut answer, region, store_host);
+        let mut rest = std::str::from_utf8(answer.get(FRAME_PREFIX_SIZE..)?).ok()?;
+        let mut pieces: [Vec<u8>; 6] = Default::default();
+        let position = position_hex(pattern.log_position);
+        let values = [
+            pattern.opaque.to_string(),
+            std::str::from_utf8(&position).ok()?.to_owned(),
+            pattern.queue_id.to_string(),
+            pattern.queue_offset.to_string(),
+            "the unique key".to_owned(),
+        ];
+        for (piece, value) in pieces.iter_mut().zip(&values) {
+            let (before, after) = rest.split_once(value.as_str())?;
+            *piece = before.into();
+            rest = after;
+        }
+        pieces[5] = rest.into();
+        let made = Self(pieces);
+        let (mut expected, mut written) = (Vec::new(), Vec::new());
+        Answered::CHECK.write(&mut expected, region, store_host);
+        made.write(&mut written, &Answered::CHECK);
+        (written == expected).then_some(made)
+    }
+
+    /// Write an answer; `false` leaves it to [`Asker::stored`], whose escapes its key needs.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, answered: &Answered<'_>) -> bool {
+        if !is_json_plain(answered.unique_key) {
+            return false;
+        }
+        let [head, to_id, to_queue, to_offset, to_key, tail] = &self.0;
+        let start = out.len();
+        let mut digits = itoa::Buffer::new();
+        out.extend_from_slice(&[0; FRAME_PREFIX_SIZE]);
+        out.extend_from_slice(head);
+        out.extend_from_slice(digits.format(answered.opaque).as_bytes());
+        out.extend_from_slice(to_id);
+        out.extend_from_slice(&position_hex(answered.log_position));
+        out.extend_from_slice(to_queue);
+        out.extend_from_slice(digits.format(answered.queue_id).as_bytes());
+        out.extend_from_slice(to_offset);
+        out.extend_from_slice(digits.format(answered.queue_offset).as_bytes());
+        out.extend_from_slice(to_key);
+        out.extend_from_slice(answered.unique_key);
+        out.extend_from_slice(tail);
+        // A header of a few hundred bytes and a key of at most 32 KiB fit their fields.
+        let size = u32::try_from(out.len() - start - 4).unwrap_or(u32::MAX);
+        out[start..start + 4].copy_from_slice(&size.to_be_bytes());
+        out[start + 4..start + 8].copy_from_slice(&(size - 4).to_be_bytes());
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOST: &str = "10.0.0.1:10911";
+
+    #[test]
+    fn an_answer_made_ahead_is_the_answer_written_field_by_field() {
+        let made = StoredAnswer::new("DefaultRegion", HOST.parse().unwrap()).unwrap();
+        for opaque in [0, 7, -7, i32::MIN, i32::MAX] {
+            for number in [0, 1, 9_999_999_999, u64::from(u32::MAX)] {
+                for unique_key in
+                    ["7F0000010A2B18B4AAC2000000010000", "schlüssel"].map(str::as_bytes)
+                {
+                    let answered = Answered {
+                        opaque,
+                        log_position: number << 7,
+                        queue_id: opaque >> 3,
+                        queue_offset: number,
+                        unique_key,
+                    };
+                    let (mut expected, mut written) = (b"x".to_vec(), b"x".to_vec());
+                    answered.write(&mut expected, "DefaultRegion", HOST.parse().unwrap());
+
+                    assert!(made.write(&mut written, &answered));
+
+                    assert_eq!(written, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_needs_escapes_is_left_alone() {
+        let made = StoredAnswer::new("DefaultRegion", HOST.parse().unwrap()).unwrap();
+        let answered = Answered {
+            unique_key: b"a\"b",
+            ..Answered::CHECK
+        };
+        let mut written = Vec::new();
+
+        assert!(!made.write(&mut written, &answered));
+
+        assert!(written.is_empty());
+    }
+
+    #[test]
+    fn a_region_that_looks_like_a_value_makes_none() {
+        let region = "0123456789ABCDEF";
+
+        assert!(StoredAnswer::new(region, HOST.parse().unwrap()).is_none());
     }
 }

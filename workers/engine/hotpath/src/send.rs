@@ -62,18 +62,25 @@ impl<'a> ExtSink<'a> for SendFields<'a> {
         }
     }
 
+    #[inline]
     fn put(&mut self, key: Text<'a>, value: Option<Text<'a>>) {
         self.is_used = true;
-        let key = key.to_bytes();
-        if let [letter] = key.as_ref() {
+        match key.as_plain() {
+            Some(key) => self.put_plain(key, value),
+            None => self.put_plain(&key.to_bytes(), value),
+        }
+    }
+}
+
+impl<'a> SendFields<'a> {
+    #[inline]
+    fn put_plain(&mut self, key: &[u8], value: Option<Text<'a>>) {
+        if let [letter] = key {
             let place = usize::from(letter.wrapping_sub(b'a'));
             if let Some(field) = self.short.get_mut(place) {
                 *field = value;
             }
-        } else if let Some(place) = LONG_NAMES
-            .iter()
-            .position(|name| name.as_bytes() == key.as_ref())
-        {
+        } else if let Some(place) = LONG_NAMES.iter().position(|name| name.as_bytes() == key) {
             self.long[place] = value;
         }
     }

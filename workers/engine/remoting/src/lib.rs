@@ -26,4 +26,4 @@ pub use frame::{Frame, Framer, Frames};
 pub use header::{Encoding, ExtSink, FLAG_ONEWAY, FLAG_RESPONSE, Header, decode_header};
 pub use language::Language;
 pub use text::Text;
-pub use writer::{Fields, FrameWriter};
+pub use writer::{Fields, FrameWriter, is_json_plain};

@@ -14,6 +14,17 @@ pub fn append_hex(out: &mut String, bytes: &[u8]) {
     }
 }
 
+/// Write the end of an id, its log position.
+#[must_use]
+pub fn position_hex(log_position: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(log_position.to_be_bytes()) {
+        pair[0] = HEX[usize::from(byte >> 4)];
+        pair[1] = HEX[usize::from(byte & 15)];
+    }
+    digits
+}
+
 /// Append the id of the record at `log_position` of the store behind `host`.
 pub fn append_message_id(out: &mut String, host: SocketAddr, log_position: u64) {
     match host.ip() {

@@ -51,11 +51,24 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The text itself when it holds no escapes.
+    #[inline]
+    #[must_use]
+    pub fn as_plain(self) -> Option<&'a [u8]> {
+        match self.0 {
+            Raw::Plain(plain) => Some(plain),
+            Raw::Escaped(_) => None,
+        }
+    }
+
     /// Resolve the escapes.
     #[must_use]
     pub fn to_str(self) -> Cow<'a, str> {
         match self.to_bytes() {
-            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+            Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => String::from_utf8_lossy(bytes),
+            },
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
@@ -77,12 +90,35 @@ impl<'a> Text<'a> {
     /// Read a decimal number as Java's `Long.parseLong` does.
     #[must_use]
     pub fn to_i64(self) -> Option<i64> {
-        parse_i64(&self.to_bytes())
+        match self.0 {
+            Raw::Plain(plain) => parse_i64(plain),
+            Raw::Escaped(_) => parse_i64(&self.to_bytes()),
+        }
     }
 }
 
+/// So many digits stay within 64 bits.
+const DIGITS_SAFE: usize = 18;
+
 /// Read a sign and digits, all there is; `None` beyond 64 bits.
+#[inline]
 pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > DIGITS_SAFE || text[0] == b'-' || text[0] == b'+' {
+        return parse_any_i64(text);
+    }
+    let mut number = 0_i64;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + i64::from(digit);
+    }
+    Some(number)
+}
+
+#[cold]
+fn parse_any_i64(text: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         [b'+', digits @ ..] => (false, digits),
@@ -107,8 +143,24 @@ pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
 fn append_resolved(raw: &[u8], out: &mut Vec<u8>) {
     let mut rest = raw;
     while let Some(at) = find_backslash(rest) {
-        out.extend_from_slice(&rest[..at]);
-        rest = append_escape(&rest[at + 1..], out);
+        let (before, escape) = rest.split_at(at);
+        out.extend_from_slice(before);
+        rest = match escape {
+            // What separates properties, by far the most frequent.
+            [
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                b'0',
+                digit @ b'0'..=b'9',
+                after @ ..,
+            ] => {
+                out.push(digit - b'0');
+                after
+            }
+            _ => append_escape(&escape[1..], out),
+        };
     }
     out.extend_from_slice(rest);
 }

@@ -73,7 +73,7 @@ impl<'o> FrameWriter<'o> {
     /// Add an ext field whose key needs no escape in JSON.
     pub fn ext_text(&mut self, key: &str, value: &str) {
         match self.encoding {
-            Encoding::Json if find_unsafe(value.as_bytes()).is_some() => self.ext(key, value),
+            Encoding::Json if !is_json_plain(value.as_bytes()) => self.ext(key, value),
             Encoding::Json => self.json_plain(key, value.as_bytes()),
             Encoding::RocketMq => self.binary_entry(key, value.as_bytes()),
         }
@@ -168,6 +168,13 @@ impl<'o> FrameWriter<'o> {
         append_size(self.out, value.len());
         self.out.extend_from_slice(value);
     }
+}
+
+/// Whether a text, in UTF-8, stands in a JSON string as it is, without escapes.
+#[inline]
+#[must_use]
+pub fn is_json_plain(text: &[u8]) -> bool {
+    find_unsafe(text).is_none()
 }
 
 /// Append a four-byte size. One beyond its range also breaks [`HEADER_WRITTEN_MAX`], which
