@@ -17,6 +17,10 @@ from workers.broker.broker import Broker
 from workers.broker.dispatcher import Dispatcher
 
 COLD_IN_FLIGHT_MAX: Final = 64
+SLICE_BYTES: Final = 32 << 10
+"""What one turn of the loop serves of a connection. Then its answers leave, so that the client goes
+on while we do, and the other connections have their turn."""
+
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 
 log = structlog.get_logger()
@@ -43,6 +47,8 @@ class Session(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._connection: Connection | None = None
+        self._chunk, self._served = b"", 0
+        self._next_turn: asyncio.Handle | None = None
         self._waiting: deque[Command] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -64,17 +70,15 @@ class Session(asyncio.Protocol):
         self._sessions.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Give a chunk to the engine and act on what it makes of it."""
-        assert self._connection is not None, "connected before data arrives"
+        """Serve a chunk slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
-        try:
-            received = self._connection.receive(data, self._broker.clock())
-        except ProtocolError as error:
-            log.warning("client_broke_protocol", client=self.address, reason=str(error))
-            self._take_in(error.received)
-            self.close()
-            return
-        self._take_in(received)
+        self._serve_rest()
+        self._chunk, self._served = data, 0
+        self._serve_slice()
+
+    def eof_received(self) -> None:
+        """Serve what the client sent before it left."""
+        self._serve_rest()
 
     def pause_writing(self) -> None:
         """Stop serving a client that does not read its answers."""
@@ -89,6 +93,7 @@ class Session(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget everything about the client."""
         self._transport = None
+        self._serve_rest()
         self._sessions.discard(self)
         self._waiting.clear()
         self._broker.forget(self)
@@ -110,6 +115,34 @@ class Session(asyncio.Protocol):
         """Close the connection at once, whatever was written."""
         if self._transport is not None:
             self._transport.abort()
+
+    def _serve_slice(self) -> None:
+        self._next_turn = None
+        self._receive(SLICE_BYTES)
+        if self._served < len(self._chunk):
+            self._next_turn = self._loop.call_soon(self._serve_slice)
+
+    def _serve_rest(self) -> None:
+        if self._next_turn is not None:
+            self._next_turn.cancel()
+            self._next_turn = None
+            self._receive(len(self._chunk) - self._served)
+
+    def _receive(self, size: int) -> None:
+        """Give a slice to the engine and act on what it makes of it."""
+        assert self._connection is not None, "connected before data arrives"
+        start, self._served = self._served, self._served + size
+        try:
+            received = self._connection.receive(
+                self._chunk, self._broker.clock(), start=start, size=size
+            )
+        except ProtocolError as error:
+            log.warning("client_broke_protocol", client=self.address, reason=str(error))
+            self._served = len(self._chunk)
+            self._take_in(error.received)
+            self.close()
+            return
+        self._take_in(received)
 
     def _take_in(self, received: Received) -> None:
         if received.replies:

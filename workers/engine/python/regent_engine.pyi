@@ -313,8 +313,12 @@ class Connection:
     """One client connection: bytes in, answers and cold requests out."""
 
     def __new__(cls, hot: HotPath, peer: tuple[str, int]) -> Connection: ...
-    def receive(self, data: bytes, now_ms: int) -> Received:
+    def receive(
+        self, data: bytes, now_ms: int, *, start: int = 0, size: int | None = None
+    ) -> Received:
         """Take a chunk, append the sends it completes and answer them.
+
+        `start` and `size` in bytes take a slice of it without a copy; they may reach beyond its end.
 
         Raises:
             ProtocolError: the stream is broken; `received` holds what came before the break.

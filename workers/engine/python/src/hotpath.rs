@@ -142,7 +142,17 @@ impl Connection {
         })
     }
 
-    fn receive(&self, py: Python<'_>, data: &[u8], now_ms: i64) -> PyResult<Received> {
+    #[pyo3(signature = (data, now_ms, *, start=0, size=None))]
+    fn receive(
+        &self,
+        py: Python<'_>,
+        data: &[u8],
+        now_ms: i64,
+        start: usize,
+        size: Option<usize>,
+    ) -> PyResult<Received> {
+        let rest = data.get(start..).unwrap_or_default();
+        let data = rest.get(..size.unwrap_or(usize::MAX)).unwrap_or(rest);
         let (received, outcome) = self.shared.store.run(py, |store| {
             let mut received = hotpath::Received::default();
             let mut connection = self
