@@ -14,6 +14,7 @@ from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.store import store
 from backend.cli.topics import topic
 
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
@@ -50,6 +51,7 @@ app.command(cluster)
 app.command(broker)
 app.command(topic)
 app.command(capacity)
+app.command(store)
 
 
 def _show_examples(commands: App) -> None:

@@ -18,7 +18,6 @@ from tests.bench import native
 from tests.bench.appends import measure_appends
 from tests.bench.idle import measure_idle
 from tests.bench.measure import Measure
-from tests.bench.memory import warm_memory
 from tests.bench.pipelined import measure_pipelined
 
 RESULTS = Path(__file__).with_name("results")
@@ -35,7 +34,6 @@ def main(names: list[str]) -> int:
         print(f"no measurement {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     native.build()
-    warm_memory()
     started_at = datetime.now(UTC)
     measures: list[Measure] = []
     for name in names or MEASUREMENTS:

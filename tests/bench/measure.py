@@ -20,6 +20,10 @@ class Measure:
     floor: float | None = None
     ceiling: float | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    """What is printed beside the value."""
+
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    """What the value was made from; kept with the run, not printed."""
 
     @property
     def is_gate(self) -> bool:

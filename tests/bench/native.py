@@ -1,6 +1,7 @@
 """Build and run the engine's measuring programs."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +23,11 @@ def build() -> None:
         )
 
 
-def run_json(name: str, *arguments: str) -> dict[str, Any]:
-    """Run a program and read the one JSON object it prints."""
+def run_json(name: str, *arguments: str, core: int | None = None) -> dict[str, Any]:
+    """Run a program, on one core or on any, and read the one JSON object it prints."""
+    pinned = [] if core is None else ["taskset", "--cpu-list", str(core)]
     finished = subprocess.run(
-        [EXAMPLES / name, *arguments],
+        [*pinned, str(EXAMPLES / name), *arguments],
         check=True,
         timeout=RUN_TIMEOUT_S,
         stdout=subprocess.PIPE,
@@ -36,9 +38,10 @@ def run_json(name: str, *arguments: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running_echo() -> Iterator[str]:
-    """Run the bare echo and give its address."""
+def running_echo(*, core: int) -> Iterator[str]:
+    """Run the bare echo on one core and give its address."""
     process = subprocess.Popen([EXAMPLES / "echo"], stdout=subprocess.PIPE, text=True)
+    os.sched_setaffinity(process.pid, {core})
     assert process.stdout is not None
     try:
         yield f"127.0.0.1:{process.stdout.readline().strip()}"

@@ -289,6 +289,95 @@ class Store:
         """
 
 @final
+class Finding:
+    """One thing that is wrong with a store.
+
+    `severity` is `lost` for messages that cannot be read, `derived` for what a rebuild from the log
+    brings right, `note` for what is no fault. `queue` is `topic/queue id`, or empty for the log;
+    `position` is then a log position, else a queue offset.
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def severity(self) -> Literal["lost", "derived", "note"]: ...
+    @property
+    def queue(self) -> str: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+@final
+class QueueSurvey:
+    """What the log holds of one queue; `max_offset` is the one after the highest."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def queue_id(self) -> int: ...
+    @property
+    def record_count(self) -> int: ...
+    @property
+    def byte_count(self) -> int: ...
+    @property
+    def min_offset(self) -> int: ...
+    @property
+    def max_offset(self) -> int: ...
+    @property
+    def first_store_timestamp_ms(self) -> int: ...
+    @property
+    def last_store_timestamp_ms(self) -> int: ...
+
+@final
+class Survey:
+    """A walk over a store's files from outside: it writes, locks and repairs nothing."""
+
+    def __new__(
+        cls,
+        path: str,
+        *,
+        commit_log_path: str | None = None,
+        checks_queues: bool = True,
+        delay_levels_ms: Sequence[int] | None = None,
+    ) -> Survey:
+        """Begin a survey.
+
+        Raises:
+            StoreError: the directory cannot be read.
+        """
+    def advance(self, size: int) -> bool:
+        """Walk on over about `size` bytes; false once the survey is over.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+    @property
+    def total_bytes(self) -> int: ...
+    @property
+    def done_bytes(self) -> int: ...
+    @property
+    def min_position(self) -> int: ...
+    @property
+    def end_position(self) -> int: ...
+    @property
+    def finding_count(self) -> int: ...
+    def findings(self) -> list[Finding]:
+        """List what was found, the first thousand."""
+    def queues(self) -> list[QueueSurvey]: ...
+
+def read_log(
+    path: str, *, position: int | None = None, count: int = 100
+) -> tuple[list[Record], int | None]:
+    """Read valid records of a commit log directory, the oldest first or from a position on.
+
+    Returns them with the position at which more follow, or None at the end.
+
+    Raises:
+        StoreError: no record begins at the position, or a file cannot be read.
+    """
+
+@final
 class HotPath:
     """What one broker's connections share: the store, the topic table and the broker's names."""
 

@@ -17,6 +17,7 @@ mod cursor;
 mod directory;
 mod error;
 mod files;
+pub mod inspect;
 mod log;
 mod message;
 mod prepare;

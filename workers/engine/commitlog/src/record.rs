@@ -317,14 +317,19 @@ pub(crate) fn check(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamag
             Err(RecordDamage::Length)
         };
     }
-    let view = RecordView::parse(rest)?;
+    check_record(rest, position).map(Found::Record)
+}
+
+/// Validates the record at `position`, which starts `bytes`.
+pub(crate) fn check_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDamage> {
+    let view = RecordView::parse(bytes)?;
     if view.log_position != position {
         return Err(RecordDamage::Position);
     }
     if !view.is_intact() {
         return Err(RecordDamage::BodyCrc);
     }
-    Ok(Found::Record(view))
+    Ok(view)
 }
 
 /// Store time of the record at the start of `bytes`, if it lies where it says it does.

@@ -229,6 +229,11 @@ impl TopicWriter {
     }
 }
 
+/// Whether a queue directory can have this name.
+pub(crate) fn is_legal_topic(name: &str) -> bool {
+    version_for(name, true).is_ok()
+}
+
 /// Refuses names that are too long for a record or that would leave the store's directory.
 fn version_for(name: &str, version_by_length: bool) -> Result<Version, AppendError> {
     let size_max = if name.starts_with(RETRY_PREFIX) {

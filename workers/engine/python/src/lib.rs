@@ -8,6 +8,7 @@
 mod command;
 mod error;
 mod hotpath;
+mod inspect;
 mod message;
 mod shared_store;
 mod store;
@@ -23,6 +24,8 @@ mod regent_engine {
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]
     use crate::hotpath::{Connection, HotPath, Received};
+    #[pymodule_export]
+    use crate::inspect::{Finding, QueueSurvey, Survey, read_log};
     #[pymodule_export]
     use crate::message::{
         Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,
