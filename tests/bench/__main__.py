@@ -1,6 +1,6 @@
 """Print each performance ratio of one run, and fail when one is below its floor.
 
-Usage: `python -m tests.bench [appends] [pipelined] [idle]`; without names, all of them.
+Usage: `python -m tests.bench [appends] [store] [pipelined] [idle]`; without names, all of them.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -19,10 +19,12 @@ from tests.bench.appends import measure_appends
 from tests.bench.idle import measure_idle
 from tests.bench.measure import Measure
 from tests.bench.pipelined import measure_pipelined
+from tests.bench.store import measure_store
 
 RESULTS = Path(__file__).with_name("results")
 MEASUREMENTS: dict[str, Callable[[], list[Measure]]] = {
     "appends": measure_appends,
+    "store": measure_store,
     "pipelined": measure_pipelined,
     "idle": measure_idle,
 }

@@ -23,8 +23,8 @@ def build() -> None:
         )
 
 
-def run_json(name: str, *arguments: str, core: int | None = None) -> dict[str, Any]:
-    """Run a program, on one core or on any, and read the one JSON object it prints."""
+def run_json(name: str, *arguments: str, core: int | None = None) -> Any:
+    """Run a program, on one core or on any, and read the JSON that it prints."""
     pinned = [] if core is None else ["taskset", "--cpu-list", str(core)]
     finished = subprocess.run(
         [*pinned, str(EXAMPLES / name), *arguments],
@@ -33,8 +33,7 @@ def run_json(name: str, *arguments: str, core: int | None = None) -> dict[str, A
         stdout=subprocess.PIPE,
         text=True,
     )
-    result: dict[str, Any] = json.loads(finished.stdout)
-    return result
+    return json.loads(finished.stdout)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 //! Prints, as JSON, how fast records are appended and how fast their bytes are merely copied.
 //!
 //! Both sides write into populated file maps of the same directory, in short turns, on the clock
-//! of this thread, so that other work on the machine counts for neither. The ratio is the median
-//! over the blocks (targets.md R1). Usage: `limits [directory]`.
+//! of this thread, so that other work on the machine counts for neither; the wall's clock is told
+//! beside it (targets.md R1). Usage: `limits DIRECTORY BODY_SIZE`.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -14,11 +14,9 @@ use regent_commitlog::bench::PopulatedFile;
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 use rustix::time::{ClockId, clock_gettime};
 
-const BLOCK_COUNT: usize = 7;
 const TURN_COUNT: usize = 16;
 const TURN_BYTES: usize = 8 << 20;
-const TOTAL_BYTES: usize = BLOCK_COUNT * TURN_COUNT * TURN_BYTES;
-const COPY_SIZE: usize = 1024;
+const TOTAL_BYTES: usize = TURN_COUNT * TURN_BYTES;
 const QUEUE_COUNT: i32 = 8;
 const NOW_MS: i64 = 1_758_000_000_000;
 const PROPERTIES: &[u8] = b"UNIQ_KEY\x01AC11000200002A9F0000000000000001\x02WAIT\x01true\x02";
@@ -26,68 +24,61 @@ const PROPERTIES: &[u8] = b"UNIQ_KEY\x01AC11000200002A9F0000000000000001\x02WAIT
 type Failure = Box<dyn Error>;
 
 fn main() -> Result<(), Failure> {
-    let parent = std::env::args_os()
-        .nth(1)
-        .map_or_else(std::env::temp_dir, PathBuf::from);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [parent, body_size] = arguments.as_slice() else {
+        return Err("usage: limits DIRECTORY BODY_SIZE".into());
+    };
     let dir = tempfile::Builder::new()
         .prefix("regent-limits-")
-        .tempdir_in(parent)?;
-    println!("{}", measure(dir.path())?);
+        .tempdir_in(PathBuf::from(parent))?;
+    println!("{}", measure(dir.path(), body_size.parse()?)?);
     Ok(())
 }
 
-/// What one side moved in how much time of this thread.
+/// What one side moved in how much time.
 #[derive(Default)]
 struct Moved {
     bytes: usize,
     count: u32,
-    seconds: f64,
+    thread_seconds: f64,
+    wall_seconds: f64,
 }
 
 impl Moved {
     #[allow(clippy::cast_precision_loss, reason = "far below 2^52 bytes")]
-    fn gb_per_s(&self) -> f64 {
-        self.bytes as f64 / self.seconds / 1e9
-    }
-
-    fn nanoseconds(&self) -> f64 {
-        self.seconds * 1e9 / f64::from(self.count)
+    fn gb(&self) -> f64 {
+        self.bytes as f64 / 1e9
     }
 }
 
 /// Alternates copies and appends and writes the report.
-fn measure(dir: &Path) -> Result<String, Failure> {
+fn measure(dir: &Path, body_size: usize) -> Result<String, Failure> {
     let mut file = PopulatedFile::create(&dir.join("copy"), TOTAL_BYTES as u64)?;
-    let store = prepared_store(&dir.join("store"))?;
-    let mut blocks = Vec::new();
-    for _ in 0..BLOCK_COUNT {
-        let (mut copied, mut appended) = (Moved::default(), Moved::default());
-        for _ in 0..TURN_COUNT {
-            copy_turn(&mut file, &mut copied);
-            append_turn(&store, &mut appended)?;
-        }
-        blocks.push((copied, appended));
+    let store = prepared_store(&dir.join("store"), body_size)?;
+    let (mut copied, mut appended) = (Moved::default(), Moved::default());
+    for _ in 0..TURN_COUNT {
+        copy_turn(&mut file, body_size, &mut copied);
+        append_turn(&store, body_size, &mut appended)?;
     }
     store.close()?;
-    let median_of = |value: fn(&(Moved, Moved)) -> f64| median(blocks.iter().map(value).collect());
     Ok(format!(
-        "{{\"blocks\": {BLOCK_COUNT}, \"memcpy_1kib_gb_per_s\": {:.3}, \
-         \"append_1kib_gb_per_s\": {:.3}, \"append_1kib_ns\": {:.1}, \
-         \"append_over_memcpy\": {:.3}}}",
-        median_of(|(copied, _)| copied.gb_per_s()),
-        median_of(|(_, appended)| appended.gb_per_s()),
-        median_of(|(_, appended)| appended.nanoseconds()),
-        median_of(|(copied, appended)| appended.gb_per_s() / copied.gb_per_s()),
+        "{{\"memcpy_gb_per_s\": {:.3}, \"append_gb_per_s\": {:.3}, \"append_ns\": {:.1}, \
+         \"memcpy_wall_gb_per_s\": {:.3}, \"append_wall_gb_per_s\": {:.3}}}",
+        copied.gb() / copied.thread_seconds,
+        appended.gb() / appended.thread_seconds,
+        appended.thread_seconds * 1e9 / f64::from(appended.count),
+        copied.gb() / copied.wall_seconds,
+        appended.gb() / appended.wall_seconds,
     ))
 }
 
 /// A store whose segment is present in memory for all that will be appended.
-fn prepared_store(dir: &Path) -> Result<Store, Failure> {
+fn prepared_store(dir: &Path, body_size: usize) -> Result<Store, Failure> {
     let mut config = StoreConfig::new(dir);
     config.segment_size_bytes = (TOTAL_BYTES + 4 * TURN_BYTES) as u64;
     config.populate_ahead_bytes = config.segment_size_bytes;
     let store = Store::open(config, NOW_MS)?;
-    append_turn(&store, &mut Moved::default())?;
+    append_turn(&store, body_size, &mut Moved::default())?;
     let deadline = Instant::now() + Duration::from_secs(60);
     while store.populated_position() < TOTAL_BYTES as u64 {
         if Instant::now() > deadline {
@@ -98,28 +89,30 @@ fn prepared_store(dir: &Path) -> Result<Store, Failure> {
     Ok(store)
 }
 
-fn copy_turn(file: &mut PopulatedFile, moved: &mut Moved) {
-    let piece = [0x5A_u8; COPY_SIZE];
-    let begin = thread_seconds();
+fn copy_turn(file: &mut PopulatedFile, size: usize, moved: &mut Moved) {
+    let piece = vec![0x5A_u8; size];
+    let (begin, begin_wall) = (thread_seconds(), Instant::now());
     file.fill_next(&piece, TURN_BYTES);
-    moved.seconds += thread_seconds() - begin;
+    moved.wall_seconds += begin_wall.elapsed().as_secs_f64();
+    moved.thread_seconds += thread_seconds() - begin;
     moved.bytes += TURN_BYTES;
 }
 
-fn append_turn(store: &Store, moved: &mut Moved) -> Result<(), Failure> {
-    let body = [0x42_u8; COPY_SIZE];
+fn append_turn(store: &Store, body_size: usize, moved: &mut Moved) -> Result<(), Failure> {
+    let body = vec![0x42_u8; body_size];
     let mut message = NewMessage::new("Benchmark", 0, &body);
     message.properties = PROPERTIES;
     message.born_timestamp_ms = NOW_MS;
     let mut writer = store.writer()?;
     let (mut bytes, mut count) = (0, 0);
-    let begin = thread_seconds();
+    let (begin, begin_wall) = (thread_seconds(), Instant::now());
     while bytes < TURN_BYTES {
         message.queue_id = (message.queue_id + 1) % QUEUE_COUNT;
         bytes += writer.append(black_box(&message), NOW_MS)?.size as usize;
         count += 1;
     }
-    moved.seconds += thread_seconds() - begin;
+    moved.wall_seconds += begin_wall.elapsed().as_secs_f64();
+    moved.thread_seconds += thread_seconds() - begin;
     moved.bytes += bytes;
     moved.count += count;
     Ok(())
@@ -129,9 +122,4 @@ fn append_turn(store: &Store, moved: &mut Moved) -> Result<(), Failure> {
 fn thread_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -1,9 +1,9 @@
-//! The denominator of the append benchmark: plain copies into a populated file map.
+//! The denominators of benchmarks: plain copies into, and reads from, file maps.
 
 use std::io;
 use std::path::Path;
 
-use crate::files::create_segment;
+use crate::files::{create_segment, open_segment};
 use crate::sys::{ExclusiveMap, MapWriter};
 
 /// A preallocated file whose pages are all present and writable.
@@ -46,4 +46,14 @@ impl PopulatedFile {
         }
         self.at += bytes;
     }
+}
+
+/// Gives the bytes of a mapped file to `work`.
+///
+/// # Errors
+/// The system refuses.
+pub fn with_map(path: &Path, work: impl FnOnce(&[u8])) -> io::Result<()> {
+    let file = open_segment(path).map_err(io::Error::other)?;
+    work(ExclusiveMap::new(&file)?.bytes());
+    Ok(())
 }
