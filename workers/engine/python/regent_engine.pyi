@@ -407,7 +407,7 @@ class Connection:
     ) -> Received:
         """Take a chunk, append the sends it completes and answer them.
 
-        `start` and `size` in bytes take a slice of it without a copy; they may reach beyond its end.
+        `start` and `size` in bytes take a slice of it without a copy; they may reach beyond it.
 
         Raises:
             ProtocolError: the stream is broken; `received` holds what came before the break.

@@ -155,7 +155,7 @@ impl<'a> Scanner<'a> {
         let mut number = 0;
         for (size, byte) in rest.iter().take(10).enumerate() {
             match byte {
-                b'0'..=b'9' => number = number * 10 + i32::from(byte - b'0'),
+                b'0'..=b'9' if size < 9 => number = number * 10 + i32::from(byte - b'0'),
                 b',' | b'}' if size == 1 || (size > 1 && rest[0] != b'0') => {
                     self.at += size;
                     return Some(number);
