@@ -31,3 +31,29 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<&str>, &'static str> {
     }
     Ok(lines)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_as_in_the_example_of_stocks_documentation() {
+        let lines = ["7-7000".to_owned(), "8-8000".to_owned()];
+
+        let text = encode(&lines);
+
+        assert_eq!(text, "2\n773307083\n7-7000\n8-8000\n");
+        assert_eq!(decode(text.as_bytes()), Ok(vec!["7-7000", "8-8000"]));
+    }
+
+    #[test]
+    fn any_change_of_a_byte_is_noticed() {
+        let text = encode(&["1-0".to_owned(), "12-345".to_owned()]);
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            assert!(decode(&bytes).is_err(), "byte {at}");
+            assert!(decode(&text.as_bytes()[..at]).is_err(), "{at} bytes");
+        }
+    }
+}

@@ -87,7 +87,7 @@ impl StoreConfig {
         if self.message_body_size_max > BODY_SIZE_LIMIT {
             return invalid("message_body_size_max must be at most 1 GiB");
         }
-        let rounded = config
+        let rounded = self
             .queue_file_size_bytes
             .checked_next_multiple_of(ENTRY_SIZE as u64);
         let Some(rounded) = rounded.filter(|size| i64::try_from(*size).is_ok()) else {
