@@ -218,10 +218,11 @@ fn a_queue_whose_end_does_not_follow_from_the_log_is_rebuilt() {
     let file = image.path().join("consumequeue/old/0/00000000000000000000");
     let first = fs::read(&file).unwrap()[..20].to_vec();
     overwrite(&file, 20, &first);
-    write_journal(image.path(), end, NOW_MS);
+    write_journal(image.path(), end, NOW_MS + 49_000);
 
     let recovered = open(image.path());
 
+    assert_eq!(recovered.recovery().queues_rebuilt, 1);
     let bodies: Vec<_> = read_all(&recovered, "old", 0)
         .into_iter()
         .map(|found| found.1)
