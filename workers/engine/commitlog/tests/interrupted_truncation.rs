@@ -66,10 +66,10 @@ fn a_cut_that_was_interrupted_anywhere_ends_like_one_that_was_not() {
         done.truncate_to(positions[at]).unwrap();
         let (before, after) = (contents(uncut.path()), contents(reference.path()));
         let timestamp_ms = if at == 0 { 0 } else { NOW_MS };
-        for step in 0..12 {
+        for step in 0..8 {
             // A part of the files as after the cut; at first none, at last all.
             let names = in_some_order(&mut random, before.keys());
-            let done_count = names.len() * step / 11;
+            let done_count = names.len() * step / 7;
             let image = crash(uncut.path());
             write_journal(image.path(), positions[at], timestamp_ms);
             for name in &names[..done_count] {
