@@ -114,14 +114,16 @@ def rebuild_queues(
             delay_levels_ms=delay_levels_ms,
             queue_file_size_bytes=queue_size,
         )
-        queues = store.queues()
+        queues, damage = store.queues(), store.damage
         store.close()
+        if damage is not None:
+            raise unreadable(paths, damage.reason)
     except BaseException as error:
         shutil.rmtree(paths.queues, ignore_errors=True)
         with suppress(FileNotFoundError):
             old.rename(paths.queues)
         if isinstance(error, StoreError):
-            raise unreadable(paths, error) from error
+            raise unreadable(paths, str(error)) from error
         raise
     if keep_old and old.exists():
         return old, queues
@@ -129,11 +131,11 @@ def rebuild_queues(
     return None, queues
 
 
-def unreadable(paths: StorePaths, error: StoreError) -> CommandError:
+def unreadable(paths: StorePaths, why: str) -> CommandError:
     """Say that the engine could not read a store."""
     return CommandError(
         f"the store at {paths.root} could not be read",
-        why=str(error),
+        why=why,
         next_step=f"regent store verify {paths.root}",
     )
 

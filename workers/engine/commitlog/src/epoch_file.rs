@@ -133,8 +133,9 @@ fn read(path: &Path) -> Result<Option<EpochList>, StoreError> {
     };
     let list = decode(&bytes).map_err(|reason| StoreError::DamagedFile {
         path: path.to_path_buf(),
-        reason: reason.into(),
-        next_step: "restore it and its .bak, or copy the whole store anew from its master",
+        reason: format!(
+            "{reason}; restore it or its .bak, or copy the whole store anew from its master"
+        ),
     })?;
     Ok(Some(list))
 }

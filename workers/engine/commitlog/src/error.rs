@@ -33,14 +33,12 @@ pub enum StoreError {
         reason: String,
     },
     /// A small file that only this store writes, or stock, holds something else.
-    #[error("{path} is damaged ({reason}): {next_step}")]
+    #[error("{path} is damaged: {reason}")]
     DamagedFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with it, and what an operator can do.
         reason: String,
-        /// What an operator can do.
-        next_step: &'static str,
     },
     /// The log is damaged, so that nothing may be appended or flushed (D13).
     #[error(
@@ -51,7 +49,7 @@ pub enum StoreError {
         /// The segment with the first damage.
         path: PathBuf,
         /// The first damage.
-        damage: LogDamage,
+        damage: Box<LogDamage>,
     },
     /// The log cannot be cut there.
     #[error("the log cannot be cut at {position}: {reason}")]

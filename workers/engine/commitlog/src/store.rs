@@ -145,7 +145,7 @@ impl Store {
     /// Why appends are refused, if the log is damaged: what, in which file, and what to do.
     #[must_use]
     pub fn read_only_reason(&self) -> Option<StoreError> {
-        let damage = self.recovery.damage?;
+        let damage = Box::new(self.recovery.damage?);
         let base = damage.position - damage.position % self.config.segment_size_bytes;
         let path = self.directory.commit_log().join(segment_name(base));
         Some(StoreError::ReadOnly { path, damage })

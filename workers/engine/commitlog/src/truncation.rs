@@ -41,9 +41,10 @@ impl Truncation {
         };
         let truncation = Self::decode(&bytes).map_err(|reason| StoreError::DamagedFile {
             path,
-            reason: reason.into(),
-            next_step: "a truncation was under way and nobody knows up to where; copy the store \
-                        anew from its master",
+            reason: format!(
+                "{reason}; a truncation was under way and nobody knows up to where, so copy the \
+                 store anew from its master"
+            ),
         })?;
         Ok(Some(truncation))
     }
