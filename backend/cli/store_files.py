@@ -107,17 +107,7 @@ def rebuild_queues(
     if paths.queues.exists():
         paths.queues.rename(old)
     try:
-        store = Store(
-            str(paths.root),
-            commit_log_path=str(paths.commit_log),
-            segment_size_bytes=segment_size,
-            delay_levels_ms=delay_levels_ms,
-            queue_file_size_bytes=queue_size,
-        )
-        queues, damage = store.queues(), store.damage
-        store.close()
-        if damage is not None:
-            raise unreadable(paths, damage.reason)
+        queues = _queues_made_anew(paths, segment_size, queue_size, delay_levels_ms)
     except BaseException as error:
         shutil.rmtree(paths.queues, ignore_errors=True)
         with suppress(FileNotFoundError):
@@ -129,6 +119,24 @@ def rebuild_queues(
         return old, queues
     shutil.rmtree(old, ignore_errors=True)
     return None, queues
+
+
+def _queues_made_anew(
+    paths: StorePaths, segment_size: int, queue_size: int, delay_levels_ms: list[int] | None
+) -> list[tuple[str, int, int, int]]:
+    """Open the store, which fills its queues from the log, and close it again."""
+    store = Store(
+        str(paths.root),
+        commit_log_path=str(paths.commit_log),
+        segment_size_bytes=segment_size,
+        delay_levels_ms=delay_levels_ms,
+        queue_file_size_bytes=queue_size,
+    )
+    queues, damage = store.queues(), store.damage
+    store.close()
+    if damage is not None:
+        raise unreadable(paths, damage.reason)
+    return queues
 
 
 def unreadable(paths: StorePaths, why: str) -> CommandError:
