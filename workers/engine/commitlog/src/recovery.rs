@@ -69,8 +69,8 @@ pub(crate) fn recover(
     config: &StoreConfig,
     directory: &StoreDirectory,
 ) -> Result<Recovered, StoreError> {
-    let was_clean = !directory.has_abort_mark();
     let truncation = Truncation::load(directory)?;
+    let was_clean = !directory.has_abort_mark() && truncation.is_none();
     if let Some(truncation) = &truncation {
         truncation.cut_files(directory)?;
     }
@@ -84,7 +84,8 @@ pub(crate) fn recover(
     }
     let flushed = checkpoint.known_flushed_position();
     let hints = EndHints {
-        clean_end: was_clean.then_some(flushed),
+        // Stock leaves 0 where it keeps no such position.
+        clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
         flushed,
         cut_damage_at: config.cut_damage_at,
     };

@@ -152,6 +152,24 @@ fn a_log_with_several_damages_reports_the_first_and_serves_none() {
 }
 
 #[test]
+fn a_damaged_first_record_is_no_end_although_stock_left_no_flushed_position() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 60);
+    store.close().unwrap();
+    drop(store);
+    overwrite(&dir.path().join("checkpoint"), 24, &[0; 16]);
+    damage(dir.path(), 0, 4);
+    // Without its queues the log is read from the start, also after a clean stop.
+    fs::remove_dir_all(dir.path().join("consumequeue")).unwrap();
+
+    let opened = open(dir.path());
+
+    assert_eq!(opened.recovery().damage.unwrap().position, 0);
+    assert_eq!(opened.max_position(), positions[60]);
+}
+
+#[test]
 fn queues_that_are_gone_are_rebuilt_around_the_damage() {
     let dir = tempdir();
     let store = open(dir.path());
