@@ -259,7 +259,7 @@ def _survey(paths: StorePaths, *, checks_queues: bool, delay_levels: str | None 
             while survey.advance(STEP_BYTES):
                 progress.update(task, completed=survey.done_bytes)
     except StoreError as error:
-        raise store_files.unreadable(paths, error) from error
+        raise store_files.unreadable(paths, str(error)) from error
     return survey
 
 
@@ -272,7 +272,7 @@ def _records(
                 str(paths.commit_log), position=position, count=PAGE_RECORDS
             )
         except StoreError as error:
-            raise store_files.unreadable(paths, error) from error
+            raise store_files.unreadable(paths, str(error)) from error
         for record in records:
             if topic in (None, record.topic) and queue_id in (None, record.queue_id):
                 yield record

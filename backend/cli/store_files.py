@@ -107,21 +107,13 @@ def rebuild_queues(
     if paths.queues.exists():
         paths.queues.rename(old)
     try:
-        store = Store(
-            str(paths.root),
-            commit_log_path=str(paths.commit_log),
-            segment_size_bytes=segment_size,
-            delay_levels_ms=delay_levels_ms,
-            queue_file_size_bytes=queue_size,
-        )
-        queues = store.queues()
-        store.close()
+        queues = _queues_made_anew(paths, segment_size, queue_size, delay_levels_ms)
     except BaseException as error:
         shutil.rmtree(paths.queues, ignore_errors=True)
         with suppress(FileNotFoundError):
             old.rename(paths.queues)
         if isinstance(error, StoreError):
-            raise unreadable(paths, error) from error
+            raise unreadable(paths, str(error)) from error
         raise
     if keep_old and old.exists():
         return old, queues
@@ -129,11 +121,29 @@ def rebuild_queues(
     return None, queues
 
 
-def unreadable(paths: StorePaths, error: StoreError) -> CommandError:
+def _queues_made_anew(
+    paths: StorePaths, segment_size: int, queue_size: int, delay_levels_ms: list[int] | None
+) -> list[tuple[str, int, int, int]]:
+    """Open the store, which fills its queues from the log, and close it again."""
+    store = Store(
+        str(paths.root),
+        commit_log_path=str(paths.commit_log),
+        segment_size_bytes=segment_size,
+        delay_levels_ms=delay_levels_ms,
+        queue_file_size_bytes=queue_size,
+    )
+    queues, damage = store.queues(), store.damage
+    store.close()
+    if damage is not None:
+        raise unreadable(paths, damage.reason)
+    return queues
+
+
+def unreadable(paths: StorePaths, why: str) -> CommandError:
     """Say that the engine could not read a store."""
     return CommandError(
         f"the store at {paths.root} could not be read",
-        why=str(error),
+        why=why,
         next_step=f"regent store verify {paths.root}",
     )
 

@@ -98,12 +98,25 @@ class Broker:
             on_failure=self._on_flush_failure,
         )
         self.name_servers: NameServers | None = None
-        self.is_writable = True
+        # The hot path stays open: the store itself refuses each send, and says why (D13).
+        self.damage = store.damage
+        self.is_writable = self.damage is None
 
     def set_writable(self, *, is_writable: bool) -> None:
         """Accept or refuse messages from now on."""
         self.is_writable = is_writable
         self.hot.set_writable(is_writable)
+
+    def check_writable(self) -> None:
+        """Pass while messages are accepted.
+
+        Raises:
+            Refusal: they are not, above all because the log is damaged.
+        """
+        if self.damage is not None:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
+        if not self.is_writable:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the broker does not accept messages")
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.
@@ -162,7 +175,12 @@ class Broker:
             self.put_topic(topic)
 
     def remove_topic(self, name: str) -> None:
-        """Drop a topic, its queues and its offsets."""
+        """Drop a topic, its queues and its offsets.
+
+        Raises:
+            Refusal: the store is not writable, so that nothing of it can be dropped.
+        """
+        self.check_writable()
         if self.topics.remove(name, self.clock()):
             self._topics_changed()
         self.store.delete_topic(name)

@@ -101,7 +101,8 @@ class BrokerServer:
         await broker.state.topic_saver.save()
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
-        broker.state.delays.start()
+        if broker.damage is None:
+            broker.state.delays.start()
         for listener, is_fast in zip(self._sockets, (False, True), strict=True):
             self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
         registrant = Registrant(self.settings, broker.topics, port=self.port)
@@ -199,7 +200,7 @@ class BrokerServer:
 def _open_store(settings: BrokerSettings) -> Store:
     settings.root_dir.mkdir(parents=True, exist_ok=True)
     commit_log_dir = settings.commit_log_dir
-    return Store(
+    store = Store(
         str(settings.root_dir),
         commit_log_path=None if commit_log_dir is None else str(commit_log_dir),
         segment_size_bytes=settings.commit_log_file_size_bytes,
@@ -208,7 +209,17 @@ def _open_store(settings: BrokerSettings) -> Store:
         message_body_size_max=settings.message_size_max_bytes,
         delay_levels_ms=settings.delay_levels_ms,
         store_host=(settings.advertised_ip, settings.listen_port),
+        cut_damage_at=settings.cut_damage_at,
     )
+    if (damage := store.damage) is not None:
+        log.critical(
+            "store_damaged",
+            reason=damage.reason,
+            log_position=damage.position,
+            next_valid_position=damage.next_valid_position,
+            consent_to_cut=f"cutDamageAt={damage.position}",
+        )
+    return store
 
 
 def _bind(settings: BrokerSettings) -> list[socket.socket]:

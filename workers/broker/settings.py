@@ -123,7 +123,11 @@ _INTERVAL_MS: Final = _whole(10, 86_400_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
-    """Everything a broker agent is told; each field names its stock property."""
+    """Everything a broker agent is told; each field names its stock property.
+
+    `cutDamageAt` is the one that stock has not: an operator's consent to lose a damaged log from
+    that position on.
+    """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
     broker_name: str = _stock("brokerName", _name, lambda: socket.gethostname().split(".")[0])
@@ -144,6 +148,7 @@ class BrokerSettings:
     flush_mode: FlushMode = _stock("flushDiskType", _flush_mode, "async")
     flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
     flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000)
+    cut_damage_at: int | None = _stock("cutDamageAt", _whole(0, 10**18 - 1), None)
     delay_levels_ms: tuple[int, ...] = _stock(
         "messageDelayLevel", parse_delay_levels, parse_delay_levels(DELAY_LEVELS)
     )

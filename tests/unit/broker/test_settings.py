@@ -48,6 +48,15 @@ def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():
     assert (settings.heartbeat_interval_ms, settings.heartbeat_timeout_ms) == (500, 3000)
 
 
+def test_a_damaged_log_is_cut_only_by_consent():
+    consent = parse_settings({"cutDamageAt": "1073741824"}).settings
+
+    assert parse_settings({}).settings.cut_damage_at is None
+    assert consent.cut_damage_at == 1 << 30
+    with pytest.raises(InvalidSetting, match="cutDamageAt=all"):
+        parse_settings({"cutDamageAt": "all"})
+
+
 def test_properties_without_effect_are_listed_and_kept():
     loaded = parse_settings({"deleteWhen": "04", "brokerName": "b", "fileReservedTime": "72"})
 

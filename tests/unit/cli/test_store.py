@@ -184,3 +184,14 @@ def test_a_rebuild_that_fails_puts_the_old_queues_back(directory, capsys):
     assert "could not be read" in err
     assert files_of(directory / "consumequeue") == before
     assert not list(directory.glob("consumequeue.*"))
+
+
+def test_a_rebuild_from_a_damaged_log_puts_the_old_queues_back(directory, capsys):
+    flip(directory, b"body of 150")
+    before = files_of(directory)
+
+    code, _, err = ask(capsys, "rebuild", directory)
+
+    assert code == 1
+    assert "read-only" in err
+    assert files_of(directory) == before

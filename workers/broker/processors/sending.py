@@ -63,8 +63,7 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         raise Refusal(
             ResponseCode.NO_PERMISSION, f"Sending message to topic[{header.topic}] is forbidden."
         )
-    if not broker.is_writable:
-        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the broker does not accept messages")
+    broker.check_writable()
     _check_size(broker, header, command)
     properties = parse_properties(header.properties.encode())
     _check_features(broker, header, properties)

@@ -22,7 +22,8 @@ class StoreError(Exception):
     """The store refused or failed.
 
     Codes: `illegal_message`, `properties_too_large`, `disk_full`, `corrupt`, `locked`, `closed`,
-    `poisoned`, `io`, `invalid_setting`, `unexpected_file`.
+    `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`, `read_only`,
+    `no_boundary`, `epoch_refused`.
     """
 
     code: str
@@ -200,6 +201,23 @@ class Counters:
     def topics(self) -> dict[str, tuple[int, int]]: ...
 
 @final
+class Damage:
+    """The first damage in a log, which makes its store read-only.
+
+    `next_valid_position` is None when no valid record follows, yet the log was flushed further.
+    `reason` says it all in one sentence, with the file and what to do.
+    """
+
+    @property
+    def position(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def next_valid_position(self) -> int | None: ...
+    @property
+    def reason(self) -> str: ...
+
+@final
 class Store:
     """One message store: commit log and consume queues in a directory.
 
@@ -218,8 +236,13 @@ class Store:
         delay_levels_ms: Sequence[int] | None = None,
         populate_ahead_bytes: int = 32 << 20,
         store_host: tuple[str, int] | None = None,
+        cut_damage_at: int | None = None,
     ) -> Store:
-        """Open a store; `store_host` is 127.0.0.1:10911 when none is given."""
+        """Open a store; `store_host` is 127.0.0.1:10911 when none is given.
+
+        A store whose log is damaged in the middle can only be read, see `damage`. To give the
+        position of that damage as `cut_damage_at` is to consent to losing all from there on.
+        """
 
     def append(
         self,
@@ -282,6 +305,22 @@ class Store:
     def max_position(self) -> int: ...
     def counters(self) -> Counters: ...
     def delete_topic(self, topic: str) -> None: ...
+    @property
+    def damage(self) -> Damage | None:
+        """The damage found when the store was opened; appends are refused if there is any."""
+    def begin_epoch(self, number: int) -> None:
+        """Begin an epoch at the end of the log; it is on the disk when this returns.
+
+        Beginning the newest epoch again changes nothing; an older one is refused.
+        """
+    def epochs(self) -> list[tuple[int, int]]:
+        """List epochs as (number, log position of the first byte), oldest first."""
+    def truncate_to(self, position: int) -> None:
+        """Cut the log where a record begins, and all that is derived from it, durably.
+
+        Waits for the calls that are in the store. A crash cannot leave it half done: the next
+        opening finishes it.
+        """
     def close(self) -> None:
         """Flush all, write the checkpoint and release the directory; a second call does nothing.
 

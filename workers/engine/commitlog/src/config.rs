@@ -2,6 +2,14 @@
 
 use std::path::PathBuf;
 
+use crate::error::StoreError;
+use crate::queue::ENTRY_SIZE;
+
+/// Smallest segment: room for a few records and the blank header.
+const SEGMENT_SIZE_MIN: u64 = 4096;
+/// Segments are mapped whole and record sizes are signed 32-bit integers.
+const BODY_SIZE_LIMIT: usize = 1 << 30;
+
 /// The levels of stock's `messageDelayLevel`: 1s 5s 10s 30s 1m … 10m 20m 30m 1h 2h.
 pub const DELAY_LEVELS_MS: [i64; 18] = [
     1_000, 5_000, 10_000, 30_000, 60_000, 120_000, 180_000, 240_000, 300_000, 360_000, 420_000,
@@ -43,7 +51,7 @@ pub struct StoreConfig {
     /// How far ahead of the writer the helper thread populates pages.
     pub populate_ahead_bytes: u64,
     /// Position at which an operator allows a damaged log to be cut, although valid records
-    /// follow. Without it such damage is an error (D13).
+    /// follow. Without it a store so damaged is read-only (D13).
     pub cut_damage_at: Option<u64>,
 }
 
@@ -65,5 +73,27 @@ impl StoreConfig {
             populate_ahead_bytes: 32 << 20,
             cut_damage_at: None,
         }
+    }
+
+    /// The settings as a store uses them, or what is wrong with one.
+    pub(crate) fn validated(mut self) -> Result<Self, StoreError> {
+        let invalid = |text: &str| Err(StoreError::Setting(text.into()));
+        if self.segment_size_bytes < SEGMENT_SIZE_MIN {
+            return invalid("segment_size_bytes must be at least 4096");
+        }
+        if self.queue_file_size_bytes == 0 {
+            return invalid("queue_file_size_bytes must not be 0");
+        }
+        if self.message_body_size_max > BODY_SIZE_LIMIT {
+            return invalid("message_body_size_max must be at most 1 GiB");
+        }
+        let rounded = self
+            .queue_file_size_bytes
+            .checked_next_multiple_of(ENTRY_SIZE as u64);
+        let Some(rounded) = rounded.filter(|size| i64::try_from(*size).is_ok()) else {
+            return invalid("queue_file_size_bytes is too large");
+        };
+        self.queue_file_size_bytes = rounded;
+        Ok(self)
     }
 }

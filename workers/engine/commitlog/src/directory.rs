@@ -50,6 +50,15 @@ impl StoreDirectory {
         self.root.join("checkpoint")
     }
 
+    pub(crate) fn epochs(&self) -> PathBuf {
+        self.root.join("epochFileCheckpoint")
+    }
+
+    /// Present while a truncation is under way.
+    pub(crate) fn truncation(&self) -> PathBuf {
+        self.root.join("truncation")
+    }
+
     pub(crate) fn open_checkpoint(&self) -> Result<CheckpointFile, StoreError> {
         CheckpointFile::open(self.checkpoint())
     }

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::epochs::Epoch;
+use crate::walk::LogDamage;
+
 /// Why a store cannot be opened, read, flushed or closed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,6 +31,41 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A small file that only this store writes, or stock, holds something else.
+    #[error("{path} is damaged: {reason}")]
+    DamagedFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what an operator can do.
+        reason: String,
+    },
+    /// The log is damaged, so that nothing may be appended or flushed (D13).
+    #[error(
+        "the store is read-only, because {path} is {damage}: replace that file, or cut the log \
+         there (cut_damage_at={})", damage.position
+    )]
+    ReadOnly {
+        /// The segment with the first damage.
+        path: PathBuf,
+        /// The first damage.
+        damage: Box<LogDamage>,
+    },
+    /// The log cannot be cut there.
+    #[error("the log cannot be cut at {position}: {reason}")]
+    NoBoundary {
+        /// Where it was to be cut.
+        position: u64,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The number of an epoch does not rise, or its start goes back.
+    #[error("{epoch} is refused: {}", known(*newest))]
+    EpochRefused {
+        /// The epoch refused.
+        epoch: Epoch,
+        /// The newest epoch known.
+        newest: Option<Epoch>,
     },
     /// A setting is out of range.
     #[error("invalid setting: {0}")]
@@ -56,6 +94,11 @@ pub enum StoreError {
     },
 }
 
+fn known(newest: Option<Epoch>) -> String {
+    let text = |newest| format!("the newest known is {newest}");
+    newest.map_or_else(|| "its number is negative".into(), text)
+}
+
 impl StoreError {
     /// A short stable name.
     #[must_use]
@@ -64,6 +107,10 @@ impl StoreError {
             Self::Locked { .. } => "locked",
             Self::Corrupt { .. } => "corrupt",
             Self::UnexpectedFile { .. } => "unexpected_file",
+            Self::DamagedFile { .. } => "damaged_file",
+            Self::ReadOnly { .. } => "read_only",
+            Self::NoBoundary { .. } => "no_boundary",
+            Self::EpochRefused { .. } => "epoch_refused",
             Self::Setting(_) => "invalid_setting",
             Self::DiskFull { .. } => "disk_full",
             Self::Poisoned => "poisoned",

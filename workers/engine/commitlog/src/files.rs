@@ -1,7 +1,7 @@
 //! Files of a store: segment names, preallocation, directories that survive a power cut.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -152,6 +152,25 @@ pub(crate) fn is_unwritten(path: &Path) -> Result<bool, StoreError> {
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
     let synced = File::open(dir).and_then(|dir| dir.sync_all());
     synced.map_err(|error| StoreError::io(dir, error))
+}
+
+/// Makes the directory entry of a file durable.
+pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Gives a file new content so that a crash leaves the old or the new, and makes it durable.
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    let written = File::create(&new).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    written.map_err(|error| StoreError::io(&new, error))?;
+    fs::rename(&new, path).map_err(|error| StoreError::io(path, error))?;
+    sync_parent(path)
 }
 
 /// Makes everything on the file system of `dir` durable.

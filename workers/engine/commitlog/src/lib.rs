@@ -11,10 +11,13 @@
 mod batch;
 #[cfg(feature = "bench")]
 pub mod bench;
+mod checked_text;
 mod checkpoint;
 mod config;
 mod cursor;
 mod directory;
+mod epoch_file;
+mod epochs;
 mod error;
 mod files;
 pub mod inspect;
@@ -32,9 +35,12 @@ mod stored_queue;
 #[allow(unsafe_code, reason = "the only place for it")]
 mod sys;
 mod table;
+mod truncation;
+mod walk;
 mod writer;
 
 pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
 pub use message::{
     Appended, Boundary, Counters, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange, QueueRead,
@@ -44,4 +50,5 @@ pub use properties::{find_property, java_hash, property_entries};
 pub use record::{RecordDamage, RecordView};
 pub use recovery::RecoveryReport;
 pub use store::Store;
+pub use walk::LogDamage;
 pub use writer::Writer;

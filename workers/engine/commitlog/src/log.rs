@@ -154,14 +154,7 @@ impl LogWriter {
         tail: Option<(u64, MapWriter)>,
         end: u64,
     ) -> Result<Self, StoreError> {
-        let preparer = Preparer::start(plan.clone())?;
-        let mut writer = Self {
-            shared,
-            plan,
-            preparer,
-            tail: None,
-            end,
-        };
+        let mut writer = Self::idle(shared, plan, end)?;
         match tail {
             Some((base, map)) => {
                 writer
@@ -176,6 +169,22 @@ impl LogWriter {
             None => writer.preparer.want_next(end),
         }
         Ok(writer)
+    }
+
+    /// Touches no file: for a log that must not be written.
+    pub(crate) fn idle(
+        shared: Arc<SharedLog>,
+        plan: SegmentPlan,
+        end: u64,
+    ) -> Result<Self, StoreError> {
+        let preparer = Preparer::start(plan.clone())?;
+        Ok(Self {
+            shared,
+            plan,
+            preparer,
+            tail: None,
+            end,
+        })
     }
 
     /// Largest record, or whole batch, that a segment can hold.

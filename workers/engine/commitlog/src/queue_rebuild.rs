@@ -8,10 +8,13 @@ use ahash::AHashMap;
 use crate::config::StoreConfig;
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
+use crate::files::sync_file_system;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
+use crate::queue::is_filler;
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
+use crate::store::FLUSHED_SINGLY_COUNT_MAX;
 use crate::stored_queue::{StoredQueue, list_queues};
 use crate::table::{QueueTable, SCHEDULE_TOPIC};
 
@@ -87,6 +90,40 @@ impl QueueRebuild {
 
     fn all(&mut self) -> impl Iterator<Item = &mut Rebuilding> {
         self.topics.values_mut().flatten().flatten()
+    }
+
+    /// Cuts every queue where the log was cut, and makes that durable.
+    pub(crate) fn cut_behind(&mut self, log_position: u64) -> Result<(), StoreError> {
+        let queue_count = self.all().count();
+        for slot in self.all() {
+            slot.queue.cut_behind(log_position, 0)?;
+            // Those that need no cut as well: an earlier attempt may not have been synced.
+            if queue_count <= FLUSHED_SINGLY_COUNT_MAX {
+                slot.queue.flush_end()?;
+            }
+        }
+        if queue_count > FLUSHED_SINGLY_COUNT_MAX {
+            sync_file_system(self.table.dir())?;
+        }
+        Ok(())
+    }
+
+    /// Finds queues whose next offset does not follow from the record of their last entry
+    /// (targets.md 6, row 4). Where the record has expired, the entry is all there is.
+    pub(crate) fn check_ends<'l>(
+        &mut self,
+        min_position: u64,
+        record_at: impl Fn(u64) -> Option<RecordView<'l>>,
+    ) {
+        for slot in self.all() {
+            let last = slot.queue.last_entry();
+            let is_there =
+                |last: &QueueEntry| !is_filler(last) && last.log_position >= min_position;
+            if let Some(last) = last.filter(is_there) {
+                let next = record_at(last.log_position).map(|record| record.queue_offset + 1);
+                slot.is_broken |= next != Some(slot.queue.end_offset());
+            }
+        }
     }
 
     /// Position of the newest record that any queue points to.
@@ -178,7 +215,8 @@ impl QueueRebuild {
     pub(crate) fn drop_unconfirmed(&mut self, scanned_from: u64) -> Result<(), StoreError> {
         let mut dropped = 0;
         for slot in self.all() {
-            dropped += slot.drop_unconfirmed(scanned_from)?;
+            let confirmed_end = slot.confirmed_end.unwrap_or(0);
+            dropped += slot.queue.cut_behind(scanned_from, confirmed_end)?;
         }
         self.report.entries_dropped = dropped;
         Ok(())
@@ -269,26 +307,5 @@ impl Rebuilding {
         self.entries_added += 1;
         self.confirmed_end = Some(offset + 1);
         Ok(())
-    }
-
-    fn drop_unconfirmed(&mut self, scanned_from: u64) -> Result<u64, StoreError> {
-        let end = self.queue.end_offset();
-        let kept = self
-            .confirmed_end
-            .unwrap_or(0)
-            .max(self.queue.first_offset());
-        let mut to = end;
-        while to > kept
-            && self
-                .queue
-                .entry(to - 1)
-                .is_none_or(|entry| entry.log_position >= scanned_from)
-        {
-            to -= 1;
-        }
-        if to < end {
-            self.queue.truncate(to)?;
-        }
-        Ok(end - to)
     }
 }

@@ -181,6 +181,13 @@ impl Store {
         })
     }
 
+    /// Whether bytes are the record at a position. In a store known to be damaged bodies are
+    /// checked as well (D13); elsewhere their writing and recovery saw to that.
+    fn may_serve(&self, record: &[u8], position: u64) -> bool {
+        has_header(record, position)
+            && (self.recovery().damage.is_none() || check(record, position).is_ok())
+    }
+
     fn entry_timestamp(&self, queue: &SharedQueue, offset: u64) -> Result<Option<i64>, StoreError> {
         let Some(entry) = queue.entry(offset) else {
             return Ok(None);
@@ -223,7 +230,7 @@ impl<'a> LogCursor<'a> {
             .as_ref()
             .and_then(|segment| segment.bytes(position, size));
         match record {
-            Some(record) if size >= RECORD_SIZE_MIN && has_header(record, position) => {
+            Some(record) if size >= RECORD_SIZE_MIN && self.store.may_serve(record, position) => {
                 Ok(Some(record))
             }
             _ => {

@@ -1,12 +1,12 @@
 //! Opening a log: where it ends, and queues that agree with it (storage-and-ha.md 5.3).
 //!
 //! Every record from a start segment on is validated, checksum and position included (D10), and
-//! compared with its queue entry. The log ends at the first invalid record, unless valid records
-//! follow or the end was known to be on the disk: then the log is damaged, which is an error and
-//! never read as its end (D13). Cut bytes are cleared, so that they cannot come back.
+//! compared with its queue entry. Cut bytes are cleared, so that they cannot come back. A damaged
+//! log is opened for reading only, and nothing of it is cut (D13). A truncation that a crash
+//! interrupted is finished first (D10).
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
@@ -17,15 +17,23 @@ use crate::files::{
 };
 use crate::log::LogSegment;
 use crate::queue_rebuild::QueueRebuild;
-use crate::record::{Found, MAGIC_AT, MAGIC_V1, RecordDamage, check};
+use crate::record::{Found, RecordView};
 use crate::sys::{ExclusiveMap, MapWriter};
 use crate::table::QueueTable;
+use crate::truncation::Truncation;
+use crate::walk::{EndHints, LogDamage, Segment, WalkEnd, walk};
 
 /// What recovery found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecoveryReport {
     /// Whether the last user closed the store.
     pub was_clean: bool,
+    /// Where the log was cut to finish a truncation.
+    pub truncated_to: Option<u64>,
+    /// The epoch file was not readable, and its backup may lack the newest epoch.
+    pub are_epochs_from_backup: bool,
+    /// Damage that makes the store read-only.
+    pub damage: Option<LogDamage>,
     /// Position from which records were validated.
     pub scanned_from: u64,
     /// End of the log.
@@ -56,61 +64,57 @@ pub(crate) struct Recovered {
     pub(crate) report: RecoveryReport,
 }
 
-#[derive(Debug)]
-struct Segment {
-    base: u64,
-    path: PathBuf,
-    map: ExclusiveMap,
-    /// Bytes from here on are a hole in the file.
-    data_end: usize,
-}
-
-/// Where a walk over the log stopped.
-#[derive(Debug, Clone, Copy)]
-struct WalkEnd {
-    position: u64,
-    /// Index of the segment that holds `position`; the segment count when all are full.
-    index: usize,
-    damage: Option<RecordDamage>,
-    record_count: u64,
-    last_store_timestamp_ms: i64,
-}
-
 /// Recovers the store in `directory`.
 pub(crate) fn recover(
     config: &StoreConfig,
     directory: &StoreDirectory,
 ) -> Result<Recovered, StoreError> {
-    let was_clean = !directory.has_abort_mark();
+    let truncation = Truncation::load(directory)?;
+    let was_clean = !directory.has_abort_mark() && truncation.is_none();
+    if let Some(truncation) = &truncation {
+        truncation.cut_files(directory)?;
+    }
     let checkpoint = Checkpoint::load(&directory.checkpoint())?;
     let mut segments = load_segments(directory.commit_log(), config.segment_size_bytes)?;
     let mut rebuild = QueueRebuild::load(config, directory, was_clean)?;
-    let start = start_index(
-        &segments,
-        was_clean,
-        &checkpoint,
-        rebuild.dispatched_position(),
-    );
-    let (start, end) = scan(&segments, start, &mut rebuild)?;
-    let is_known_end = was_clean && end.position == checkpoint.known_flushed_position();
-    if !is_known_end {
-        refuse_damage(config, &segments, &end, &checkpoint)?;
+    if let Some(truncation) = &truncation {
+        rebuild.cut_behind(truncation.position)?;
+        let min_position = segments.first().map_or(0, |oldest| oldest.base);
+        rebuild.check_ends(min_position, |position| record_at(&segments, position));
     }
+    let flushed = checkpoint.known_flushed_position();
+    let hints = EndHints {
+        // Stock leaves 0 where it keeps no such position.
+        clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
+        flushed,
+        cut_damage_at: config.cut_damage_at,
+    };
+    let dispatched = rebuild.dispatched_position();
+    let start = start_index(&segments, was_clean, &checkpoint, dispatched);
+    let (start, end) = scan(&segments, start, &hints, &mut rebuild)?;
     let scanned_from = segments
         .get(start)
         .map_or(end.position, |segment| segment.base);
-    rebuild.drop_unconfirmed(scanned_from)?;
-    let mut report = RecoveryReport {
+    let mut cleared_bytes = 0;
+    if end.damage.is_none() {
+        rebuild.drop_unconfirmed(scanned_from)?;
+        if hints.clean_end != Some(end.position) {
+            cleared_bytes = clear_behind(&mut segments, &end)?;
+        }
+        remove_later(directory.commit_log(), &mut segments, &end)?;
+    } else {
+        segments.truncate(end.index + 1);
+    }
+    let report = RecoveryReport {
         was_clean,
+        truncated_to: truncation.map(|truncation| truncation.position),
+        damage: end.damage,
         scanned_from,
         end_position: end.position,
         record_count: end.record_count,
+        cleared_bytes,
         ..rebuild.report()
     };
-    if !is_known_end {
-        report.cleared_bytes = clear_behind(&mut segments, &end)?;
-    }
-    remove_later(directory.commit_log(), &mut segments, &end)?;
     let min_position = segments
         .first()
         .map_or(end.position, |segment| segment.base);
@@ -183,7 +187,7 @@ fn start_index(
     dispatched_position: u64,
 ) -> usize {
     let is_safe = |segment: &Segment| {
-        let Ok(Found::Record(first)) = check(segment.map.bytes(), segment.base) else {
+        let Ok(Found::Record(first)) = segment.check(segment.base) else {
             return false;
         };
         let is_covered = if was_clean {
@@ -197,10 +201,22 @@ fn start_index(
     segments.iter().rposition(is_safe).unwrap_or(0)
 }
 
+/// The valid record at a position, if the log holds one there.
+fn record_at(segments: &[Segment], position: u64) -> Option<RecordView<'_>> {
+    let index = segments.partition_point(|segment| segment.base <= position);
+    let segment = segments.get(index.checked_sub(1)?)?;
+    let is_inside = segment.local(position) < segment.map.bytes().len();
+    match is_inside.then(|| segment.check(position))? {
+        Ok(Found::Record(record)) => Some(record),
+        _ => None,
+    }
+}
+
 /// Walks from `start`; queues that cannot be completed from there are rebuilt from the oldest.
 fn scan(
     segments: &[Segment],
     mut start: usize,
+    hints: &EndHints,
     rebuild: &mut QueueRebuild,
 ) -> Result<(usize, WalkEnd), StoreError> {
     rebuild.check_starts(segments.first().map_or(0, |oldest| oldest.base));
@@ -209,7 +225,7 @@ fn scan(
     }
     loop {
         rebuild.begin_pass(start == 0)?;
-        let end = walk(segments, start, rebuild)?;
+        let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
         if start == 0 || !rebuild.needs_older_records() {
             return Ok((start, end));
         }
@@ -217,102 +233,12 @@ fn scan(
     }
 }
 
-fn walk(
-    segments: &[Segment],
-    start: usize,
-    rebuild: &mut QueueRebuild,
-) -> Result<WalkEnd, StoreError> {
-    let mut end = WalkEnd {
-        position: segments.get(start).map_or(0, |segment| segment.base),
-        index: start,
-        damage: None,
-        record_count: 0,
-        last_store_timestamp_ms: 0,
-    };
-    for segment in &segments[start.min(segments.len())..] {
-        let bytes = segment.map.bytes();
-        let mut at = 0;
-        loop {
-            let position = segment.base + at as u64;
-            end.position = position;
-            match check(&bytes[at..], position) {
-                Ok(Found::Record(record)) => {
-                    rebuild.on_record(&record)?;
-                    at += record.bytes.len();
-                    end.record_count += 1;
-                    end.last_store_timestamp_ms = record.store_timestamp_ms;
-                }
-                Ok(Found::Blank) => break,
-                Err(damage) => {
-                    end.damage = Some(damage);
-                    return Ok(end);
-                }
-            }
-        }
-        end.index += 1;
-        end.position = segment.base + bytes.len() as u64;
-    }
-    Ok(end)
-}
-
-/// An end that is not one: records follow, or it was flushed further than that.
-fn refuse_damage(
-    config: &StoreConfig,
-    segments: &[Segment],
-    end: &WalkEnd,
-    checkpoint: &Checkpoint,
-) -> Result<(), StoreError> {
-    let position = end.position;
-    if config.cut_damage_at == Some(position) {
-        return Ok(());
-    }
-    let reason = if let Some(next) = find_record_behind(segments, end) {
-        let damage = end
-            .damage
-            .map_or_else(String::new, |damage| damage.to_string());
-        format!("{damage}, yet a valid record follows at {next}")
-    } else if position < checkpoint.known_flushed_position() {
-        let flushed = checkpoint.known_flushed_position();
-        format!("no valid record, yet the log was flushed to {flushed}")
-    } else {
-        return Ok(());
-    };
-    Err(StoreError::Corrupt { position, reason })
-}
-
-/// The first valid record behind the place where a walk stopped.
-fn find_record_behind(segments: &[Segment], end: &WalkEnd) -> Option<u64> {
-    let mut behind = segments.get(end.index..)?.iter();
-    let holding = behind.next()?;
-    #[allow(clippy::cast_possible_truncation)] // inside a mapped segment
-    let from = (end.position - holding.base) as usize + 1;
-    find_record(holding, from).or_else(|| behind.find_map(|segment| find_record(segment, 0)))
-}
-
-/// The first valid record of a segment that starts at or after `from`.
-fn find_record(segment: &Segment, from: usize) -> Option<u64> {
-    let bytes = segment.map.bytes();
-    let haystack = bytes.get(from..segment.data_end)?;
-    // Both record magics share their first three bytes.
-    let magic = &MAGIC_V1.to_be_bytes()[..3];
-    memchr::memmem::find_iter(haystack, magic)
-        .filter_map(|found| {
-            (from + found)
-                .checked_sub(MAGIC_AT)
-                .filter(|at| *at >= from)
-        })
-        .map(|at| (at, segment.base + at as u64))
-        .find(|(at, position)| matches!(check(&bytes[*at..], *position), Ok(Found::Record(_))))
-        .map(|(_, position)| position)
-}
-
 /// Clears what follows the end in its own segment; returns how much was not zero.
 fn clear_behind(segments: &mut [Segment], end: &WalkEnd) -> Result<u64, StoreError> {
     let Some(holding) = segments.get_mut(end.index) else {
         return Ok(0);
     };
-    #[allow(clippy::cast_possible_truncation)] // inside a mapped segment
-    let at = (end.position - holding.base) as usize;
+    let at = holding.local(end.position);
     if at >= holding.data_end {
         return Ok(0);
     }
@@ -343,11 +269,10 @@ fn share(
     for segment in segments {
         let size = segment.map.bytes().len();
         let is_full = segment.base + size as u64 <= end.position;
-        #[allow(clippy::cast_possible_truncation)] // inside a mapped segment
         let position = if is_full {
             size
         } else {
-            (end.position - segment.base) as usize
+            segment.local(end.position)
         };
         let writer = segment.map.into_writer(position);
         shared.push_back(LogSegment {

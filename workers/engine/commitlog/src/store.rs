@@ -11,27 +11,24 @@ use parking_lot::Mutex;
 use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
+use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
-use crate::files::{sync_dir, sync_file_system};
+use crate::files::{segment_name, sync_dir, sync_file_system};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
-use crate::queue::{ENTRY_SIZE, SharedQueue};
+use crate::queue::SharedQueue;
 use crate::recovery::{RecoveryReport, recover};
 use crate::table::{QueueTable, SharedQueues};
+use crate::truncation::Truncation;
 
 const OPEN: u8 = 0;
 const POISONED: u8 = 1;
 const CLOSED: u8 = 2;
 
-/// Smallest segment: room for a few records and the blank header.
-const SEGMENT_SIZE_MIN: u64 = 4096;
-/// Segments are mapped whole and record sizes are signed 32-bit integers.
-const BODY_SIZE_LIMIT: usize = 1 << 30;
-
 /// More touched queues than this are flushed by one sync of their file system: each file on its
 /// own costs a journal commit, which for 10 000 queues adds up to many seconds.
-const FLUSHED_SINGLY_COUNT_MAX: usize = 128;
+pub(crate) const FLUSHED_SINGLY_COUNT_MAX: usize = 128;
 
 /// One store directory, open and locked.
 ///
@@ -43,10 +40,12 @@ pub struct Store {
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
     pub(crate) appender: Mutex<Appender>,
+    pub(crate) epochs: Mutex<EpochFile>,
+    pub(crate) directory: Arc<StoreDirectory>,
+    pub(crate) opened_at_ms: i64,
     flusher: Mutex<Flusher>,
     state: AtomicU8,
     recovery: RecoveryReport,
-    directory: StoreDirectory,
 }
 
 /// What an append changes.
@@ -67,34 +66,59 @@ struct Flusher {
 impl Store {
     /// Opens the store in `config.root`, creating or recovering it.
     ///
+    /// A store whose log is damaged opens for reading only: [`RecoveryReport::damage`] says where,
+    /// and appends are refused with [`StoreError::ReadOnly`] (D13).
+    ///
     /// # Errors
-    /// The directory is in use, damaged, or the system refuses; see [`StoreError`].
+    /// The directory is in use, a file in it is not a store's, or the system refuses; see
+    /// [`StoreError`].
     pub fn open(config: StoreConfig, now_ms: i64) -> Result<Self, StoreError> {
-        let config = validated(config)?;
-        let directory = StoreDirectory::open(&config)?;
+        let config = config.validated()?;
+        let directory = Arc::new(StoreDirectory::open(&config)?);
+        Self::recover(config, directory, now_ms)
+    }
+
+    /// Recovers what the directory holds, finishing a truncation that is under way.
+    pub(crate) fn recover(
+        mut config: StoreConfig,
+        directory: Arc<StoreDirectory>,
+        now_ms: i64,
+    ) -> Result<Self, StoreError> {
         let recovered = recover(&config, &directory)?;
-        let end = recovered.report.end_position;
+        let epochs = EpochFile::load(directory.epochs())?;
+        let mut report = recovered.report;
+        report.are_epochs_from_backup = epochs.is_from_backup();
+        if report.truncated_to.is_some() {
+            Truncation::finish(&directory)?;
+        }
+        let end = report.end_position;
         let plan = SegmentPlan {
             dir: directory.commit_log().to_path_buf(),
             segment_size: config.segment_size_bytes,
             populate_ahead: usize::try_from(config.populate_ahead_bytes).unwrap_or(usize::MAX),
         };
         let log = Arc::new(SharedLog::new(&plan, recovered.segments, end));
-        let RecoveryReport {
-            was_clean,
-            scanned_from,
-            ..
-        } = recovered.report;
-        let safe_end = if was_clean { end } else { scanned_from };
+        let is_read_only = report.damage.is_some();
+        let safe_end = if report.was_clean || is_read_only {
+            end
+        } else {
+            report.scanned_from
+        };
         log.restore(recovered.last_store_timestamp_ms, safe_end);
-        directory.put_abort_mark()?;
-        let writer = LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?;
+        let writer = if is_read_only {
+            LogWriter::idle(Arc::clone(&log), plan, end)?
+        } else {
+            directory.put_abort_mark()?;
+            LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
+        };
         let queues = Arc::clone(recovered.queues.shared());
         let flusher = Flusher {
             checkpoint: Checkpoint::load(&directory.checkpoint())?,
             file: directory.open_checkpoint()?,
             queues_flushed_at_ms: now_ms,
         };
+        // The consent was to the damage of this opening, not to that of one after a truncation.
+        config.cut_damage_at = None;
         Ok(Self {
             config,
             log,
@@ -103,10 +127,12 @@ impl Store {
                 log: writer,
                 queues: recovered.queues,
             }),
+            epochs: Mutex::new(epochs),
+            directory,
+            opened_at_ms: now_ms,
             flusher: Mutex::new(flusher),
             state: AtomicU8::new(OPEN),
-            recovery: recovered.report,
-            directory,
+            recovery: report,
         })
     }
 
@@ -114,6 +140,15 @@ impl Store {
     #[must_use]
     pub fn recovery(&self) -> &RecoveryReport {
         &self.recovery
+    }
+
+    /// Why appends are refused, if the log is damaged: what, in which file, and what to do.
+    #[must_use]
+    pub fn read_only_reason(&self) -> Option<StoreError> {
+        let damage = Box::new(self.recovery.damage?);
+        let base = damage.position - damage.position % self.config.segment_size_bytes;
+        let path = self.directory.commit_log().join(segment_name(base));
+        Some(StoreError::ReadOnly { path, damage })
     }
 
     /// The configured flush mode; the caller drives the flushes.
@@ -173,14 +208,16 @@ impl Store {
     /// Removes every queue of a topic; its records stay in the log until their segments expire.
     ///
     /// # Errors
-    /// The store is closed or poisoned, or the files cannot be removed.
+    /// The store is closed, poisoned or read-only, or the files cannot be removed.
     pub fn delete_queues_of(&self, topic: &str) -> Result<(), StoreError> {
         let mut appender = self.appender.lock();
-        self.check_open()?;
+        self.check_writable()?;
         appender.queues.remove_topic(topic)
     }
 
     /// Flushes the log and returns the position up to which it is on the disk.
+    ///
+    /// No flush of a read-only store, nor closing it, writes anything.
     ///
     /// # Errors
     /// A failed flush poisons the store: what the disk holds is unknown (D13).
@@ -224,13 +261,28 @@ impl Store {
             self.state.store(CLOSED, Ordering::Release);
             appender.log.stop()?;
         }
-        self.flush_log(&mut flusher)?;
-        self.flush_queues(&mut flusher)?;
-        self.write_checkpoint(&mut flusher)?;
+        if self.is_read_only() {
+            return Ok(());
+        }
+        self.flush_each(&mut flusher)?;
         self.directory.remove_abort_mark()
     }
 
+    /// Flushes everything and writes the checkpoint.
+    pub(crate) fn flush_all(&self) -> Result<(), StoreError> {
+        self.flush_each(&mut self.flusher.lock())
+    }
+
+    fn flush_each(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+        self.flush_log(flusher)?;
+        self.flush_queues(flusher)?;
+        self.write_checkpoint(flusher)
+    }
+
     fn flush_log(&self, flusher: &mut Flusher) -> Result<u64, StoreError> {
+        if self.is_read_only() {
+            return Ok(self.flushed_position());
+        }
         let timestamp_ms = self.log.last_store_timestamp_ms();
         let position = self.poisoning(|| self.log.flush())?;
         flusher.checkpoint.log_timestamp_ms = timestamp_ms;
@@ -240,6 +292,9 @@ impl Store {
     }
 
     fn flush_queues(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
         let (touched, timestamp_ms) = {
             let mut appender = self.appender.lock();
             (
@@ -254,11 +309,17 @@ impl Store {
     }
 
     fn write_checkpoint(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
         let checkpoint = flusher.checkpoint;
         self.poisoning(|| flusher.file.write(checkpoint))
     }
 
-    fn poisoning<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn poisoning<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         work().inspect_err(|_| self.poison())
     }
 
@@ -273,6 +334,16 @@ impl Store {
             CLOSED => Err(StoreError::Closed),
             _ => Err(StoreError::Poisoned),
         }
+    }
+
+    /// As [`Self::check_open`], and the log is whole.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        self.check_open()?;
+        self.read_only_reason().map_or(Ok(()), Err)
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.recovery.damage.is_some()
     }
 }
 
@@ -301,25 +372,4 @@ fn flush_all(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<(), StoreError> 
         }
     }
     Ok(())
-}
-
-fn validated(mut config: StoreConfig) -> Result<StoreConfig, StoreError> {
-    let invalid = |text: &str| Err(StoreError::Setting(text.into()));
-    if config.segment_size_bytes < SEGMENT_SIZE_MIN {
-        return invalid("segment_size_bytes must be at least 4096");
-    }
-    if config.queue_file_size_bytes == 0 {
-        return invalid("queue_file_size_bytes must not be 0");
-    }
-    if config.message_body_size_max > BODY_SIZE_LIMIT {
-        return invalid("message_body_size_max must be at most 1 GiB");
-    }
-    let rounded = config
-        .queue_file_size_bytes
-        .checked_next_multiple_of(ENTRY_SIZE as u64);
-    let Some(rounded) = rounded.filter(|size| i64::try_from(*size).is_ok()) else {
-        return invalid("queue_file_size_bytes is too large");
-    };
-    config.queue_file_size_bytes = rounded;
-    Ok(config)
 }

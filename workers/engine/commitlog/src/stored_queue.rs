@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 use crate::files::{
     SegmentFile, clear, data_end, list, list_segments, open_segment, remove_dir, remove_file,
-    segment_name,
+    segment_name, sync_dir,
 };
 use crate::message::QueueEntry;
 use crate::queue::{
@@ -199,6 +199,34 @@ impl StoredQueue {
         }
         self.end_offset = offset;
         Ok(())
+    }
+
+    /// Drops the last entries that point at or behind `log_position`, yet none before the offset
+    /// `kept`; returns how many.
+    pub(crate) fn cut_behind(&mut self, log_position: u64, kept: u64) -> Result<u64, StoreError> {
+        let (kept, end) = (kept.max(self.first_offset), self.end_offset);
+        let is_behind = |offset| {
+            let entry = self.entry(offset);
+            entry.is_none_or(|entry| entry.log_position >= log_position)
+        };
+        let mut to = end;
+        while to > kept && is_behind(to - 1) {
+            to -= 1;
+        }
+        if to < end {
+            self.truncate(to)?;
+        }
+        Ok(end - to)
+    }
+
+    /// Makes the end of the queue durable: only its last file can have been cut.
+    pub(crate) fn flush_end(&self) -> Result<(), StoreError> {
+        let Some(last) = self.files.last() else {
+            return Ok(());
+        };
+        let flushed = last.map.flush(0, last.map.bytes().len());
+        flushed.map_err(|error| StoreError::io(self.dir.join(segment_name(last.base)), error))?;
+        sync_dir(&self.dir)
     }
 
     /// Hands the files to the queue's writer.

@@ -2,7 +2,9 @@
 //!
 //! A map is split at its *published* position. Bytes below it never change again and may be read
 //! from any thread; bytes above it belong to the one [`MapWriter`]. Publishing is a release store
-//! and reading starts with an acquire load, so a reader sees whole records only.
+//! and reading starts with an acquire load, so a reader sees whole records only. A truncation does
+//! change such bytes, through maps of its own: it borrows the store exclusively, so that nobody
+//! holds a slice of an older map, and drops those maps before the store is used again.
 //!
 //! Every map here is of a file inside a store directory whose lock file this process holds; that
 //! no other process truncates or writes these files is the assumption all maps rest on.

@@ -134,6 +134,20 @@ impl QueueTable {
         open.insert(index, queue);
     }
 
+    /// Goes on counting where the table of the same store before a truncation stopped.
+    pub(crate) fn adopt_traffic(&mut self, before: &Self) {
+        for (name, counted) in &before.topics {
+            if let Ok(open) = self.open_topic(name) {
+                open.topic.traffic = counted.traffic;
+            }
+        }
+    }
+
+    /// Where the directories of the topics are.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// Where the files of a queue are.
     pub(crate) fn queue_dir(&self, topic: &str, queue_id: i32) -> PathBuf {
         self.dir.join(topic).join(queue_id.to_string())

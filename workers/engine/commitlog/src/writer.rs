@@ -31,10 +31,10 @@ impl Store {
     /// thread: the others wait for the lock.
     ///
     /// # Errors
-    /// The store is closed or poisoned.
+    /// The store is closed, poisoned or read-only.
     pub fn writer(&self) -> Result<Writer<'_>, StoreError> {
         let appender = self.appender.lock();
-        self.check_open()?;
+        self.check_writable()?;
         Ok(Writer {
             store: self,
             appender,

@@ -11,10 +11,13 @@ use tempfile::TempDir;
 
 const TOPICS: [&str; 3] = ["orders", "%RETRY%group", "t"];
 
-/// What a store must hold: the bodies of each queue, and the log positions handed out.
+/// Log position and body of a message.
+type Held = (u64, Vec<u8>);
+
+/// What a store must hold: the messages of each queue, and the end of the log.
 #[derive(Default)]
 struct Model {
-    queues: BTreeMap<(&'static str, i32), Vec<Vec<u8>>>,
+    queues: BTreeMap<(&'static str, i32), Vec<Held>>,
     end: u64,
 }
 
@@ -24,13 +27,31 @@ impl Model {
         assert_eq!(appended.queue_offset, bodies.len() as u64);
         assert!(appended.log_position >= self.end, "positions never go back");
         self.end = appended.log_position + u64::from(appended.size);
-        bodies.push(body);
+        bodies.push((appended.log_position, body));
+    }
+
+    /// Cuts the store where some message begins, and forgets it and all later ones.
+    fn truncate(&mut self, random: &mut fastrand::Rng, store: &mut Store) {
+        let held = self
+            .queues
+            .values()
+            .flatten()
+            .map(|(position, _)| *position);
+        let Some(position) = random.choice(held.collect::<Vec<_>>()) else {
+            return;
+        };
+        store.truncate_to(position).unwrap();
+        for bodies in self.queues.values_mut() {
+            bodies.retain(|(held, _)| *held < position);
+        }
+        self.end = position;
     }
 
     fn check(&self, store: &Store) {
         assert_eq!(store.max_position(), self.end);
         for ((topic, queue_id), bodies) in &self.queues {
-            let expected: Vec<_> = (0..).zip(bodies.iter().cloned()).collect();
+            let bodies = bodies.iter().map(|(_, body)| body.clone());
+            let expected: Vec<_> = (0..).zip(bodies).collect();
             assert_eq!(
                 read_all(store, topic, *queue_id),
                 expected,
@@ -99,7 +120,8 @@ fn a_store_holds_what_was_appended_whatever_happens_in_between() {
         let mut store = open(dir.path());
         let mut model = Model::default();
         for step in 0..120 {
-            match random.u8(..20) {
+            match random.u8(..30) {
+                3 => model.truncate(&mut random, &mut store),
                 0 => (dir, store) = reopen(&mut random, dir, store),
                 1 => drop(store.flush().unwrap()),
                 2 => store.flush_tick(NOW_MS + step * 5_000).unwrap(),

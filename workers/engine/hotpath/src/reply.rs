@@ -83,7 +83,10 @@ impl Asker<'_> {
             | AppendError::PropertiesTooLarge(_)
             | AppendError::MalformedBatch(_) => MESSAGE_ILLEGAL,
             AppendError::Store(
-                StoreError::DiskFull { .. } | StoreError::Closed | StoreError::Poisoned,
+                StoreError::DiskFull { .. }
+                | StoreError::ReadOnly { .. }
+                | StoreError::Closed
+                | StoreError::Poisoned,
             ) => SERVICE_NOT_AVAILABLE,
             _ => SYSTEM_ERROR,
         };

@@ -32,5 +32,5 @@ mod regent_engine {
         parse_properties, tag_hash,
     };
     #[pymodule_export]
-    use crate::store::{Appended, Counters, ReadResult, Store};
+    use crate::store::{Appended, Counters, Damage, ReadResult, Store};
 }

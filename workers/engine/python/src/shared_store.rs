@@ -38,6 +38,18 @@ impl SharedStore {
         })
     }
 
+    /// Run `work` alone in the store, once all other work in it is done.
+    pub(crate) fn run_alone<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut commitlog::Store) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        self.guarded(py, || match self.store.write().as_mut() {
+            Some(store) => work(store),
+            None => Err(commitlog::StoreError::Closed.into()),
+        })
+    }
+
     /// Close the store and let its directory go, once the work in it is done.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.guarded(py, || {

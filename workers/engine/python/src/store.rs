@@ -52,6 +52,15 @@ pub(crate) struct Counters {
     topics: Py<PyDict>,
 }
 
+/// The first damage in a log, which makes its store read-only.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Damage {
+    position: u64,
+    kind: String,
+    next_valid_position: Option<u64>,
+    reason: String,
+}
+
 /// One message store.
 #[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct Store(pub(crate) Arc<SharedStore>);
@@ -61,7 +70,8 @@ impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
-        delay_levels_ms=None, populate_ahead_bytes=32 << 20, store_host=None))]
+        delay_levels_ms=None, populate_ahead_bytes=32 << 20, store_host=None,
+        cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -74,6 +84,7 @@ impl Store {
         delay_levels_ms: Option<Vec<i64>>,
         populate_ahead_bytes: u64,
         store_host: Option<(String, u16)>,
+        cut_damage_at: Option<u64>,
     ) -> PyResult<Self> {
         let mut config = StoreConfig::new(path);
         config.commit_log_dir = commit_log_path;
@@ -86,6 +97,7 @@ impl Store {
         };
         config.message_body_size_max = message_body_size_max;
         config.populate_ahead_bytes = populate_ahead_bytes;
+        config.cut_damage_at = cut_damage_at;
         if let Some(levels) = delay_levels_ms {
             config.delay_levels_ms = levels;
         }
@@ -344,6 +356,36 @@ impl Store {
 
     fn delete_topic(&self, py: Python<'_>, topic: &str) -> PyResult<()> {
         self.0.run(py, |store| Ok(store.delete_queues_of(topic)?))
+    }
+
+    #[getter]
+    fn damage(&self, py: Python<'_>) -> PyResult<Option<Damage>> {
+        self.0.run(py, |store| {
+            let damage = store.recovery().damage.zip(store.read_only_reason());
+            Ok(damage.map(|(damage, reason)| Damage {
+                position: damage.position,
+                kind: damage.kind.to_string(),
+                next_valid_position: damage.next_valid_position,
+                reason: reason.to_string(),
+            }))
+        })
+    }
+
+    fn begin_epoch(&self, py: Python<'_>, number: i32) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.begin_epoch(number)?))
+    }
+
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<(i32, u64)>> {
+        let epochs = self.0.run(py, |store| Ok(store.epochs()))?;
+        let epochs = epochs.as_slice().iter();
+        Ok(epochs
+            .map(|epoch| (epoch.number, epoch.start_position))
+            .collect())
+    }
+
+    fn truncate_to(&self, py: Python<'_>, position: u64) -> PyResult<()> {
+        self.0
+            .run_alone(py, |store| Ok(store.truncate_to(position)?))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -5,8 +5,9 @@
     reason = "each test program has its own copy and uses a part"
 )]
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regent_commitlog::{
     Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Store, StoreConfig,
@@ -181,4 +182,40 @@ pub fn assert_holds(store: &Store, count: u64) {
         append(store, topic, queue_id, &body).queue_offset,
         count / 3
     );
+}
+
+/// The content of the journal of a truncation.
+pub fn journal(position: u64, last_store_timestamp_ms: i64) -> String {
+    let lines = format!("{position}\n{last_store_timestamp_ms}\n");
+    let crc = crc32fast::hash(lines.as_bytes()) & 0x7FFF_FFFF;
+    format!("2\n{crc}\n{lines}")
+}
+
+/// Every file of the log, the queues and the epochs below a store directory, with its bytes.
+pub fn contents(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(dir).unwrap().to_path_buf();
+            let is_epochs = name.to_string_lossy().starts_with("epochFileCheckpoint");
+            if path.is_dir() {
+                dirs.push(path);
+            } else if is_epochs || name.components().count() > 1 {
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// Indexes of the records that begin at and around the borders of segments, and at the ends.
+pub fn interesting(positions: &[u64]) -> Vec<usize> {
+    let segment_of = |at: usize| positions[at] / SEGMENT_SIZE;
+    let borders = (1..positions.len()).filter(|at| segment_of(*at) != segment_of(at - 1));
+    let around = borders.flat_map(|at| [at - 1, at, at + 1]);
+    let mut chosen: Vec<usize> = around.chain([0, 1, 7, positions.len() - 2]).collect();
+    chosen.retain(|at| *at < positions.len());
+    chosen
 }

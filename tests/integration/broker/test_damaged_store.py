@@ -1,0 +1,81 @@
+"""A broker whose log is damaged in the middle serves what is intact and takes nothing."""
+
+import pytest
+from structlog.testing import capture_logs
+
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from tests.integration.broker.client import bodies
+
+
+@pytest.fixture
+async def damaged(start_broker, connect, tmp_path):
+    """Give the position of the record that was spoilt, the third of five."""
+    server = await start_broker()
+    client = await connect(server)
+    for number in range(5):
+        await client.send("T", b"%d" % number)
+    (_, _, (position, _, _), *_) = server.store.entries("T", 0, 0, 5)
+    await client.close()
+    await server.close()
+    with (tmp_path / "store" / "commitlog" / f"{0:020}").open("r+b") as log:
+        log.seek(position + 4)
+        log.write(b"\xff")
+    return position
+
+
+async def test_sends_are_refused_with_the_reason_on_every_path(damaged, start_broker, connect):
+    client = await connect(await start_broker())
+
+    plain = await client.send("T", b"x")
+    to_a_new_topic = await client.send("New", b"x")
+    delayed = await client.send("T", b"x", properties={"DELAY": "1"})
+    deletion = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+
+    for answer in (plain, to_a_new_topic, delayed, deletion):
+        assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
+        assert f"damaged at log position {damaged}" in answer.remark
+        assert "read-only" in answer.remark
+    topic = await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": "T"})
+    assert topic.code == ResponseCode.SUCCESS
+
+
+async def test_what_is_intact_is_served_on_both_sides_of_the_damage(damaged, start_broker, connect):
+    client = await connect(await start_broker())
+
+    before = await client.pull("T", queueOffset=0)
+    lost = await client.pull("T", queueOffset=2)
+    behind = await client.pull("T", queueOffset=3)
+
+    assert bodies(before) == [b"0", b"1"]
+    assert lost.code == ResponseCode.SYSTEM_ERROR
+    assert str(damaged) in lost.remark
+    assert bodies(behind) == [b"3", b"4"]
+
+
+async def test_the_damage_is_logged_and_the_broker_says_that_it_is_not_active(
+    damaged, start_broker, connect
+):
+    with capture_logs() as logs:
+        server = await start_broker()
+        client = await connect(server)
+        info = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
+        await server.close()
+
+    (event,) = [entry for entry in logs if entry["event"] == "store_damaged"]
+    assert event["log_level"] == "critical"
+    assert event["log_position"] == damaged
+    assert event["consent_to_cut"] == f"cutDamageAt={damaged}"
+    assert b'"brokerActive":"false"' in info.body
+    assert not [entry for entry in logs if entry["event"] == "flush_failed"]
+
+
+async def test_with_an_operators_consent_the_log_is_cut_and_the_broker_takes_messages_again(
+    damaged, start_broker, connect
+):
+    client = await connect(await start_broker(cutDamageAt=str(damaged)))
+
+    sent = await client.send("T", b"new")
+
+    assert (sent.code, sent.ext["queueOffset"]) == (ResponseCode.SUCCESS, "2")
+    assert bodies(await client.pull("T", queueOffset=0)) == [b"0", b"1", b"new"]

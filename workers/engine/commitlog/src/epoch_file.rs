@@ -1,0 +1,160 @@
+//! The epoch file of a store: `epochFileCheckpoint`, and `.bak` with what it held before.
+//!
+//! Each file is written under another name, synced and renamed, so that it is whole or old and
+//! never torn. An epoch is in the synced file before it serves (D12).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::checked_text;
+use crate::epochs::{Epoch, EpochList};
+use crate::error::StoreError;
+use crate::files::{remove_file, replace_file, sync_parent};
+use crate::store::Store;
+
+/// The file and the list it holds.
+#[derive(Debug)]
+pub(crate) struct EpochFile {
+    path: PathBuf,
+    list: EpochList,
+    is_from_backup: bool,
+}
+
+impl EpochFile {
+    /// Reads the file; when it is missing, empty or damaged, its backup. Neither is no epoch.
+    pub(crate) fn load(path: PathBuf) -> Result<Self, StoreError> {
+        let main = read(&path);
+        let is_from_backup = !matches!(main, Ok(Some(_)));
+        let list = match main {
+            Ok(Some(list)) => list,
+            Ok(None) => read(&backup_of(&path))?.unwrap_or_default(),
+            // What is wrong with the file itself says more than what is wrong with the backup.
+            Err(error) => read(&backup_of(&path)).ok().flatten().ok_or(error)?,
+        };
+        Ok(Self {
+            is_from_backup: is_from_backup && list != EpochList::default(),
+            path,
+            list,
+        })
+    }
+
+    /// Whether the epochs come from the backup, which may lack the newest one.
+    pub(crate) fn is_from_backup(&self) -> bool {
+        self.is_from_backup
+    }
+
+    /// Makes a later list durable; what the file held before goes to the backup.
+    fn write(&mut self, list: EpochList) -> Result<(), StoreError> {
+        if !self.list.as_slice().is_empty() {
+            put(&backup_of(&self.path), &self.list)?;
+        }
+        put(&self.path, &list)?;
+        self.list = list;
+        Ok(())
+    }
+
+    /// Cuts both files with the log, so that not even the backup knows an epoch behind its end.
+    ///
+    /// Both are written anew whatever they hold: an earlier attempt may not have been synced.
+    pub(crate) fn cut_from(&mut self, position: u64) -> Result<(), StoreError> {
+        self.list.cut_from(position);
+        let paths = [backup_of(&self.path), self.path.clone()];
+        if self.list.as_slice().is_empty() {
+            // An empty list is no file, as in stock.
+            paths.iter().try_for_each(|path| remove_file(path))?;
+            return sync_parent(&self.path);
+        }
+        paths.iter().try_for_each(|path| put(path, &self.list))
+    }
+}
+
+impl Store {
+    /// Begins an epoch at the end of the log; it is on the disk when this returns (D12).
+    ///
+    /// Beginning the newest epoch again changes nothing. An epoch may end without a record, and
+    /// the same master may begin the next.
+    ///
+    /// # Errors
+    /// The epoch is older than the newest one known, the store is closed, poisoned or read-only,
+    /// or the file cannot be written: then whether the epoch is on the disk is unknown, and the
+    /// store refuses further work.
+    pub fn begin_epoch(&self, number: i32) -> Result<(), StoreError> {
+        let _appender = self.appender.lock();
+        self.check_writable()?;
+        let mut file = self.epochs.lock();
+        let end = self.log.max_position();
+        let epoch = Epoch {
+            number,
+            start_position: end,
+        };
+        let mut list = file.list.clone();
+        let newest = list.last();
+        if newest.is_some_and(|newest| newest.number > number) {
+            return Err(StoreError::EpochRefused { epoch, newest });
+        }
+        // Epochs that begin behind the end lost all their bytes in a crash, or had none here yet.
+        list.cut_from(end.saturating_add(1));
+        if list.last().is_none_or(|newest| newest.number != number) {
+            list.append(epoch)?;
+        }
+        if list == file.list {
+            return Ok(());
+        }
+        self.poisoning(|| file.write(list))
+    }
+
+    /// Which epoch wrote which part of the log, as the epoch file says.
+    #[must_use]
+    pub fn epochs(&self) -> EpochList {
+        self.epochs.lock().list.clone()
+    }
+}
+
+fn backup_of(path: &Path) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(".bak");
+    path.into()
+}
+
+fn put(path: &Path, list: &EpochList) -> Result<(), StoreError> {
+    let line = |epoch: &Epoch| format!("{}-{}", epoch.number, epoch.start_position);
+    let lines: Vec<String> = list.as_slice().iter().map(line).collect();
+    replace_file(path, checked_text::encode(&lines).as_bytes())
+}
+
+/// The list in a file; `None` when there is no file, or an empty one.
+fn read(path: &Path) -> Result<Option<EpochList>, StoreError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) if bytes.is_empty() => return Ok(None),
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::io(path, error)),
+    };
+    let list = decode(&bytes).map_err(|reason| StoreError::DamagedFile {
+        path: path.to_path_buf(),
+        reason: format!(
+            "{reason}; restore it or its .bak, or copy the whole store anew from its master"
+        ),
+    })?;
+    Ok(Some(list))
+}
+
+fn decode(bytes: &[u8]) -> Result<EpochList, &'static str> {
+    let mut list = EpochList::default();
+    for line in checked_text::decode(bytes)? {
+        let epoch = parse(line).ok_or("a line of it is not an epoch and a position")?;
+        let appended = list.append(epoch);
+        appended.map_err(|_| "its epochs do not rise")?;
+    }
+    Ok(list)
+}
+
+fn parse(line: &str) -> Option<Epoch> {
+    let (number, start) = line.split_once('-')?;
+    let start: i64 = start.parse().ok()?;
+    Some(Epoch {
+        number: number.parse().ok()?,
+        start_position: u64::try_from(start).ok()?,
+    })
+}

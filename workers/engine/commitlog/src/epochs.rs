@@ -1,0 +1,117 @@
+//! Which master wrote which part of the log: a pure value (storage-and-ha.md 9.4).
+
+use std::fmt;
+
+use crate::error::StoreError;
+
+/// One term of a master and the log position at which it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Epoch {
+    /// Number of the term; the controller raises it by one per election (D4).
+    pub number: i32,
+    /// Log position of the term's first byte.
+    pub start_position: u64,
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "epoch {} from log position {}",
+            self.number, self.start_position
+        )
+    }
+}
+
+/// Epochs in order; each ends where the next one begins, so that no byte is without one.
+///
+/// Numbers and starts both rise strictly. Two epochs can begin at one position only if the earlier
+/// one wrote nothing; it then owns no byte and gives way to the later one, because the file is
+/// shared with stock, which must not find both (storage-and-ha.md 11.4, trap 47). Of the epochs
+/// that wrote nothing only the newest is therefore in the list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EpochList {
+    epochs: Vec<Epoch>,
+}
+
+impl EpochList {
+    /// The epochs, oldest first.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Epoch] {
+        &self.epochs
+    }
+
+    /// The newest epoch.
+    #[must_use]
+    pub fn last(&self) -> Option<Epoch> {
+        self.epochs.last().copied()
+    }
+
+    /// Adds an epoch, which ends the one before it.
+    ///
+    /// # Errors
+    /// [`StoreError::EpochRefused`] when its number does not rise, or its start goes back.
+    pub fn append(&mut self, epoch: Epoch) -> Result<(), StoreError> {
+        let is_next = epoch.number >= 0
+            && self.last().is_none_or(|last| {
+                epoch.number > last.number && epoch.start_position >= last.start_position
+            });
+        if !is_next {
+            let newest = self.last();
+            return Err(StoreError::EpochRefused { epoch, newest });
+        }
+        self.cut_from(epoch.start_position);
+        self.epochs.push(epoch);
+        Ok(())
+    }
+
+    /// Where an epoch of this list ends in a log that ends at `log_end`.
+    #[must_use]
+    pub fn end_of(&self, number: i32, log_end: u64) -> Option<u64> {
+        let index = self.index_of(number)?;
+        let next = self.epochs.get(index + 1);
+        Some(next.map_or(log_end, |next| next.start_position.min(log_end)))
+    }
+
+    /// The epoch that wrote the byte at `position`, if the log holds it.
+    #[must_use]
+    pub fn epoch_at(&self, position: u64) -> Option<Epoch> {
+        let behind = self
+            .epochs
+            .partition_point(|epoch| epoch.start_position <= position);
+        self.epochs.get(behind.checked_sub(1)?).copied()
+    }
+
+    /// Removes epochs that begin at or behind `position`, where the log is cut.
+    pub fn cut_from(&mut self, position: u64) {
+        let kept = |epoch: &Epoch| epoch.start_position < position;
+        self.epochs.truncate(self.epochs.partition_point(kept));
+    }
+
+    /// Removes epochs that end at or before `position`, where the log now begins.
+    pub fn cut_before(&mut self, position: u64) {
+        let begun = |epoch: &Epoch| epoch.start_position <= position;
+        let gone = self.epochs.partition_point(begun).saturating_sub(1);
+        self.epochs.drain(..gone);
+    }
+
+    /// Up to which position two logs are the same: the smaller end of the newest epoch that both
+    /// began at the same place; `None` when there is no such epoch.
+    #[must_use]
+    pub fn common_end(&self, log_end: u64, other: &Self, other_log_end: u64) -> Option<u64> {
+        let common = self.epochs.iter().rev().find(|epoch| {
+            let index = other.index_of(epoch.number);
+            index.is_some_and(|index| other.epochs[index] == **epoch)
+        })?;
+        let own_end = self.end_of(common.number, log_end)?;
+        let other_end = other.end_of(common.number, other_log_end)?;
+        Some(own_end.min(other_end))
+    }
+
+    fn index_of(&self, number: i32) -> Option<usize> {
+        let index = self
+            .epochs
+            .binary_search_by_key(&number, |epoch| epoch.number);
+        index.ok()
+    }
+}

@@ -1,0 +1,168 @@
+//! A walk over the records of a log, and the damage it meets (D13).
+//!
+//! Invalid bytes are the end of the log only if no valid record follows them anywhere. Otherwise
+//! they are damage: it is noted, and the walk goes on with the next valid record.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::error::StoreError;
+use crate::record::{Found, MAGIC_AT, MAGIC_V1, RecordDamage, RecordView, check};
+use crate::sys::ExclusiveMap;
+
+/// The first damage in a log; it makes the store read-only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogDamage {
+    /// Position of the first damaged record.
+    pub position: u64,
+    /// What is wrong there.
+    pub kind: RecordDamage,
+    /// Where valid records go on; `None` when they do not, yet the log was flushed further.
+    pub next_valid_position: Option<u64>,
+}
+
+impl fmt::Display for LogDamage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "damaged at log position {}", self.position)?;
+        match self.next_valid_position {
+            Some(next) => write!(out, " ({}; valid records go on at {next})", self.kind),
+            None => write!(out, " ({}; the log was flushed further)", self.kind),
+        }
+    }
+}
+
+/// One segment during recovery.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) base: u64,
+    pub(crate) path: PathBuf,
+    pub(crate) map: ExclusiveMap,
+    /// Bytes from here on are a hole in the file.
+    pub(crate) data_end: usize,
+}
+
+impl Segment {
+    /// What lies at `position`, which is in this segment.
+    pub(crate) fn check(&self, position: u64) -> Result<Found<'_>, RecordDamage> {
+        check(&self.map.bytes()[self.local(position)..], position)
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // inside a mapped segment
+    pub(crate) fn local(&self, position: u64) -> usize {
+        (position - self.base) as usize
+    }
+
+    fn end(&self) -> u64 {
+        self.base + self.map.bytes().len() as u64
+    }
+}
+
+/// What is known of a log's end before it is walked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndHints {
+    /// A clean stop left the end here: nothing behind it is searched.
+    pub(crate) clean_end: Option<u64>,
+    /// The log was flushed this far.
+    pub(crate) flushed: u64,
+    /// An operator allows the log to end at damage here.
+    pub(crate) cut_damage_at: Option<u64>,
+}
+
+impl EndHints {
+    /// Whether the log may end here, whatever follows.
+    fn allow(&self, end: &WalkEnd) -> bool {
+        let is_cut = self.cut_damage_at == Some(end.position) && end.damage.is_none();
+        is_cut || self.clean_end == Some(end.position)
+    }
+}
+
+/// Where a walk over the log stopped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WalkEnd {
+    pub(crate) position: u64,
+    /// Index of the segment that holds `position`; the segment count when all are full.
+    pub(crate) index: usize,
+    pub(crate) damage: Option<LogDamage>,
+    pub(crate) record_count: u64,
+    pub(crate) last_store_timestamp_ms: i64,
+}
+
+/// Hands every valid record from segment `start` on to `on_record`.
+pub(crate) fn walk(
+    segments: &[Segment],
+    start: usize,
+    hints: &EndHints,
+    mut on_record: impl FnMut(&RecordView<'_>) -> Result<(), StoreError>,
+) -> Result<WalkEnd, StoreError> {
+    let mut end = WalkEnd {
+        position: segments.get(start).map_or(0, |segment| segment.base),
+        index: start,
+        damage: None,
+        record_count: 0,
+        last_store_timestamp_ms: 0,
+    };
+    // Behind the last segment there are no bytes at all.
+    let mut kind = RecordDamage::Short;
+    while let Some(segment) = segments.get(end.index) {
+        match segment.check(end.position) {
+            Ok(Found::Record(record)) => {
+                on_record(&record)?;
+                end.position += record.bytes.len() as u64;
+                end.record_count += 1;
+                end.last_store_timestamp_ms = record.store_timestamp_ms;
+            }
+            Ok(Found::Blank) => {
+                end.index += 1;
+                end.position = segment.end();
+            }
+            Err(found) => {
+                kind = found;
+                if hints.allow(&end) {
+                    break;
+                }
+                let Some((index, next)) = find_record_behind(segments, &end) else {
+                    break;
+                };
+                end.damage.get_or_insert(LogDamage {
+                    position: end.position,
+                    kind,
+                    next_valid_position: Some(next),
+                });
+                (end.index, end.position) = (index, next);
+            }
+        }
+    }
+    if end.position < hints.flushed && !hints.allow(&end) {
+        end.damage.get_or_insert(LogDamage {
+            position: end.position,
+            kind,
+            next_valid_position: None,
+        });
+    }
+    Ok(end)
+}
+
+/// The first valid record behind the place where a walk stopped, and the index of its segment.
+fn find_record_behind(segments: &[Segment], end: &WalkEnd) -> Option<(usize, u64)> {
+    let mut behind = segments.iter().enumerate().skip(end.index);
+    let (_, holding) = behind.next()?;
+    let from = holding.local(end.position) + 1;
+    let here = find_record(holding, from).map(|position| (end.index, position));
+    here.or_else(|| behind.find_map(|(index, segment)| Some((index, find_record(segment, 0)?))))
+}
+
+/// The first valid record of a segment that starts at or after `from`.
+fn find_record(segment: &Segment, from: usize) -> Option<u64> {
+    let bytes = segment.map.bytes();
+    let haystack = bytes.get(from..segment.data_end)?;
+    // Both record magics share their first three bytes.
+    let magic = &MAGIC_V1.to_be_bytes()[..3];
+    memchr::memmem::find_iter(haystack, magic)
+        .filter_map(|found| {
+            (from + found)
+                .checked_sub(MAGIC_AT)
+                .filter(|at| *at >= from)
+        })
+        .map(|at| segment.base + at as u64)
+        .find(|position| matches!(segment.check(*position), Ok(Found::Record(_))))
+}
