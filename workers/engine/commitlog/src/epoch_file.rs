@@ -67,6 +67,16 @@ impl EpochFile {
         }
         paths.iter().try_for_each(|path| put(path, &self.list))
     }
+
+    /// Forgets epochs that ended at or before `position`, where the log now begins.
+    pub(crate) fn cut_before(&mut self, position: u64) -> Result<(), StoreError> {
+        let mut list = self.list.clone();
+        list.cut_before(position);
+        if list == self.list {
+            return Ok(());
+        }
+        self.write(list)
+    }
 }
 
 impl Store {

@@ -30,6 +30,7 @@ mod queue_rebuild;
 mod read;
 mod record;
 mod recovery;
+mod retention;
 mod store;
 mod stored_queue;
 #[allow(unsafe_code, reason = "the only place for it")]
@@ -49,6 +50,7 @@ pub use message::{
 pub use properties::{find_property, java_hash, property_entries};
 pub use record::{RecordDamage, RecordView};
 pub use recovery::RecoveryReport;
+pub use retention::{Expired, Retention};
 pub use store::Store;
 pub use walk::LogDamage;
 pub use writer::Writer;

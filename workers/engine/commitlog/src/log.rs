@@ -85,6 +85,21 @@ impl SharedLog {
             .map_or_else(|| self.max_position(), |first| first.base)
     }
 
+    /// The segment after the oldest one.
+    pub(crate) fn second_segment(&self) -> Option<LogSegment> {
+        self.segments.read().get(1).cloned()
+    }
+
+    /// Removes the oldest segment; readers inside keep its map until they leave.
+    pub(crate) fn remove_oldest(&self) -> Result<(), StoreError> {
+        let Some(base) = self.segments.read().front().map(|oldest| oldest.base) else {
+            return Ok(());
+        };
+        remove_file(&self.dir.join(segment_name(base)))?;
+        self.segments.write().pop_front();
+        Ok(())
+    }
+
     pub(crate) fn max_position(&self) -> u64 {
         self.max_position.load(Ordering::Acquire)
     }

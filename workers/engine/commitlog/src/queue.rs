@@ -12,7 +12,9 @@ use parking_lot::RwLock;
 
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
-use crate::files::{create_dir, create_segment, open_segment, preallocate, segment_name};
+use crate::files::{
+    create_dir, create_segment, open_segment, preallocate, remove_file, segment_name,
+};
 use crate::message::QueueEntry;
 use crate::sys::{ExclusiveMap, MapReader, MapWriter};
 
@@ -146,6 +148,31 @@ impl SharedQueue {
         }
         self.flushed_bytes.store(to, Ordering::Release);
         Ok(())
+    }
+
+    /// Removes the files all of whose entries stand for records before `log_position`, but never the
+    /// last one, which tells where the queue ends (storage-and-ha.md 11.2, trap 24).
+    pub(crate) fn remove_expired(&self, log_position: u64) -> Result<usize, StoreError> {
+        let mut count = 0;
+        loop {
+            let oldest = match &self.segments.read()[..] {
+                [oldest, _, ..] => oldest.clone(),
+                _ => break,
+            };
+            let bytes = oldest.map.bytes();
+            let last = bytes.chunks_exact(ENTRY_SIZE).next_back();
+            let is_full = bytes.len() as u64 == self.file_size;
+            let is_gone = last
+                .and_then(decode_entry)
+                .is_some_and(|entry| is_filler(&entry) || entry.log_position < log_position);
+            if !is_full || !is_gone {
+                break;
+            }
+            remove_file(&self.dir.join(segment_name(oldest.base)))?;
+            self.segments.write().remove(0);
+            count += 1;
+        }
+        Ok(count)
     }
 
     /// Raises the first readable offset to the first entry at or behind `log_position`.

@@ -41,6 +41,8 @@ pub struct Store {
     pub(crate) queues: Arc<SharedQueues>,
     pub(crate) appender: Mutex<Appender>,
     pub(crate) epochs: Mutex<EpochFile>,
+    /// Held by the one who deletes old files.
+    pub(crate) expiry: Mutex<()>,
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
     flusher: Mutex<Flusher>,
@@ -128,6 +130,7 @@ impl Store {
                 queues: recovered.queues,
             }),
             epochs: Mutex::new(epochs),
+            expiry: Mutex::new(()),
             directory,
             opened_at_ms: now_ms,
             flusher: Mutex::new(flusher),

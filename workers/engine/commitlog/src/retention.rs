@@ -1,0 +1,92 @@
+//! Deleting the oldest segments, and with them what was derived from them (storage-and-ha.md 5.6).
+//!
+//! A segment goes as a whole, the oldest first, so that a crash at any step leaves a log without a
+//! gap. Who reads in a segment or a queue file keeps its map until the read is over: the bytes stay
+//! until then, only the names are gone.
+
+use crate::error::StoreError;
+use crate::files::sync_dir;
+use crate::record::check_record;
+use crate::store::Store;
+
+/// Which segments may go. Never the newest one, and never one that is not on the disk yet.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Retention {
+    /// Goes when its last record is this old (`fileReservedTime`).
+    ///
+    /// Stock asks for the file's modification time, which a copy or a restored backup changes.
+    pub age_ms: Option<i64>,
+    /// Goes while so many bytes of log stay behind it.
+    pub log_bytes_max: Option<u64>,
+    /// Goes whatever its age: the disk is too full.
+    pub is_forced: bool,
+    /// How many may go in one call (`deleteFileBatchMax`).
+    pub segment_count_max: usize,
+}
+
+/// What went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expired {
+    /// Segments of the log.
+    pub segment_count: usize,
+    /// Bytes of these segments.
+    pub byte_count: u64,
+    /// Files of consume queues.
+    pub queue_file_count: usize,
+}
+
+impl Store {
+    /// Deletes the oldest segments that may go, then the queue files without an entry for a record
+    /// that is left, and forgets the epochs before them.
+    ///
+    /// # Errors
+    /// The store is closed, poisoned or read-only, or a file cannot be removed. Call again: what a
+    /// failed call left undone is done then.
+    pub fn expire(&self, retention: &Retention, now_ms: i64) -> Result<Expired, StoreError> {
+        let _alone = self.expiry.lock();
+        self.check_writable()?;
+        let mut expired = Expired::default();
+        while expired.segment_count < retention.segment_count_max
+            && self.oldest_may_go(retention, now_ms)
+        {
+            self.log.remove_oldest()?;
+            expired.segment_count += 1;
+            expired.byte_count += self.config.segment_size_bytes;
+        }
+        if expired.segment_count > 0 {
+            sync_dir(self.directory.commit_log())?;
+        }
+        expired.queue_file_count = self.expire_queues()?;
+        self.epochs.lock().cut_before(self.log.min_position())?;
+        Ok(expired)
+    }
+
+    fn oldest_may_go(&self, retention: &Retention, now_ms: i64) -> bool {
+        let Some(next) = self.log.second_segment() else {
+            return false;
+        };
+        if next.base > self.log.flushed_position() {
+            return false;
+        }
+        // The next one's first record is no older than its last one.
+        let is_old = |age_ms: i64| {
+            let bytes = next.bytes_from(next.base).unwrap_or_default();
+            check_record(bytes, next.base)
+                .is_ok_and(|first| first.store_timestamp_ms.saturating_add(age_ms) <= now_ms)
+        };
+        let is_too_much = |bytes_max| self.log.max_position() - next.base >= bytes_max;
+        retention.is_forced
+            || retention.age_ms.is_some_and(is_old)
+            || retention.log_bytes_max.is_some_and(is_too_much)
+    }
+
+    fn expire_queues(&self) -> Result<usize, StoreError> {
+        let min_position = self.log.min_position();
+        let mut count = 0;
+        for (_, _, queue) in self.queues.list() {
+            queue.correct_min_offset(min_position);
+            count += queue.remove_expired(min_position)?;
+        }
+        Ok(count)
+    }
+}
