@@ -1,0 +1,261 @@
+//! The key index: files that say where in the log messages with a key lie (storage-and-ha.md 4).
+//!
+//! It is derived from the log, record by record and in its order, behind the appends: an append
+//! knows nothing of it. The newest file says how far it is: its last entry's record is the last one
+//! that is indexed, at least in part. What may be wrong is removed and built again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Mutex, MutexGuard, RwLock};
+
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::files::{create_dir, list, remove_file, sync_dir};
+use crate::log::SharedLog;
+
+mod build;
+mod file;
+mod keys;
+mod search;
+mod stamp;
+
+use build::Build;
+use file::IndexFile;
+pub(crate) use file::Shape;
+
+/// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
+const DAMAGED_NAME: &str = "damaged";
+
+/// How far the key index is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IndexStatus {
+    /// Every record before this log position is indexed.
+    pub position: u64,
+    /// Files of the index.
+    pub file_count: usize,
+    /// Store time of the newest entry.
+    pub end_timestamp_ms: i64,
+    /// Log position of the newest entry.
+    pub end_position: u64,
+    /// Files set aside as damaged since the store was opened.
+    pub damaged_count: u64,
+}
+
+/// All index files, and how the next entries are made.
+#[derive(Debug)]
+pub(crate) struct Index {
+    dir: PathBuf,
+    shape: Shape,
+    /// Oldest first. Searches hold it shared, and only the holder of `build` changes it.
+    files: RwLock<Vec<IndexFile>>,
+    build: Mutex<Build>,
+    position: AtomicU64,
+    damaged_count: AtomicU64,
+}
+
+impl Index {
+    /// Loads the files that can be trusted and removes the others.
+    ///
+    /// After an unclean stop only a file that was flushed before the checkpoint was written can
+    /// be: a full one, no newer than the checkpoint. Times may stand still or go back, so that a
+    /// file must also be newer than all before it, or the checkpoint may speak of one of those.
+    pub(crate) fn load(
+        config: &StoreConfig,
+        dir: PathBuf,
+        log: &SharedLog,
+        flushed_before_ms: Option<i64>,
+    ) -> Result<Self, StoreError> {
+        let shape = shape_of(config);
+        let index = Self {
+            files: RwLock::new(Vec::new()),
+            build: Mutex::new(Build::default()),
+            position: AtomicU64::new(0),
+            damaged_count: AtomicU64::new(0),
+            dir,
+            shape,
+        };
+        let stamps = list_stamps(&index.dir)?;
+        let mut files = index.files.write();
+        let mut newest_ms = i64::MIN;
+        for (at, stamp) in stamps.iter().enumerate() {
+            let opened = IndexFile::open(&index.dir, *stamp, shape)?;
+            let follows = |file: &IndexFile| {
+                files
+                    .last()
+                    .is_none_or(|last| last.header.end_position <= file.header.begin_position)
+            };
+            let Some(file) = opened.filter(follows) else {
+                // The last first: none may be kept behind a gap.
+                index.remove_files(&stamps[at + 1..])?;
+                if flushed_before_ms.is_none() {
+                    index.set_aside(*stamp)?;
+                } else {
+                    index.remove_files(&[*stamp])?;
+                }
+                break;
+            };
+            let end_ms = file.header.end_timestamp_ms;
+            let was_flushed = flushed_before_ms.is_none_or(|flushed_ms| {
+                file.is_full() && newest_ms < end_ms && end_ms <= flushed_ms
+            });
+            if !was_flushed {
+                index.remove_files(&stamps[at..])?;
+                break;
+            }
+            newest_ms = newest_ms.max(end_ms);
+            files.push(file);
+        }
+        drop(files);
+        index.cut(log.max_position(), log)?;
+        Ok(index)
+    }
+
+    pub(crate) fn status(&self) -> IndexStatus {
+        let files = self.files.read();
+        let end = files.last().map(|file| file.header).unwrap_or_default();
+        IndexStatus {
+            position: self.position.load(Ordering::Acquire),
+            file_count: files.len(),
+            end_timestamp_ms: end.end_timestamp_ms,
+            end_position: end.end_position,
+            damaged_count: self.damaged_count.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Store time up to which full files are on the disk: what the checkpoint says (5.2).
+    pub(crate) fn durable_timestamp_ms(&self) -> i64 {
+        let files = self.files.read();
+        let durable = files
+            .iter()
+            .filter(|file| file.is_full() && file.is_durable());
+        durable
+            .map(|file| file.header.end_timestamp_ms)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Forgets every record at or behind `end`, where the log ends now (D10, trap 51).
+    ///
+    /// A file that reaches that far goes as a whole: its remaining keys are built again.
+    pub(crate) fn cut(&self, end: u64, log: &SharedLog) -> Result<(), StoreError> {
+        let mut build = self.build.lock();
+        let reaches = |file: &IndexFile| file.header.end_position >= end;
+        let first = self.files.read().iter().position(reaches);
+        if let Some(first) = first {
+            self.remove_from(first)?;
+        }
+        self.resume(&mut build, log)
+    }
+
+    /// Removes files all of whose records lie before `min_position`, but never the newest (4.4).
+    pub(crate) fn expire(&self, min_position: u64) -> Result<(), StoreError> {
+        let _build = self.build.lock();
+        self.remove_expired(min_position)
+    }
+
+    fn remove_expired(&self, min_position: u64) -> Result<(), StoreError> {
+        let is_expired = |file: &&IndexFile| file.header.end_position < min_position;
+        let count = {
+            let files = self.files.read();
+            files
+                .iter()
+                .take_while(is_expired)
+                .count()
+                .min(files.len().saturating_sub(1))
+        };
+        if count == 0 {
+            return Ok(());
+        }
+        let expired: Vec<_> = self.files.write().drain(..count).collect();
+        for file in &expired {
+            remove_file(file.path())?;
+        }
+        sync_dir(&self.dir)
+    }
+
+    /// Sets the first damaged file aside, and removes those behind it.
+    fn remove_damaged(&self) -> Result<bool, StoreError> {
+        let Some(first) = self.files.read().iter().position(IndexFile::is_damaged) else {
+            return Ok(false);
+        };
+        self.remove_from(first + 1)?;
+        let damaged = self.files.write().pop();
+        if let Some(file) = damaged {
+            self.set_aside(file.stamp)?;
+        }
+        Ok(true)
+    }
+
+    /// Removes the files from the given one on, the newest first.
+    fn remove_from(&self, first: usize) -> Result<(), StoreError> {
+        let removed: Vec<_> = self.files.write().drain(first..).collect();
+        let stamps: Vec<_> = removed.iter().map(|file| file.stamp).collect();
+        self.remove_files(&stamps)
+    }
+
+    fn remove_files(&self, stamps: &[u64]) -> Result<(), StoreError> {
+        if stamps.is_empty() {
+            return Ok(());
+        }
+        for stamp in stamps.iter().rev() {
+            remove_file(&file::file_path(&self.dir, *stamp))?;
+        }
+        sync_dir(&self.dir)
+    }
+
+    fn set_aside(&self, stamp: u64) -> Result<(), StoreError> {
+        self.damaged_count.fetch_add(1, Ordering::Relaxed);
+        let path = file::file_path(&self.dir, stamp);
+        let renamed = fs::rename(&path, self.dir.join(DAMAGED_NAME));
+        renamed.map_err(|error| StoreError::io(&path, error))?;
+        sync_dir(&self.dir)
+    }
+
+    /// Keeps the index as it is while the returned value lives.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
+        self.build.lock()
+    }
+
+    /// Flushes every file; only the newest can have anything to flush.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.files.read().iter().try_for_each(IndexFile::flush)
+    }
+
+    fn create_file(&self, stamp: u64) -> Result<(), StoreError> {
+        if !self.dir.exists() {
+            create_dir(&self.dir)?;
+            sync_dir(self.dir.parent().unwrap_or(Path::new("/")))?;
+        }
+        let created = {
+            let files = self.files.read();
+            let last = files.last();
+            // Names rise with the files, whatever the clock does.
+            let stamp = last.map_or(stamp, |last| stamp.max(last.stamp + 1));
+            IndexFile::create(&self.dir, stamp, self.shape, last.map(|last| &last.header))?
+        };
+        sync_dir(&self.dir)?;
+        self.files.write().push(created);
+        Ok(())
+    }
+}
+
+pub(crate) fn shape_of(config: &StoreConfig) -> Shape {
+    Shape {
+        slot_count: config.index_slot_count,
+        entry_count: config.index_entry_count,
+    }
+}
+
+/// Names of the index files in a directory, the oldest first; other names are left alone.
+fn list_stamps(dir: &Path) -> Result<Vec<u64>, StoreError> {
+    let stamp_of = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        let is_stamp = name.len() == 17 && name.bytes().all(|byte| byte.is_ascii_digit());
+        is_stamp.then(|| name.parse().ok()).flatten()
+    };
+    let mut stamps: Vec<u64> = list(dir)?.into_iter().filter_map(stamp_of).collect();
+    stamps.sort_unstable();
+    Ok(stamps)
+}
