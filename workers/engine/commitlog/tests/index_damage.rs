@@ -1,0 +1,204 @@
+//! Damaged index files: no panic, no endless search, no wrong answer, and built again.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+
+use support::index::{Filler, Keyed, build, contents, files, pick};
+use support::{NOW_MS, index, overwrite, segment_path, tempdir};
+
+#[test]
+fn a_file_of_another_size_is_set_aside_and_built_again() {
+    for size in [0, 40, 307, 309, 5_000] {
+        let dir = tempdir();
+        let store = index::open(dir.path());
+        let mut filler = Filler::new(9);
+        filler.append(&store, 60);
+        build(&store);
+        store.close().unwrap();
+        drop(store);
+        let (name, _) = files(dir.path()).swap_remove(2);
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(dir.path().join("index").join(name));
+        file.unwrap().set_len(size).unwrap();
+
+        let store = index::open(dir.path());
+
+        assert_eq!(store.index_status().damaged_count, 1);
+        assert_eq!(contents(dir.path()), filler.model().files[..2]);
+        assert_eq!(
+            fs::metadata(dir.path().join("index/damaged"))
+                .unwrap()
+                .len(),
+            size
+        );
+        build(&store);
+        assert_eq!(contents(dir.path()), filler.model().files);
+    }
+}
+
+#[test]
+fn other_files_in_the_directory_are_left_alone() {
+    let dir = tempdir();
+    fs::create_dir(dir.path().join("index")).unwrap();
+    let names = [
+        "notes",
+        "2025091605200000",
+        "202509160520000000",
+        "2025091605200000x",
+    ];
+    for name in names {
+        fs::write(dir.path().join("index").join(name), name).unwrap();
+    }
+    let store = index::open(dir.path());
+    Keyed::new("t", "key").append(&store, b"");
+    build(&store);
+
+    assert_eq!(store.index_status().file_count, 1);
+    for name in names {
+        assert_eq!(
+            fs::read_to_string(dir.path().join("index").join(name)).unwrap(),
+            name
+        );
+    }
+}
+
+#[test]
+fn a_file_that_does_not_know_its_newest_records_keys_is_set_aside() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let message = Keyed::new("t", "key").append(&store, b"");
+    build(&store);
+    store.close().unwrap();
+    drop(store);
+    let (name, content) = files(dir.path()).swap_remove(0);
+    // The hash of the only entry, number 1 behind seven slots.
+    overwrite(&dir.path().join("index").join(name), 40 + 28 + 20, &[1]);
+
+    let store = index::open(dir.path());
+
+    assert_eq!(store.index_status().damaged_count, 1);
+    build(&store);
+    assert_eq!(contents(dir.path()), [content]);
+    assert_eq!(
+        store.find_by_key("t", "key", 9, 0, i64::MAX),
+        [message.position]
+    );
+}
+
+#[test]
+fn searches_in_damaged_files_end_and_never_return_a_wrong_message() {
+    let mut random = fastrand::Rng::with_seed(4);
+    for seed in 0..80 {
+        let dir = tempdir();
+        let store = index::open(dir.path());
+        let mut filler = Filler::new(seed);
+        filler.append(&store, 60);
+        build(&store);
+        let is_open = random.bool();
+        if !is_open {
+            store.close().unwrap();
+        }
+        // In a live store the maps are the files.
+        for (name, content) in files(dir.path()) {
+            for _ in 0..random.usize(..4) {
+                let at = random.usize(40..content.len() - 4);
+                let any = random.i32(..);
+                let number = pick(&mut random, [0, 1, 2, 5, 11, 12, -1, i32::MAX, any]);
+                let path = dir.path().join("index").join(&name);
+                overwrite(&path, at as u64 / 4 * 4, &i32::to_be_bytes(number));
+            }
+        }
+        let store = if is_open {
+            store
+        } else {
+            drop(store);
+            index::open(dir.path())
+        };
+
+        for round in 0..2 {
+            for message in &filler.messages {
+                let keys = message.unique_key.iter().chain(&message.keys);
+                for key in keys.flat_map(|keys| keys.split(' ')) {
+                    for position in store.find_by_key(message.topic, key, 64, 0, i64::MAX) {
+                        let mut messages = filler.messages.iter();
+                        let found = messages
+                            .find(|message| message.position == position)
+                            .unwrap();
+                        assert!(
+                            found.has_key(message.topic, key),
+                            "seed {seed}, round {round}"
+                        );
+                    }
+                }
+            }
+            build(&store);
+        }
+        filler.append(&store, 30);
+        build(&store);
+    }
+}
+
+#[test]
+fn a_chain_that_loops_leads_to_a_new_file() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let positions = [0; 3].map(|_| Keyed::new("t", "key").append(&store, b"").position);
+    build(&store);
+    let (name, intact) = files(dir.path()).swap_remove(0);
+    let path = dir.path().join("index").join(name);
+    // Entry 2 points to entry 3, which points to entry 2.
+    overwrite(&path, 40 + 28 + 2 * 20 + 16, &3_i32.to_be_bytes());
+
+    let found = store.find_by_key("t", "key", 9, 0, i64::MAX);
+
+    assert_eq!(found, [positions[2]]);
+    build(&store);
+    assert_eq!(store.index_status().damaged_count, 1);
+    assert_eq!(contents(dir.path()), [intact]);
+    let found = store.find_by_key("t", "key", 9, 0, i64::MAX);
+    assert_eq!(found, [positions[2], positions[1], positions[0]]);
+}
+
+#[test]
+fn a_damaged_record_ends_the_index_and_is_reported() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let before = Keyed::new("t", "before").append(&store, b"");
+    let damaged = Keyed::new("t", "damaged").append(&store, b"");
+    Keyed::new("t", "behind").append(&store, b"");
+    overwrite(&segment_path(dir.path(), 0), damaged.position + 4, &[0; 4]);
+
+    for _ in 0..2 {
+        let refused = store.index_tick(NOW_MS, 0).unwrap_err();
+        assert_eq!(refused.code(), "corrupt", "{refused}");
+    }
+
+    assert_eq!(store.index_status().position, damaged.position);
+    assert_eq!(
+        store.find_by_key("t", "before", 9, 0, i64::MAX),
+        [before.position]
+    );
+}
+
+#[test]
+fn an_index_that_cannot_be_written_loses_nothing() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let mut filler = Filler::new(2);
+    filler.append(&store, 40);
+    // A file where the directory has to be.
+    fs::write(dir.path().join("index"), b"").unwrap();
+    for _ in 0..2 {
+        assert!(store.index_tick(NOW_MS, 0).is_err());
+        filler.append(&store, 10);
+    }
+    assert_eq!(store.index_status().file_count, 0);
+
+    fs::remove_file(dir.path().join("index")).unwrap();
+    build(&store);
+
+    assert_eq!(contents(dir.path()), filler.model().files);
+}
