@@ -60,8 +60,11 @@ fn stock_keys() -> [IndexedKey; 7] {
     .map(|(hash, position, time_ms)| key(hash, position, time_ms))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks(2);
+    digits
+        .map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
 }
 
 fn selected(file: &IndexFile, hash: i32) -> Vec<u64> {
@@ -87,7 +90,7 @@ fn files_are_those_of_stock_byte_for_byte() {
     }
 
     for (file, expected) in files.iter().zip(STOCK_FILES) {
-        assert_eq!(hex(&fs::read(file.path()).unwrap()), expected);
+        assert_eq!(fs::read(file.path()).unwrap(), bytes_of(expected));
         let opened = IndexFile::open(dir.path(), file.stamp, SHAPE).unwrap();
         assert_eq!(opened.unwrap().header.next_number, file.header.next_number);
     }
