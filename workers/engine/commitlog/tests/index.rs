@@ -23,7 +23,7 @@ fn end_timestamp(file: &[u8]) -> i64 {
 
 #[test]
 fn an_index_is_what_the_specification_says_byte_for_byte() {
-    for seed in 0..20 {
+    for seed in 0..10 {
         let dir = tempdir();
         let store = index::open(dir.path());
         let mut filler = Filler::new(seed);
@@ -106,7 +106,7 @@ fn names_are_local_times_and_rise_even_when_the_clock_does_not() {
 
 #[test]
 fn an_index_goes_on_after_a_clean_stop_where_it_was() {
-    for seed in 0..30 {
+    for seed in 0..10 {
         let dir = tempdir();
         let mut filler = Filler::new(seed);
         for count in [0, 2, 30, 1, 0, 70] {
@@ -131,7 +131,7 @@ fn an_index_goes_on_after_a_clean_stop_where_it_was() {
 
 #[test]
 fn after_an_unclean_stop_only_files_known_to_be_flushed_are_kept() {
-    for seed in 0..20 {
+    for seed in 0..10 {
         let dir = tempdir();
         let store = index::open(dir.path());
         let mut filler = Filler::new(seed);

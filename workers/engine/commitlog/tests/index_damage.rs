@@ -91,17 +91,17 @@ fn a_file_that_does_not_know_its_newest_records_keys_is_set_aside() {
 #[test]
 fn searches_in_damaged_files_end_and_never_return_a_wrong_message() {
     let mut random = fastrand::Rng::with_seed(4);
-    for seed in 0..80 {
+    for seed in 0..40 {
         let dir = tempdir();
-        let store = index::open(dir.path());
+        let mut store = index::open(dir.path());
         let mut filler = Filler::new(seed);
         filler.append(&store, 60);
         build(&store);
-        let is_open = random.bool();
-        if !is_open {
+        let stays_open = random.bool();
+        if !stays_open {
             store.close().unwrap();
         }
-        // In a live store the maps are the files.
+        // In a store in use the maps are the files.
         for (name, content) in files(dir.path()) {
             for _ in 0..random.usize(..4) {
                 let at = random.usize(40..content.len() - 4);
@@ -111,33 +111,15 @@ fn searches_in_damaged_files_end_and_never_return_a_wrong_message() {
                 overwrite(&path, at as u64 / 4 * 4, &i32::to_be_bytes(number));
             }
         }
-        let store = if is_open {
-            store
-        } else {
+        if !stays_open {
             drop(store);
-            index::open(dir.path())
-        };
-
-        for round in 0..2 {
-            for message in &filler.messages {
-                let keys = message.unique_key.iter().chain(&message.keys);
-                for key in keys.flat_map(|keys| keys.split(' ')) {
-                    for position in store.find_by_key(message.topic, key, 64, 0, i64::MAX) {
-                        let mut messages = filler.messages.iter();
-                        let found = messages
-                            .find(|message| message.position == position)
-                            .unwrap();
-                        assert!(
-                            found.has_key(message.topic, key),
-                            "seed {seed}, round {round}"
-                        );
-                    }
-                }
-            }
-            build(&store);
+            store = index::open(dir.path());
         }
+
+        filler.assert_no_lie(&store);
         filler.append(&store, 30);
         build(&store);
+        filler.assert_no_lie(&store);
     }
 }
 

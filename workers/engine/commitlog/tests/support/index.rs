@@ -342,6 +342,20 @@ impl Filler {
         }
     }
 
+    /// Whatever a search returns has the key it was asked for.
+    pub fn assert_no_lie(&self, store: &Store) {
+        for message in &self.messages {
+            let keys = message.unique_key.iter().chain(&message.keys);
+            for key in keys.flat_map(|keys| keys.split(' ')) {
+                for position in store.find_by_key(message.topic, key, 64, 0, i64::MAX) {
+                    let is_right = |one: &&Keyed| one.position == position;
+                    let found = self.messages.iter().find(is_right).unwrap();
+                    assert!(found.has_key(message.topic, key), "{key} at {position}");
+                }
+            }
+        }
+    }
+
     fn times(&mut self) -> (i64, i64) {
         if self.random.bool() {
             return (0, i64::MAX);
