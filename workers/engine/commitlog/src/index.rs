@@ -5,6 +5,7 @@
 //! that is indexed, at least in part. What may be wrong is removed and built again.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -141,6 +142,7 @@ impl Index {
     /// A file that reaches that far goes as a whole: its remaining keys are built again.
     pub(crate) fn cut(&self, end: u64, log: &SharedLog) -> Result<(), StoreError> {
         let mut build = self.build.lock();
+        build.must_resume = true;
         let reaches = |file: &IndexFile| file.header.end_position >= end;
         let first = self.files.read().iter().position(reaches);
         if let Some(first) = first {
@@ -156,43 +158,61 @@ impl Index {
     }
 
     fn remove_expired(&self, min_position: u64) -> Result<(), StoreError> {
-        let is_expired = |file: &&IndexFile| file.header.end_position < min_position;
-        let count = {
-            let files = self.files.read();
-            files
-                .iter()
-                .take_while(is_expired)
-                .count()
-                .min(files.len().saturating_sub(1))
-        };
-        if count == 0 {
-            return Ok(());
+        let mut has_removed = false;
+        loop {
+            let expired = {
+                let files = self.files.read();
+                let oldest = files.first().filter(|_| files.len() > 1);
+                oldest
+                    .filter(|file| file.header.end_position < min_position)
+                    .map(|file| file.path().to_path_buf())
+            };
+            let Some(path) = expired else { break };
+            remove_file(&path)?;
+            self.files.write().remove(0);
+            has_removed = true;
         }
-        let expired: Vec<_> = self.files.write().drain(..count).collect();
-        for file in &expired {
-            remove_file(file.path())?;
+        if has_removed {
+            sync_dir(&self.dir)?;
         }
-        sync_dir(&self.dir)
+        Ok(())
     }
 
     /// Sets the first damaged file aside, and removes those behind it.
-    fn remove_damaged(&self) -> Result<bool, StoreError> {
-        let Some(first) = self.files.read().iter().position(IndexFile::is_damaged) else {
-            return Ok(false);
+    fn remove_damaged(&self, build: &mut Build) -> Result<(), StoreError> {
+        let damaged = {
+            let files = self.files.read();
+            let at = files.iter().position(IndexFile::is_damaged);
+            at.map(|at| (at, files[at].stamp))
         };
-        self.remove_from(first + 1)?;
-        let damaged = self.files.write().pop();
-        if let Some(file) = damaged {
-            self.set_aside(file.stamp)?;
-        }
-        Ok(true)
+        let Some((at, stamp)) = damaged else {
+            return Ok(());
+        };
+        build.must_resume = true;
+        self.remove_from(at + 1)?;
+        self.set_aside(stamp)?;
+        self.files.write().truncate(at);
+        Ok(())
     }
 
-    /// Removes the files from the given one on, the newest first.
+    /// Removes the files from the given one on, the newest first, so that no gap ever shows.
     fn remove_from(&self, first: usize) -> Result<(), StoreError> {
-        let removed: Vec<_> = self.files.write().drain(first..).collect();
-        let stamps: Vec<_> = removed.iter().map(|file| file.stamp).collect();
-        self.remove_files(&stamps)
+        let mut has_removed = false;
+        loop {
+            let newest = {
+                let files = self.files.read();
+                let newest = files.last().filter(|_| files.len() > first);
+                newest.map(|file| file.path().to_path_buf())
+            };
+            let Some(path) = newest else { break };
+            remove_file(&path)?;
+            self.files.write().pop();
+            has_removed = true;
+        }
+        if has_removed {
+            sync_dir(&self.dir)?;
+        }
+        Ok(())
     }
 
     fn remove_files(&self, stamps: &[u64]) -> Result<(), StoreError> {
@@ -206,10 +226,14 @@ impl Index {
     }
 
     fn set_aside(&self, stamp: u64) -> Result<(), StoreError> {
-        self.damaged_count.fetch_add(1, Ordering::Relaxed);
         let path = file::file_path(&self.dir, stamp);
-        let renamed = fs::rename(&path, self.dir.join(DAMAGED_NAME));
-        renamed.map_err(|error| StoreError::io(&path, error))?;
+        match fs::rename(&path, self.dir.join(DAMAGED_NAME)) {
+            Ok(()) => {}
+            // An earlier attempt came that far.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::io(&path, error)),
+        }
+        self.damaged_count.fetch_add(1, Ordering::Relaxed);
         sync_dir(&self.dir)
     }
 
@@ -235,9 +259,8 @@ impl Index {
             let stamp = last.map_or(stamp, |last| stamp.max(last.stamp + 1));
             IndexFile::create(&self.dir, stamp, self.shape, last.map(|last| &last.header))?
         };
-        sync_dir(&self.dir)?;
         self.files.write().push(created);
-        Ok(())
+        sync_dir(&self.dir)
     }
 }
 

@@ -184,3 +184,25 @@ fn an_index_that_cannot_be_written_loses_nothing() {
 
     assert_eq!(contents(dir.path()), filler.model().files);
 }
+
+#[test]
+fn a_cut_that_cannot_remove_a_file_leaves_no_gap() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let mut filler = Filler::new(6);
+    filler.append(&store, 60);
+    build(&store);
+    let (name, content) = files(dir.path()).swap_remove(2);
+    let path = dir.path().join("index").join(name);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+
+    let refused = store.truncate_index(0).unwrap_err();
+
+    assert_eq!(refused.code(), "io");
+    assert_eq!(store.index_status().file_count, 3);
+    fs::remove_dir(&path).unwrap();
+    fs::write(&path, content).unwrap();
+    build(&store);
+    assert_eq!(contents(dir.path()), filler.model().files);
+}

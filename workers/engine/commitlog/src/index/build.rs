@@ -24,6 +24,8 @@ pub(crate) struct Build {
     next: u64,
     /// Keys of records before that, not yet in a file.
     pending: VecDeque<IndexedKey>,
+    /// Files were removed, perhaps not all that had to be: the rest of this means nothing.
+    pub(super) must_resume: bool,
     text: Vec<u8>,
 }
 
@@ -83,7 +85,8 @@ impl Store {
 impl Index {
     /// Removes what is damaged or expired, so that building can go on.
     fn repair(&self, build: &mut Build, log: &SharedLog) -> Result<(), StoreError> {
-        if self.remove_damaged()? {
+        self.remove_damaged(build)?;
+        if build.must_resume {
             self.resume(build, log)?;
         }
         self.remove_expired(log.min_position())
@@ -111,8 +114,9 @@ impl Index {
             if let Some(last) = self.files.read().last() {
                 last.mark_damaged();
             }
-            self.remove_damaged()?;
+            self.remove_damaged(build)?;
         }
+        build.must_resume = false;
         build.next = build.next.max(log.min_position());
         self.position.store(build.position(), Ordering::Release);
         Ok(())

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
-use crate::files::{create_segment, open_segment, preallocate};
+use crate::files::{create_segment, open_segment, preallocate, remove_file};
 use crate::sys::ExclusiveMap;
 
 const HEADER_SIZE: usize = 40;
@@ -158,7 +158,14 @@ impl IndexFile {
         let allocated = size.min(shape.entry_at(FIRST_NUMBER) as u64 + SLICE_SIZE_BYTES);
         let file = create_segment(&path, size, allocated)?;
         let header = Header::after(previous);
-        let mut created = Self::map(stamp, path, shape, file, header)?;
+        let mapped = Self::map(stamp, path.clone(), shape, file, header);
+        let mut created = match mapped {
+            Ok(created) => created,
+            Err(error) => {
+                remove_file(&path)?;
+                return Err(error);
+            }
+        };
         created.allocated = allocated;
         created.write_header();
         Ok(created)
