@@ -19,12 +19,13 @@ use crate::log::SharedLog;
 mod build;
 mod file;
 mod keys;
+mod layout;
 mod search;
 mod stamp;
 
 use build::Build;
 use file::IndexFile;
-pub(crate) use file::Shape;
+pub(crate) use layout::Shape;
 
 /// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
 const DAMAGED_NAME: &str = "damaged";
