@@ -45,6 +45,35 @@ pub struct IndexStatus {
     pub damaged_count: u64,
 }
 
+/// Which files are believed when a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// All of them: the store was closed.
+    All,
+    /// Those that were flushed before the checkpoint, which holds this time, was written.
+    FlushedBefore(i64),
+    /// Those that make sense, and none is touched: the store is read-only. What a search finds is
+    /// checked by the log in any case.
+    ReadOnly,
+}
+
+impl Trust {
+    /// Whether a file that follows others, of which the newest ended at a time, is on the disk.
+    ///
+    /// After an unclean stop only a full one is that is no newer than the checkpoint. Times may
+    /// stand still or go back, so that it must also be newer than all before it, or the
+    /// checkpoint may speak of one of those.
+    fn believes(self, file: &IndexFile, newest_ms: i64) -> bool {
+        let end_ms = file.header.end_timestamp_ms;
+        match self {
+            Self::All | Self::ReadOnly => true,
+            Self::FlushedBefore(flushed_ms) => {
+                file.is_full() && newest_ms < end_ms && end_ms <= flushed_ms
+            }
+        }
+    }
+}
+
 /// All index files, and how the next entries are made.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -59,59 +88,64 @@ pub(crate) struct Index {
 
 impl Index {
     /// Loads the files that can be trusted and removes the others.
-    ///
-    /// After an unclean stop only a file that was flushed before the checkpoint was written can
-    /// be: a full one, no newer than the checkpoint. Times may stand still or go back, so that a
-    /// file must also be newer than all before it, or the checkpoint may speak of one of those.
     pub(crate) fn load(
         config: &StoreConfig,
         dir: PathBuf,
         log: &SharedLog,
-        flushed_before_ms: Option<i64>,
+        trust: Trust,
     ) -> Result<Self, StoreError> {
-        let shape = shape_of(config);
         let index = Self {
             files: RwLock::new(Vec::new()),
             build: Mutex::new(Build::default()),
             position: AtomicU64::new(0),
             damaged_count: AtomicU64::new(0),
             dir,
-            shape,
+            shape: shape_of(config),
         };
         let stamps = list_stamps(&index.dir)?;
-        let mut files = index.files.write();
+        let first_refused = index.load_files(&stamps, trust)?;
+        if trust == Trust::ReadOnly {
+            return Ok(index);
+        }
+        if let Some((at, is_damaged)) = first_refused {
+            // The last first: none may be kept behind a gap.
+            index.remove_files(&stamps[at + 1..])?;
+            // What was not known to be on the disk may hold anything, and that is no damage.
+            if is_damaged && trust == Trust::All {
+                index.set_aside(stamps[at])?;
+            } else {
+                index.remove_files(&stamps[at..=at])?;
+            }
+        }
+        index.cut(log)?;
+        Ok(index)
+    }
+
+    /// Loads files up to the first that is not to be believed; tells which that is, and whether
+    /// it contradicts itself.
+    fn load_files(
+        &self,
+        stamps: &[u64],
+        trust: Trust,
+    ) -> Result<Option<(usize, bool)>, StoreError> {
+        let mut files = self.files.write();
         let mut newest_ms = i64::MIN;
         for (at, stamp) in stamps.iter().enumerate() {
-            let opened = IndexFile::open(&index.dir, *stamp, shape)?;
+            let opened = IndexFile::open(&self.dir, *stamp, self.shape)?;
             let follows = |file: &IndexFile| {
-                files
-                    .last()
-                    .is_none_or(|last| last.header.end_position <= file.header.begin_position)
+                let last = files.last();
+                last.is_none_or(|last| last.header.end_position <= file.header.begin_position)
             };
             let Some(file) = opened.filter(follows) else {
-                // The last first: none may be kept behind a gap.
-                index.remove_files(&stamps[at + 1..])?;
-                if flushed_before_ms.is_none() {
-                    index.set_aside(*stamp)?;
-                } else {
-                    index.remove_files(&[*stamp])?;
-                }
-                break;
+                return Ok(Some((at, true)));
             };
-            let end_ms = file.header.end_timestamp_ms;
-            let was_flushed = flushed_before_ms.is_none_or(|flushed_ms| {
-                file.is_full() && newest_ms < end_ms && end_ms <= flushed_ms
-            });
-            if !was_flushed {
-                index.remove_files(&stamps[at..])?;
-                break;
+            if !trust.believes(&file, newest_ms) {
+                return Ok(Some((at, false)));
             }
-            newest_ms = newest_ms.max(end_ms);
+            newest_ms = newest_ms.max(file.header.end_timestamp_ms);
             files.push(file);
         }
-        drop(files);
-        index.cut(log.max_position(), log)?;
-        Ok(index)
+        Ok(None)
     }
 
     pub(crate) fn status(&self) -> IndexStatus {
@@ -138,12 +172,13 @@ impl Index {
             .unwrap_or(0)
     }
 
-    /// Forgets every record at or behind `end`, where the log ends now (D10, trap 51).
+    /// Forgets every record at or behind the end of the log, which a truncation or a crash may
+    /// have moved (D10, trap 51).
     ///
     /// A file that reaches that far goes as a whole: its remaining keys are built again.
-    pub(crate) fn cut(&self, end: u64, log: &SharedLog) -> Result<(), StoreError> {
+    fn cut(&self, log: &SharedLog) -> Result<(), StoreError> {
         let mut build = self.build.lock();
-        build.must_resume = true;
+        let end = log.max_position();
         let reaches = |file: &IndexFile| file.header.end_position >= end;
         let first = self.files.read().iter().position(reaches);
         if let Some(first) = first {

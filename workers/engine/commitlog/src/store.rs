@@ -14,7 +14,7 @@ use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::files::{segment_name, sync_dir, sync_file_system};
-use crate::index::Index;
+use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
@@ -106,14 +106,18 @@ impl Store {
         };
         log.restore(recovered.last_store_timestamp_ms, safe_end);
         let checkpoint = Checkpoint::load(&directory.checkpoint())?;
-        let index_flushed_ms = (!report.was_clean).then_some(checkpoint.index_timestamp_ms);
+        let trust = match (is_read_only, report.was_clean) {
+            (true, _) => Trust::ReadOnly,
+            (false, true) => Trust::All,
+            (false, false) => Trust::FlushedBefore(checkpoint.index_timestamp_ms),
+        };
         let writer = if is_read_only {
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {
             directory.put_abort_mark()?;
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
         };
-        let index = Index::load(&config, directory.index(), &log, index_flushed_ms)?;
+        let index = Index::load(&config, directory.index(), &log, trust)?;
         if report.truncated_to.is_some() {
             Truncation::finish(&directory)?;
         }

@@ -5,8 +5,8 @@ mod support;
 
 use std::fs;
 
-use support::index::{Filler, Keyed, build, contents, files, pick};
-use support::{NOW_MS, index, overwrite, segment_path, tempdir};
+use support::index::{Filler, IndexModel, Keyed, build, contents, files, pick};
+use support::{NOW_MS, SEGMENT_SIZE, index, overwrite, segment_path, tempdir};
 
 #[test]
 fn a_file_of_another_size_is_set_aside_and_built_again() {
@@ -186,23 +186,58 @@ fn an_index_that_cannot_be_written_loses_nothing() {
 }
 
 #[test]
-fn a_cut_that_cannot_remove_a_file_leaves_no_gap() {
+fn a_file_that_cannot_be_removed_leaves_no_gap() {
     let dir = tempdir();
     let store = index::open(dir.path());
-    let mut filler = Filler::new(6);
+    let messages = [0; 40].map(|_| Keyed::new("t", "key").append(&store, b""));
+    build(&store);
+    let built = files(dir.path());
+    let path = |at: usize| dir.path().join("index").join(&built[at].0);
+    // Entry 3 of the oldest file points forward, which a search finds; then all must go.
+    overwrite(&path(0), 40 + 28 + 3 * 20 + 16, &9_i32.to_be_bytes());
+    assert!(store.find_by_key("t", "key", 64, 0, i64::MAX).len() < 40);
+    fs::remove_file(path(2)).unwrap();
+    fs::create_dir(path(2)).unwrap();
+
+    for _ in 0..2 {
+        let refused = store.index_tick(NOW_MS, 0).unwrap_err();
+        assert_eq!(refused.code(), "io");
+        assert_eq!(store.index_status().file_count, 3);
+    }
+    fs::remove_dir(path(2)).unwrap();
+    build(&store);
+
+    assert_eq!(contents(dir.path()), IndexModel::of(&messages).files);
+}
+
+#[test]
+fn a_read_only_store_is_searched_and_its_index_stays_as_it_is() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    let mut filler = Filler::new(8);
     filler.append(&store, 60);
     build(&store);
-    let (name, content) = files(dir.path()).swap_remove(2);
-    let path = dir.path().join("index").join(name);
-    fs::remove_file(&path).unwrap();
-    fs::create_dir(&path).unwrap();
+    store.flush_tick(NOW_MS).unwrap();
+    drop(store);
+    let damaged_at = filler.messages[50].position;
+    let base = damaged_at - damaged_at % SEGMENT_SIZE;
+    overwrite(&segment_path(dir.path(), base), damaged_at - base, &[0; 8]);
+    let before = files(dir.path());
 
-    let refused = store.truncate_index(0).unwrap_err();
+    let store = index::open(dir.path());
 
-    assert_eq!(refused.code(), "io");
-    assert_eq!(store.index_status().file_count, 3);
-    fs::remove_dir(&path).unwrap();
-    fs::write(&path, content).unwrap();
-    build(&store);
-    assert_eq!(contents(dir.path()), filler.model().files);
+    assert!(store.read_only_reason().is_some());
+    assert_eq!(store.index_tick(NOW_MS, 0).unwrap(), 0);
+    assert_eq!(
+        store.expire_index(u64::MAX).unwrap_err().code(),
+        "read_only"
+    );
+    filler.assert_no_lie(&store);
+    let has_key = |message: &&Keyed| message.unique_key.is_some() && message.sys_flag != 0xC;
+    let known = filler.messages[..50].iter().find(has_key).unwrap();
+    let key = known.unique_key.as_ref().unwrap();
+    let found = store.find_by_key(known.topic, key, 64, 0, i64::MAX);
+    assert!(found.contains(&known.position));
+    store.close().unwrap();
+    assert_eq!(files(dir.path()), before);
 }

@@ -58,8 +58,11 @@ fn an_index_equals_one_built_at_once_whatever_happens_in_between() {
                 0 => (dir, store) = reopen(&mut random, dir, store),
                 1 => store.flush_tick(NOW_MS + step * 5_000).unwrap(),
                 2 => {
-                    let cut = filler.messages[random.usize(..filler.messages.len())].position;
-                    store.truncate_index(cut).unwrap();
+                    let count = filler.messages.len();
+                    let kept = random.usize(count / 2..count);
+                    store.truncate_to(filler.messages[kept].position).unwrap();
+                    filler.messages.truncate(kept);
+                    filler.append(&store, 1);
                 }
                 3..6 => drop(store.index_tick(NOW_MS + step, 0).unwrap()),
                 _ => filler.append(&store, 3),

@@ -32,7 +32,7 @@ pub(crate) struct Build {
 impl Store {
     /// Indexes the next piece of the log and returns how many bytes of it are left to be indexed.
     ///
-    /// The caller repeats it while something is left. `now_ms` and `utc_offset_s`, the distance of
+    /// The caller repeats it while something is left; of a read-only store nothing ever is. `now_ms` and `utc_offset_s`, the distance of
     /// the local time from UTC, name a new file. Appends go on meanwhile.
     ///
     /// # Errors
@@ -43,6 +43,9 @@ impl Store {
         let mut build = index.build.lock();
         // Under the lock: closing holds it from the last flush of the files on.
         self.check_open()?;
+        if self.is_read_only() {
+            return Ok(0);
+        }
         index.repair(&mut build, &self.log)?;
         // A file of the past must not vouch for the next one with its times.
         self.write_index_timestamp(index.durable_timestamp_ms())?;
@@ -64,20 +67,12 @@ impl Store {
         self.index.status()
     }
 
-    /// Forgets the keys of every record from `end` on, the new end of the log; call it when the
-    /// log is cut already (D10).
-    ///
-    /// # Errors
-    /// A file cannot be removed.
-    pub fn truncate_index(&self, end: u64) -> Result<(), StoreError> {
-        self.index.cut(end, &self.log)
-    }
-
     /// Removes index files that know only records before `min_position`.
     ///
     /// # Errors
-    /// A file cannot be removed.
+    /// The store is closed, poisoned or read-only, or a file cannot be removed.
     pub fn expire_index(&self, min_position: u64) -> Result<(), StoreError> {
+        self.check_writable()?;
         self.index.expire(min_position)
     }
 }
