@@ -32,6 +32,7 @@ from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
 from workers.broker.held_pulls import HeldPull
+from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
 from workers.broker.message import REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
 from workers.broker.meters import Meters
@@ -97,6 +98,7 @@ class Broker:
             clock=clock,
             on_failure=self._on_flush_failure,
         )
+        self.indexer = Indexer(store, clock=clock)
         self.name_servers: NameServers | None = None
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage

@@ -68,6 +68,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_CONSUME_STATS: groups.on_get_consume_stats,
     RequestCode.GET_BROKER_CONFIG: inspection.on_get_config,
     RequestCode.GET_BROKER_RUNTIME_INFO: inspection.on_get_runtime_info,
+    RequestCode.QUERY_MESSAGE: inspection.on_query_message,
     RequestCode.VIEW_MESSAGE_BY_ID: inspection.on_view_message,
     RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
 }

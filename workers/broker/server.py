@@ -101,6 +101,7 @@ class BrokerServer:
         await broker.state.topic_saver.save()
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
+        broker.indexer.start()
         if broker.damage is None:
             broker.state.delays.start()
         for listener, is_fast in zip(self._sockets, (False, True), strict=True):
@@ -140,6 +141,7 @@ class BrokerServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await broker.indexer.stop()
         await broker.flusher.stop()
         for session in list(self._sessions):
             session.close()
@@ -208,6 +210,9 @@ def _open_store(settings: BrokerSettings) -> Store:
         flush_mode=settings.flush_mode,
         message_body_size_max=settings.message_size_max_bytes,
         delay_levels_ms=settings.delay_levels_ms,
+        index_enabled=settings.index_enabled,
+        index_slot_count=settings.index_slot_count,
+        index_entry_count=settings.index_entry_count,
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,
     )

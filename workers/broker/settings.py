@@ -144,6 +144,9 @@ class BrokerSettings:
         "mappedFileSizeCommitLog", _whole(1 << 12, 1 << 31), 1 << 30
     )
     queue_file_size_bytes: int = _stock("mappedFileSizeConsumeQueue", _queue_file_size, 6_000_000)
+    index_enabled: bool = _stock("messageIndexEnable", _flag, True)
+    index_slot_count: int = _stock("maxHashSlotNum", _whole(1, 500_000_000), 5_000_000)
+    index_entry_count: int = _stock("maxIndexNum", _whole(2, 100_000_000), 20_000_000)
     message_size_max_bytes: int = _stock("maxMessageSize", _whole(10, 1 << 28), 4 << 20)
     flush_mode: FlushMode = _stock("flushDiskType", _flush_mode, "async")
     flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)

@@ -4,6 +4,8 @@ from backend.remoting.headers.administration import (
     ConsumeStatsHeader,
     CreateTopicHeader,
     GroupHeader,
+    QueryMessageAnswer,
+    QueryMessageHeader,
     TopicHeader,
     ViewMessageHeader,
 )
@@ -75,6 +77,8 @@ __all__ = [
     "QueryConsumerOffsetHeader",
     "QueryDataVersionAnswer",
     "QueryDataVersionHeader",
+    "QueryMessageAnswer",
+    "QueryMessageHeader",
     "QueueHeader",
     "RegisterBrokerAnswer",
     "RegisterBrokerHeader",

@@ -40,6 +40,24 @@ class ConsumeStatsHeader(Header, frozen=True, kw_only=True):
     topic_list: str | None = None
 
 
+class QueryMessageHeader(Header, frozen=True, kw_only=True):
+    """Which messages with a key are looked for (12)."""
+
+    topic: str
+    key: str
+    count_max: Int32 = msgspec.field(name="maxNum")
+    begin_timestamp: Int64
+    end_timestamp: Int64
+    index_type: str | None = None
+
+
+class QueryMessageAnswer(Header, frozen=True, kw_only=True):
+    """How far the key index was when it was asked (12)."""
+
+    index_end_timestamp_ms: Int64 = msgspec.field(name="indexLastUpdateTimestamp")
+    index_end_position: Int64 = msgspec.field(name="indexLastUpdatePhyoffset")
+
+
 class ViewMessageHeader(Header, frozen=True, kw_only=True):
     """The log position of one message (33)."""
 

@@ -33,6 +33,8 @@ def broker_properties(root: Path, **properties: str) -> dict[str, str]:
         "storePathRootDir": str(root / "store"),
         "mappedFileSizeCommitLog": str(16 << 20),
         "mappedFileSizeConsumeQueue": "60000",
+        "maxHashSlotNum": "1000",
+        "maxIndexNum": "5000",
         "messageDelayLevel": "1s 1s 1s 1s 1s 2s",
         "flushIntervalCommitLog": "50",
     } | properties

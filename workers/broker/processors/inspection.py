@@ -1,15 +1,25 @@
-"""Show tools and the control plane what the broker is doing (26, 28, 33; our 7001)."""
+"""Show tools and the control plane what the broker is doing (12, 26, 28, 33; our 7001)."""
 
+import asyncio
 import os
 import time
+from collections.abc import Mapping
+from typing import Final, Literal
 
-from regent_engine import Command
+from regent_engine import Command, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies import KeyValueTable
 from backend.remoting.command import answer
-from backend.remoting.headers import ViewMessageHeader, decode_header
+from backend.remoting.headers import (
+    QueryMessageAnswer,
+    QueryMessageHeader,
+    ViewMessageHeader,
+    decode_header,
+    encode_header,
+)
 from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
@@ -18,7 +28,14 @@ from workers.broker.properties import format_properties_text
 from workers.broker.resources import disk_of, resident_bytes
 from workers.broker.settings import describe_settings
 
-_QUEUE_ENTRY_SIZE = 20
+_QUEUE_ENTRY_SIZE: Final = 20
+# Stock's `defaultQueryMaxNum`, which replaces what a query by unique key asks for.
+_UNIQUE_KEY_COUNT_MAX: Final = 32
+# A frame of 16 MiB is all that clients take; stock lets 64 large messages exceed it.
+_QUERY_SIZE_MAX: Final = 12 << 20
+
+KeyKind = Literal["key", "unique_key", "tags"]
+_KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
 
 
 def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -33,6 +50,53 @@ def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     header = decode_header(ViewMessageHeader, command.ext)
     read_message(broker, header.log_position)
     return answer(command, body=broker.store.record(header.log_position) or b"")
+
+
+async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give the messages with a key, the oldest first; of too many the newest."""
+    header = decode_header(QueryMessageHeader, command.ext)
+    kind = _KINDS_OF_KEY.get(header.index_type or "", "key")
+    count_max = max(0, header.count_max)
+    if command.ext.get("_UNIQUE_KEY_QUERY", "").lower() == "true":
+        kind, count_max = "unique_key", _UNIQUE_KEY_COUNT_MAX
+    status = broker.store.index_status()
+    # A long chain on a cold disk may take a while, and others are served meanwhile.
+    body = await asyncio.to_thread(_find_messages, broker.store, header, kind, count_max)
+    found = QueryMessageAnswer(
+        index_end_timestamp_ms=status.end_timestamp_ms, index_end_position=status.end_position
+    )
+    if not body:
+        return answer(
+            command,
+            code=ResponseCode.QUERY_NOT_FOUND,
+            ext=encode_header(found),
+            remark="can not find message, maybe time range not correct",
+        )
+    return answer(command, ext=encode_header(found), body=body)
+
+
+def _find_messages(
+    store: Store, header: QueryMessageHeader, kind: KeyKind, count_max: int
+) -> bytes:
+    positions = store.find_by_key(
+        header.topic,
+        header.key,
+        kind=kind,
+        count_max=count_max,
+        begin_ms=header.begin_timestamp,
+        end_ms=header.end_timestamp,
+    )
+    records: list[bytes] = []
+    size = 0
+    for position in positions:
+        record = store.record(position)
+        if record is None:
+            continue
+        size += len(record)
+        if records and size > _QUERY_SIZE_MAX:
+            break
+        records.append(record)
+    return b"".join(reversed(records))
 
 
 def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -114,7 +178,7 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
         "commitLogDiskRatio": used_ratio,
         "consumeQueueDiskRatio": used_ratio,
         "commitLogDirCapacity": f"Total : {disk.total_bytes} B, Free : {disk.free_bytes} B",
-        "dispatchBehindBytes": 0,
+        "dispatchBehindBytes": _bytes_not_indexed(broker),
         "pageCacheLockTimeMills": 0,
         "startAcceptSendRequestTimeStamp": 0,
         "timerReadBehind": 0,
@@ -127,6 +191,13 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
     }
     info |= _thread_pools() | _delay_progress(broker)
     return {name: str(value) for name, value in info.items()}
+
+
+def _bytes_not_indexed(broker: Broker) -> int:
+    """Queues are written with the log; only the key index can be behind it."""
+    if not broker.settings.index_enabled:
+        return 0
+    return max(0, broker.store.max_position - broker.store.index_status().position)
 
 
 def _thread_pools() -> dict[str, str | int]:

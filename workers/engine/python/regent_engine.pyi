@@ -218,8 +218,27 @@ class Damage:
     def reason(self) -> str: ...
 
 @final
+class IndexStatus:
+    """How far the key index is.
+
+    Every record before `position` is indexed. Time and position of the end are those of the newest
+    entry; `damaged_count` counts the files that were set aside since the store was opened.
+    """
+
+    @property
+    def position(self) -> int: ...
+    @property
+    def file_count(self) -> int: ...
+    @property
+    def end_timestamp_ms(self) -> int: ...
+    @property
+    def end_position(self) -> int: ...
+    @property
+    def damaged_count(self) -> int: ...
+
+@final
 class Store:
-    """One message store: commit log and consume queues in a directory.
+    """One message store: commit log, consume queues and key index in a directory.
 
     Every method raises `StoreError`. Dropping a store without `close` is an unclean stop.
     """
@@ -234,6 +253,9 @@ class Store:
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
+        index_enabled: bool = True,
+        index_slot_count: int = 5_000_000,
+        index_entry_count: int = 20_000_000,
         populate_ahead_bytes: int = 32 << 20,
         store_host: tuple[str, int] | None = None,
         cut_damage_at: int | None = None,
@@ -290,6 +312,27 @@ class Store:
         """Find the store time of a message, -1 when it is not there."""
     def earliest_store_timestamp(self, topic: str, queue_id: int) -> int:
         """Find the store time of a queue's first message, -1 when there is none."""
+    def find_by_key(
+        self,
+        topic: str,
+        key: str,
+        *,
+        kind: Literal["key", "unique_key", "tags"] = "key",
+        count_max: int = 32,
+        begin_ms: int = 0,
+        end_ms: int = 2**63 - 1,
+    ) -> list[int]:
+        """List log positions of messages, the newest first and at most 64; `key` finds either.
+
+        Raises:
+            ValueError: there is no such kind of key.
+        """
+    def index_tick(self, now_ms: int, utc_offset_s: int) -> int:
+        """Index the next piece of the log and tell how many bytes are left.
+
+        New files are named by the local time, which is `utc_offset_s` ahead of UTC.
+        """
+    def index_status(self) -> IndexStatus: ...
     def flush(self) -> int:
         """Make everything appended durable and return the position up to which it is."""
     def tick(self, now_ms: int) -> None:

@@ -24,7 +24,7 @@ pub(crate) struct Checkpoint {
     pub(crate) log_timestamp_ms: i64,
     /// Store time up to which every queue entry is known to be flushed.
     pub(crate) queue_timestamp_ms: i64,
-    /// Store time up to which the key index is flushed; kept for the stock store.
+    /// Store time up to which full files of the key index are on the disk.
     pub(crate) index_timestamp_ms: i64,
     /// End of the part of the log known to be flushed.
     pub(crate) flushed_position: u64,

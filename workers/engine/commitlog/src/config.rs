@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use crate::error::StoreError;
+use crate::index::shape_of;
 use crate::queue::ENTRY_SIZE;
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
 /// Segments are mapped whole and record sizes are signed 32-bit integers.
 const BODY_SIZE_LIMIT: usize = 1 << 30;
+/// Stock computes the size of an index file in 32 bits.
+const INDEX_FILE_SIZE_MAX: u64 = i32::MAX as u64;
 
 /// The levels of stock's `messageDelayLevel`: 1s 5s 10s 30s 1m … 10m 20m 30m 1h 2h.
 pub const DELAY_LEVELS_MS: [i64; 18] = [
@@ -48,6 +51,13 @@ pub struct StoreConfig {
     pub delay_levels_ms: Vec<i64>,
     /// `autoMessageVersionOnTopicLen`: V2 records for topics over 127 characters.
     pub message_version_by_topic_length: bool,
+    /// `messageIndexEnable`: whether [`crate::Store::index_tick`] builds the key index. What is built
+    /// already is searched, cut and expired either way.
+    pub index_enabled: bool,
+    /// `maxHashSlotNum`.
+    pub index_slot_count: u32,
+    /// `maxIndexNum`; entry 0 is never used, so a file holds one less.
+    pub index_entry_count: u32,
     /// How far ahead of the writer the helper thread populates pages.
     pub populate_ahead_bytes: u64,
     /// Position at which an operator allows a damaged log to be cut, although valid records
@@ -70,6 +80,9 @@ impl StoreConfig {
             message_body_size_max: 4 << 20,
             delay_levels_ms: DELAY_LEVELS_MS.to_vec(),
             message_version_by_topic_length: true,
+            index_enabled: true,
+            index_slot_count: 5_000_000,
+            index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
             cut_damage_at: None,
         }
@@ -86,6 +99,12 @@ impl StoreConfig {
         }
         if self.message_body_size_max > BODY_SIZE_LIMIT {
             return invalid("message_body_size_max must be at most 1 GiB");
+        }
+        let has_index_counts = self.index_slot_count > 0 && self.index_entry_count > 1;
+        if !has_index_counts || shape_of(&self).file_size() > INDEX_FILE_SIZE_MAX {
+            return invalid(
+                "index_slot_count and index_entry_count must give a file of up to 2 GiB",
+            );
         }
         let rounded = self
             .queue_file_size_bytes

@@ -46,6 +46,10 @@ impl StoreDirectory {
         self.root.join("consumequeue")
     }
 
+    pub(crate) fn index(&self) -> PathBuf {
+        self.root.join("index")
+    }
+
     pub(crate) fn checkpoint(&self) -> PathBuf {
         self.root.join("checkpoint")
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::error::StoreError;
 
-const ZEROS: [u8; 4096] = [0; 4096];
+const BLOCK_SIZE: usize = 4096;
 
 /// One segment found on disk.
 #[derive(Debug)]
@@ -101,25 +101,33 @@ pub(crate) fn create_segment(path: &Path, size: u64, allocated: u64) -> Result<F
 
 /// Gives a range of a file disk blocks, so that writing its map cannot fail (D24).
 ///
-/// The range holds nothing yet; file systems without `fallocate` get zeros in small writes, since
-/// large ones make the page cache use large folios (targets.md 1.2).
+/// What the range holds stays. File systems without `fallocate` get it written again in small
+/// writes, since large ones make the page cache use large folios (targets.md 1.2).
 pub(crate) fn preallocate(file: &File, from: u64, to: u64) -> io::Result<()> {
     loop {
         match fallocate(file, FallocateFlags::empty(), from, to - from) {
             Ok(()) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return write_zeros(file, from, to),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return rewrite(file, from, to),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn write_zeros(file: &File, mut from: u64, to: u64) -> io::Result<()> {
+fn rewrite(file: &File, mut from: u64, to: u64) -> io::Result<()> {
     while from < to {
-        let block = (to - from).min(ZEROS.len() as u64);
+        let mut block = [0; BLOCK_SIZE];
         #[allow(clippy::cast_possible_truncation)] // at most 4096
-        file.write_all_at(&ZEROS[..block as usize], from)?;
-        from += block;
+        let block = &mut block[..(to - from).min(BLOCK_SIZE as u64) as usize];
+        let mut held = 0;
+        while held < block.len() {
+            match file.read_at(&mut block[held..], from + held as u64)? {
+                0 => break,
+                count => held += count,
+            }
+        }
+        file.write_all_at(block, from)?;
+        from += block.len() as u64;
     }
     Ok(())
 }
@@ -202,7 +210,7 @@ pub(crate) fn remove_dir(dir: &Path) -> Result<(), StoreError> {
 /// Zeroes bytes, leaving alone pages that hold zeros already; returns whether any did not.
 pub(crate) fn clear(bytes: &mut [u8]) -> u64 {
     let mut cleared = 0;
-    for block in bytes.chunks_mut(4096) {
+    for block in bytes.chunks_mut(BLOCK_SIZE) {
         if block.iter().any(|byte| *byte != 0) {
             block.fill(0);
             cleared += block.len() as u64;
@@ -210,3 +218,6 @@ pub(crate) fn clear(bytes: &mut [u8]) -> u64 {
     }
     cleared
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,9 @@
 //!
 //! A [`Store`] is one directory. [`Store::writer`] takes the append lock for one or many appends;
 //! an append writes the record and its queue entry before it returns. Reads never take that lock.
-//! The log is the truth: queues are derived from it and rebuilt by recovery. Nothing here has a
-//! socket or a clock, and the only thread prepares segments ahead of the writer (D24).
+//! The log is the truth: queues are derived from it and rebuilt by recovery, and so is the key
+//! index, which [`Store::index_tick`] builds behind the appends. Nothing here has a socket or a
+//! clock, and the only thread prepares segments ahead of the writer (D24).
 
 #![deny(unsafe_code)]
 #![warn(clippy::pedantic)]
@@ -20,6 +21,7 @@ mod epoch_file;
 mod epochs;
 mod error;
 mod files;
+mod index;
 pub mod inspect;
 mod log;
 mod message;
@@ -43,6 +45,7 @@ mod writer;
 pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
+pub use index::IndexStatus;
 pub use message::{
     Appended, Boundary, Counters, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange, QueueRead,
     ReadOutcome, ReadStatus, Traffic,

@@ -37,6 +37,7 @@ const BORN_HOST_IPV6: i32 = 0x10;
 const STORE_HOST_IPV6: i32 = 0x20;
 pub(crate) const TRANSACTION_TYPE: i32 = 0x0C;
 const TRANSACTION_COMMIT: i32 = 0x08;
+const TRANSACTION_ROLLBACK: i32 = 0x0C;
 const INNER_BATCH: i32 = 0x80;
 
 /// Longest properties: their length is a signed 16-bit integer.
@@ -62,6 +63,11 @@ pub(crate) struct Placement {
 /// Whether records with this flag have a place in a queue: types none and commit only.
 pub(crate) fn occupies_queue(sys_flag: i32) -> bool {
     matches!(sys_flag & TRANSACTION_TYPE, 0 | TRANSACTION_COMMIT)
+}
+
+/// Whether records with this flag are in the key index: all but those of a rollback.
+pub(crate) fn has_index_entries(sys_flag: i32) -> bool {
+    sys_flag & TRANSACTION_TYPE != TRANSACTION_ROLLBACK
 }
 
 /// Whether a record is one inner batch, which lives in a batch consume queue.
@@ -307,6 +313,14 @@ pub(crate) enum Found<'a> {
 
 /// Validates what lies at `position`; `rest` are the bytes from there to the segment's end.
 pub(crate) fn check(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamage> {
+    match locate(rest, position)? {
+        Found::Record(record) => intact(record).map(Found::Record),
+        Found::Blank => Ok(Found::Blank),
+    }
+}
+
+/// [`check`] without the body's checksum.
+pub(crate) fn locate(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamage> {
     let mut input = Reader::new(rest);
     let size = input.u32().ok_or(RecordDamage::Short)? as usize;
     if input.u32() == Some(MAGIC_BLANK) {
@@ -317,19 +331,29 @@ pub(crate) fn check(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamag
             Err(RecordDamage::Length)
         };
     }
-    check_record(rest, position).map(Found::Record)
+    locate_record(rest, position).map(Found::Record)
 }
 
 /// Validates the record at `position`, which starts `bytes`.
 pub(crate) fn check_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDamage> {
+    locate_record(bytes, position).and_then(intact)
+}
+
+fn locate_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDamage> {
     let view = RecordView::parse(bytes)?;
-    if view.log_position != position {
-        return Err(RecordDamage::Position);
+    if view.log_position == position {
+        Ok(view)
+    } else {
+        Err(RecordDamage::Position)
     }
-    if !view.is_intact() {
-        return Err(RecordDamage::BodyCrc);
+}
+
+fn intact(view: RecordView<'_>) -> Result<RecordView<'_>, RecordDamage> {
+    if view.is_intact() {
+        Ok(view)
+    } else {
+        Err(RecordDamage::BodyCrc)
     }
-    Ok(view)
 }
 
 /// Store time of the record at the start of `bytes`, if it lies where it says it does.

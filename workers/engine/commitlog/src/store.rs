@@ -14,6 +14,7 @@ use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::files::{segment_name, sync_dir, sync_file_system};
+use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
@@ -40,6 +41,8 @@ pub struct Store {
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
     pub(crate) appender: Mutex<Appender>,
+    /// Its lock is taken before the flusher's, and that before the appender's.
+    pub(crate) index: Index,
     pub(crate) epochs: Mutex<EpochFile>,
     /// Held by the one who deletes old files.
     pub(crate) expiry: Mutex<()>,
@@ -90,9 +93,6 @@ impl Store {
         let epochs = EpochFile::load(directory.epochs())?;
         let mut report = recovered.report;
         report.are_epochs_from_backup = epochs.is_from_backup();
-        if report.truncated_to.is_some() {
-            Truncation::finish(&directory)?;
-        }
         let end = report.end_position;
         let plan = SegmentPlan {
             dir: directory.commit_log().to_path_buf(),
@@ -107,15 +107,25 @@ impl Store {
             report.scanned_from
         };
         log.restore(recovered.last_store_timestamp_ms, safe_end);
+        let checkpoint = Checkpoint::load(&directory.checkpoint())?;
+        let trust = match (is_read_only, report.was_clean) {
+            (true, _) => Trust::ReadOnly,
+            (false, true) => Trust::All,
+            (false, false) => Trust::FlushedBefore(checkpoint.index_timestamp_ms),
+        };
         let writer = if is_read_only {
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {
             directory.put_abort_mark()?;
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
         };
+        let index = Index::load(&config, directory.index(), &log, trust)?;
+        if report.truncated_to.is_some() {
+            Truncation::finish(&directory)?;
+        }
         let queues = Arc::clone(recovered.queues.shared());
         let flusher = Flusher {
-            checkpoint: Checkpoint::load(&directory.checkpoint())?,
+            checkpoint,
             file: directory.open_checkpoint()?,
             queues_flushed_at_ms: now_ms,
         };
@@ -125,6 +135,7 @@ impl Store {
             config,
             log,
             queues,
+            index,
             appender: Mutex::new(Appender {
                 log: writer,
                 queues: recovered.queues,
@@ -253,12 +264,14 @@ impl Store {
     /// # Errors
     /// What failed; the mark then stays, and so it does on a poisoned store.
     pub fn close(&self) -> Result<(), StoreError> {
+        let _index = self.index.hold();
         let mut flusher = self.flusher.lock();
         match self.check_open() {
             Ok(()) => {}
             Err(StoreError::Closed) => return Ok(()),
             Err(error) => return Err(error),
         }
+        self.poisoning(|| self.index.flush())?;
         {
             let mut appender = self.appender.lock();
             self.state.store(CLOSED, Ordering::Release);
@@ -319,6 +332,16 @@ impl Store {
         self.poisoning(|| flusher.file.write(checkpoint))
     }
 
+    /// Keeps the checkpoint's word on the index true.
+    pub(crate) fn write_index_timestamp(&self, timestamp_ms: i64) -> Result<(), StoreError> {
+        let mut flusher = self.flusher.lock();
+        if flusher.checkpoint.index_timestamp_ms == timestamp_ms {
+            return Ok(());
+        }
+        flusher.checkpoint.index_timestamp_ms = timestamp_ms;
+        self.write_checkpoint(&mut flusher)
+    }
+
     pub(crate) fn poisoning<T>(
         &self,
         work: impl FnOnce() -> Result<T, StoreError>,
@@ -345,7 +368,7 @@ impl Store {
         self.read_only_reason().map_or(Ok(()), Err)
     }
 
-    fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.recovery.damage.is_some()
     }
 }

@@ -79,8 +79,8 @@ impl Truncation {
         sync_parent(&path)
     }
 
-    /// Cuts the log and every file derived from it, but for the queues: recovery cuts those once
-    /// it has loaded them.
+    /// Cuts the log and every file derived from it, but for the queues, which recovery cuts once it
+    /// has loaded them, and the key index, which every opening cuts to the end of the log.
     ///
     /// A new kind of derived file is cut here, before the log.
     pub(crate) fn cut_files(&self, directory: &StoreDirectory) -> Result<(), StoreError> {

@@ -146,11 +146,14 @@ fn a_queue_file_that_cannot_be_made_is_an_error_and_nothing_is_appended() {
 #[test]
 fn settings_out_of_range_are_refused() {
     let dir = tempdir();
-    let broken: [fn(&mut StoreConfig); 4] = [
+    let broken: [fn(&mut StoreConfig); 7] = [
         |config| config.segment_size_bytes = 100,
         |config| config.queue_file_size_bytes = 0,
         |config| config.queue_file_size_bytes = u64::MAX,
         |config| config.message_body_size_max = usize::MAX,
+        |config| config.index_slot_count = 0,
+        |config| config.index_entry_count = 1,
+        |config| config.index_entry_count = 107_000_000,
     ];
     for change in broken {
         let mut config = config(dir.path());

@@ -12,6 +12,7 @@ mod inspect;
 mod message;
 mod shared_store;
 mod store;
+mod store_results;
 
 use pyo3::prelude::*;
 
@@ -32,5 +33,7 @@ mod regent_engine {
         parse_properties, tag_hash,
     };
     #[pymodule_export]
-    use crate::store::{Appended, Counters, Damage, ReadResult, Store};
+    use crate::store::Store;
+    #[pymodule_export]
+    use crate::store_results::{Appended, Counters, Damage, IndexStatus, ReadResult};
 }

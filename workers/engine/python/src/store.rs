@@ -15,50 +15,13 @@ use regent_remoting::message_id::append_message_id;
 use crate::error::{caught, into_python};
 use crate::message::host;
 use crate::shared_store::SharedStore;
+use crate::store_results::{Appended, Counters, Damage, IndexStatus, ReadResult};
 
 fn now_ms() -> i64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Where an appended message went.
-#[pyclass(frozen, get_all, module = "regent_engine")]
-pub(crate) struct Appended {
-    queue_offset: u64,
-    log_position: u64,
-    size: u32,
-    store_timestamp_ms: i64,
-    message_id: String,
-}
-
-/// What a queue read found.
-#[pyclass(frozen, get_all, module = "regent_engine")]
-pub(crate) struct ReadResult {
-    status: &'static str,
-    next_offset: u64,
-    min_offset: u64,
-    max_offset: u64,
-    count: usize,
-    body: Py<PyBytes>,
-}
-
-/// Messages and record bytes appended since the store was opened.
-#[pyclass(frozen, get_all, module = "regent_engine")]
-pub(crate) struct Counters {
-    messages: u64,
-    bytes: u64,
-    topics: Py<PyDict>,
-}
-
-/// The first damage in a log, which makes its store read-only.
-#[pyclass(frozen, get_all, module = "regent_engine")]
-pub(crate) struct Damage {
-    position: u64,
-    kind: String,
-    next_valid_position: Option<u64>,
-    reason: String,
 }
 
 /// One message store.
@@ -70,7 +33,8 @@ impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
-        delay_levels_ms=None, populate_ahead_bytes=32 << 20, store_host=None,
+        delay_levels_ms=None, index_enabled=true, index_slot_count=5_000_000,
+        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, store_host=None,
         cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -82,6 +46,9 @@ impl Store {
         flush_mode: &str,
         message_body_size_max: usize,
         delay_levels_ms: Option<Vec<i64>>,
+        index_enabled: bool,
+        index_slot_count: u32,
+        index_entry_count: u32,
         populate_ahead_bytes: u64,
         store_host: Option<(String, u16)>,
         cut_damage_at: Option<u64>,
@@ -96,6 +63,9 @@ impl Store {
             _ => return Err(PyValueError::new_err("flush_mode is async or sync")),
         };
         config.message_body_size_max = message_body_size_max;
+        config.index_enabled = index_enabled;
+        config.index_slot_count = index_slot_count;
+        config.index_entry_count = index_entry_count;
         config.populate_ahead_bytes = populate_ahead_bytes;
         config.cut_damage_at = cut_damage_at;
         if let Some(levels) = delay_levels_ms {
@@ -311,6 +281,45 @@ impl Store {
             Ok(store.earliest_store_timestamp(topic, queue_id)?)
         })?;
         Ok(found.unwrap_or(-1))
+    }
+
+    #[pyo3(signature = (topic, key, *, kind="key", count_max=32, begin_ms=0, end_ms=i64::MAX))]
+    #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
+    fn find_by_key(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        key: &str,
+        kind: &str,
+        count_max: usize,
+        begin_ms: i64,
+        end_ms: i64,
+    ) -> PyResult<Vec<u64>> {
+        let find = match kind {
+            "key" => commitlog::Store::find_by_key,
+            "unique_key" => commitlog::Store::find_by_unique_key,
+            "tags" => commitlog::Store::find_by_tags,
+            _ => return Err(PyValueError::new_err("kind is key, unique_key or tags")),
+        };
+        self.0.run(py, |store| {
+            Ok(find(store, topic, key, count_max, begin_ms, end_ms))
+        })
+    }
+
+    fn index_tick(&self, py: Python<'_>, now_ms: i64, utc_offset_s: i32) -> PyResult<u64> {
+        self.0
+            .run(py, |store| Ok(store.index_tick(now_ms, utc_offset_s)?))
+    }
+
+    fn index_status(&self, py: Python<'_>) -> PyResult<IndexStatus> {
+        let status = self.0.run(py, |store| Ok(store.index_status()))?;
+        Ok(IndexStatus {
+            position: status.position,
+            file_count: status.file_count,
+            end_timestamp_ms: status.end_timestamp_ms,
+            end_position: status.end_position,
+            damaged_count: status.damaged_count,
+        })
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<u64> {

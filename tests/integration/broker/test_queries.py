@@ -1,0 +1,140 @@
+"""Finding messages by key (request 12), through the index that the agent builds."""
+
+import time
+
+from regent_engine import parse_offset_message_id
+
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import Client, bodies
+from workers.broker.server import BrokerServer
+
+EVER = {"beginTimestamp": 0, "endTimestamp": 2**63 - 1}
+UNIQUE = {"_UNIQUE_KEY_QUERY": "true"}
+
+
+async def query(client: Client, key: str, topic: str = "T", **fields: object):
+    given = {"topic": topic, "key": key, "maxNum": 10} | EVER | fields
+    return await client.call(RequestCode.QUERY_MESSAGE, given)
+
+
+def indexed(server: BrokerServer) -> None:
+    """Take the index thread's turn at once."""
+    while server.store.index_tick(time.time_ns() // 1_000_000, 0) > 0:
+        pass
+
+
+async def test_messages_are_found_by_their_keys_the_oldest_first(broker, client):
+    await client.send("T", b"one", properties={"KEYS": "k1 k2", "UNIQ_KEY": "U1"})
+    await client.send("T", b"two", properties={"KEYS": "k2", "UNIQ_KEY": "U2"})
+    await client.send("Other", b"three", properties={"KEYS": "k2", "UNIQ_KEY": "U2"})
+    indexed(broker)
+
+    both, one, unique = [await query(client, key) for key in ("k2", "k1", "U2")]
+    newest = await query(client, "k2", maxNum=1)
+
+    assert [bodies(answer) for answer in (both, one, unique)] == [
+        [b"one", b"two"],
+        [b"one"],
+        [b"two"],
+    ]
+    assert bodies(newest) == [b"two"]
+    status = broker.store.index_status()
+    assert int(both.ext["indexLastUpdatePhyoffset"]) == status.end_position
+    assert int(both.ext["indexLastUpdateTimestamp"]) == status.end_timestamp_ms
+
+
+async def test_a_query_by_unique_key_sees_only_those_and_as_many_as_stock_gives(broker, client):
+    await client.send("T", b"keys", properties={"KEYS": "U1", "UNIQ_KEY": "other"})
+    for number in range(34):
+        await client.send("T", b"%d" % number, properties={"UNIQ_KEY": "U1"})
+    indexed(broker)
+
+    found = await query(client, "U1", maxNum=1, **UNIQUE)
+
+    assert bodies(found) == [b"%d" % number for number in range(2, 34)]
+
+
+async def test_a_key_given_by_the_broker_is_indexed_too(broker, client):
+    sent = await client.send("T", b"x")
+    indexed(broker)
+
+    found = await query(client, sent.ext["transactionId"], **UNIQUE)
+
+    assert bodies(found) == [b"x"]
+
+
+async def test_messages_are_found_by_tags(broker, client):
+    await client.send("T", b"red", properties={"TAGS": "red"})
+    await client.send("T", b"blue", properties={"TAGS": "blue"})
+    indexed(broker)
+
+    found = await query(client, "red", indexType="T")
+    as_key = await query(client, "red")
+
+    assert bodies(found) == [b"red"]
+    assert as_key.code == 22
+
+
+async def test_what_is_not_there_is_answered_as_not_found(broker, client):
+    await client.send("T", b"x", properties={"KEYS": "k"})
+    indexed(broker)
+
+    answers = [
+        await query(client, "absent"),
+        await query(client, "k", topic="Other"),
+        await query(client, "k", maxNum=0),
+        await query(client, "k", maxNum=-1),
+        await query(client, "k", beginTimestamp=0, endTimestamp=1),
+    ]
+
+    assert {answer.code for answer in answers} == {22}
+    assert answers[0].remark == "can not find message, maybe time range not correct"
+
+
+async def test_a_query_without_its_fields_is_refused(client):
+    refused = await client.call(RequestCode.QUERY_MESSAGE, {"topic": "T", "key": "k"})
+
+    assert refused.code == 1
+
+
+async def test_an_answer_stays_within_a_frame(start_broker, connect):
+    server = await start_broker(mappedFileSizeCommitLog=str(32 << 20))
+    client = await connect(server)
+    for number in range(5):
+        body = b"%d" % number + bytes(4_000_000)
+        sent = await client.send("T", body, properties={"KEYS": "large"})
+        assert sent.code == 0
+    indexed(server)
+
+    found = await query(client, "large")
+
+    assert [body[:1] for body in bodies(found)] == [b"2", b"3", b"4"]
+
+
+async def test_the_index_survives_a_restart(start_broker, connect):
+    server = await start_broker()
+    client = await connect(server)
+    sent = await client.send("T", b"kept", properties={"KEYS": "k"})
+    # Nothing waits for the index: stopping completes it.
+    await server.close()
+    names = [path.name for path in (server.settings.root_dir / "index").iterdir()]
+
+    again = await start_broker()
+    found = await query(await connect(again), "k")
+
+    assert bodies(found) == [b"kept"]
+    _, _, position = parse_offset_message_id(sent.ext["msgId"])
+    assert again.store.index_status().end_position == position
+    assert [(len(name), name.isdecimal()) for name in names] == [(17, True)]
+
+
+async def test_a_disabled_index_finds_nothing_and_costs_no_file(start_broker, connect):
+    server = await start_broker(messageIndexEnable="false")
+    client = await connect(server)
+    await client.send("T", b"x", properties={"KEYS": "k"})
+    indexed(server)
+
+    found = await query(client, "k")
+
+    assert found.code == 22
+    assert not (server.settings.root_dir / "index").exists()

@@ -1,0 +1,82 @@
+"""The key index through the Python face; what it holds is the commit log crate's to test."""
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from regent_engine import Store, StoreError, encode_properties
+
+NOW_MS = 1_758_000_000_000
+
+
+def store_of(root: Path, **settings: int) -> Store:
+    counts = {"index_slot_count": 100, "index_entry_count": 1000} | settings
+    return Store(
+        str(root),
+        segment_size_bytes=1 << 16,
+        queue_file_size_bytes=2000,
+        **counts,  # type: ignore[arg-type]
+    )
+
+
+def append(store: Store, body: bytes, **properties: str) -> int:
+    return store.append("Orders", 0, body, encode_properties(properties)).log_position
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file grow beyond 1 MiB, which the engine cannot tell from a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_message_is_found_by_each_kind_of_key(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    position = append(store, b"x", UNIQ_KEY="U", KEYS="k1 k2", TAGS="red")
+
+    left = store.index_tick(NOW_MS, 3600)
+
+    assert left == 0
+    assert store.find_by_key("Orders", "k2") == [position]
+    assert store.find_by_key("Orders", "U", kind="unique_key") == [position]
+    assert store.find_by_key("Orders", "red", kind="tags") == [position]
+    assert store.find_by_key("Orders", "red") == []
+    assert store.find_by_key("Orders", "k1", end_ms=NOW_MS) == []
+    assert [path.name for path in (tmp_path / "index").iterdir()] == ["20250916062000000"]
+    status = store.index_status()
+    assert (status.position, status.file_count) == (store.max_position, 1)
+    assert (status.end_position, status.damaged_count) == (position, 0)
+    store.close()
+
+
+def test_a_kind_of_key_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+
+    with pytest.raises(ValueError, match="kind is key, unique_key or tags"):
+        store.find_by_key("Orders", "k", kind="other")  # type: ignore[arg-type]
+
+    store.close()
+
+
+def test_a_full_disk_holds_up_the_index_and_nothing_else(tmp_path: Path) -> None:
+    store = store_of(tmp_path, index_slot_count=1 << 20)
+    first = append(store, b"before", KEYS="k")
+
+    with full_disk():
+        with pytest.raises(StoreError) as refused:
+            store.index_tick(NOW_MS, 0)
+        second = append(store, b"meanwhile", KEYS="k")
+
+    assert refused.value.code == "disk_full"
+    assert list((tmp_path / "index").iterdir()) == []
+    assert store.index_status().position == 0
+    while store.index_tick(NOW_MS, 0) > 0:
+        pass
+    assert store.find_by_key("Orders", "k") == [second, first]
+    store.close()

@@ -1,0 +1,82 @@
+"""Keep the key index close behind the log, off the loop.
+
+One thread indexes what was appended since its last turn. The index is derived from the log: while
+it cannot be written nothing else suffers, and the next turn goes on where this one failed.
+"""
+
+# ruff: noqa: D102 - the store's own methods are documented by the engine
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import structlog
+from regent_engine import StoreError
+
+# How long a message may stay unknown to queries by key; a turn without work costs microseconds.
+INTERVAL_MS: Final = 100
+# What is not indexed at a stop is indexed after the next start, at the price of a later answer.
+_CATCH_UP_S_MAX: Final = 5.0
+_JOIN_TIMEOUT_S: Final = 10.0
+
+log = structlog.get_logger()
+
+
+class IndexableStore(Protocol):
+    """What of a store the indexer needs."""
+
+    def index_tick(self, now_ms: int, utc_offset_s: int) -> int: ...
+
+
+class Indexer:
+    """Owns the index thread."""
+
+    def __init__(
+        self, store: IndexableStore, *, clock: Callable[[], int], interval_ms: int = INTERVAL_MS
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._interval_s = interval_ms / 1000
+        self._stopping = threading.Event()
+        self._stop_at = float("inf")
+        self._failure: str | None = None
+        self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to index; called once."""
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """Index what is left, unless that takes long, and end the thread."""
+        self._stop_at = time.monotonic() + _CATCH_UP_S_MAX
+        self._stopping.set()
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join, _JOIN_TIMEOUT_S)
+
+    def _run(self) -> None:
+        is_last = False
+        while not is_last:
+            is_last = self._stopping.wait(self._interval_s)
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        try:
+            while self._tick() > 0 and time.monotonic() < self._stop_at:
+                pass
+        except StoreError as error:
+            self._report(error)
+        else:
+            self._failure = None
+
+    def _tick(self) -> int:
+        now_ms = self._clock()
+        # Stock names index files by the local time, daylight saving included.
+        utc_offset_s = time.localtime(now_ms / 1000).tm_gmtoff
+        return self._store.index_tick(now_ms, utc_offset_s)
+
+    def _report(self, error: StoreError) -> None:
+        """Say once what keeps the index from growing, not at every turn."""
+        if self._failure != str(error):
+            self._failure = str(error)
+            log.error("index_not_written", code=error.code, reason=str(error))

@@ -1,0 +1,320 @@
+//! The key index: files that say where in the log messages with a key lie (storage-and-ha.md 4).
+//!
+//! It is derived from the log, record by record and in its order, behind the appends: an append
+//! knows nothing of it. The newest file says how far it is: its last entry's record is the last one
+//! that is indexed, at least in part. What may be wrong is removed and built again.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Mutex, MutexGuard, RwLock};
+
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::files::{create_dir, list, remove_file, sync_dir};
+use crate::log::SharedLog;
+
+mod build;
+mod file;
+mod keys;
+mod layout;
+mod search;
+mod stamp;
+
+use build::Build;
+use file::IndexFile;
+pub(crate) use layout::Shape;
+
+/// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
+const DAMAGED_NAME: &str = "damaged";
+
+/// How far the key index is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IndexStatus {
+    /// Every record before this log position is indexed.
+    pub position: u64,
+    /// Files of the index.
+    pub file_count: usize,
+    /// Store time of the newest entry.
+    pub end_timestamp_ms: i64,
+    /// Log position of the newest entry.
+    pub end_position: u64,
+    /// Files set aside as damaged since the store was opened.
+    pub damaged_count: u64,
+}
+
+/// Which files are believed when a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// All of them: the store was closed.
+    All,
+    /// Those that were flushed before the checkpoint, which holds this time, was written.
+    FlushedBefore(i64),
+    /// Those that make sense, and none is touched: the store is read-only. What a search finds is
+    /// checked by the log in any case.
+    ReadOnly,
+}
+
+impl Trust {
+    /// Whether a file that follows others, of which the newest ended at a time, is on the disk.
+    ///
+    /// After an unclean stop only a full one is that is no newer than the checkpoint. Times may
+    /// stand still or go back, so that it must also be newer than all before it, or the
+    /// checkpoint may speak of one of those.
+    fn believes(self, file: &IndexFile, newest_ms: i64) -> bool {
+        let end_ms = file.header.end_timestamp_ms;
+        match self {
+            Self::All | Self::ReadOnly => true,
+            Self::FlushedBefore(flushed_ms) => {
+                file.is_full() && newest_ms < end_ms && end_ms <= flushed_ms
+            }
+        }
+    }
+}
+
+/// All index files, and how the next entries are made.
+#[derive(Debug)]
+pub(crate) struct Index {
+    dir: PathBuf,
+    shape: Shape,
+    /// Oldest first. Searches hold it shared, and only the holder of `build` changes it.
+    files: RwLock<Vec<IndexFile>>,
+    build: Mutex<Build>,
+    position: AtomicU64,
+    damaged_count: AtomicU64,
+}
+
+impl Index {
+    /// Loads the files that can be trusted and removes the others.
+    pub(crate) fn load(
+        config: &StoreConfig,
+        dir: PathBuf,
+        log: &SharedLog,
+        trust: Trust,
+    ) -> Result<Self, StoreError> {
+        let index = Self {
+            files: RwLock::new(Vec::new()),
+            build: Mutex::new(Build::default()),
+            position: AtomicU64::new(0),
+            damaged_count: AtomicU64::new(0),
+            dir,
+            shape: shape_of(config),
+        };
+        let stamps = list_stamps(&index.dir)?;
+        let first_refused = index.load_files(&stamps, trust)?;
+        if trust == Trust::ReadOnly {
+            return Ok(index);
+        }
+        if let Some((at, is_damaged)) = first_refused {
+            // The last first: none may be kept behind a gap.
+            index.remove_files(&stamps[at + 1..])?;
+            // What was not known to be on the disk may hold anything, and that is no damage.
+            if is_damaged && trust == Trust::All {
+                index.set_aside(stamps[at])?;
+            } else {
+                index.remove_files(&stamps[at..=at])?;
+            }
+        }
+        index.cut(log)?;
+        Ok(index)
+    }
+
+    /// Loads files up to the first that is not to be believed; tells which that is, and whether
+    /// it contradicts itself.
+    fn load_files(
+        &self,
+        stamps: &[u64],
+        trust: Trust,
+    ) -> Result<Option<(usize, bool)>, StoreError> {
+        let mut files = self.files.write();
+        let mut newest_ms = i64::MIN;
+        for (at, stamp) in stamps.iter().enumerate() {
+            let opened = IndexFile::open(&self.dir, *stamp, self.shape)?;
+            let follows = |file: &IndexFile| {
+                let last = files.last();
+                last.is_none_or(|last| last.header.end_position <= file.header.begin_position)
+            };
+            let Some(file) = opened.filter(follows) else {
+                return Ok(Some((at, true)));
+            };
+            if !trust.believes(&file, newest_ms) {
+                return Ok(Some((at, false)));
+            }
+            newest_ms = newest_ms.max(file.header.end_timestamp_ms);
+            files.push(file);
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn status(&self) -> IndexStatus {
+        let files = self.files.read();
+        let end = files.last().map(|file| file.header).unwrap_or_default();
+        IndexStatus {
+            position: self.position.load(Ordering::Acquire),
+            file_count: files.len(),
+            end_timestamp_ms: end.end_timestamp_ms,
+            end_position: end.end_position,
+            damaged_count: self.damaged_count.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Store time up to which full files are on the disk: what the checkpoint says (5.2).
+    pub(crate) fn durable_timestamp_ms(&self) -> i64 {
+        let files = self.files.read();
+        let durable = files
+            .iter()
+            .filter(|file| file.is_full() && file.is_durable());
+        durable
+            .map(|file| file.header.end_timestamp_ms)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Forgets every record at or behind the end of the log, which a truncation or a crash may
+    /// have moved (D10, trap 51).
+    ///
+    /// A file that reaches that far goes as a whole: its remaining keys are built again.
+    fn cut(&self, log: &SharedLog) -> Result<(), StoreError> {
+        let mut build = self.build.lock();
+        let end = log.max_position();
+        let reaches = |file: &IndexFile| file.header.end_position >= end;
+        let first = self.files.read().iter().position(reaches);
+        if let Some(first) = first {
+            self.remove_from(first)?;
+        }
+        self.resume(&mut build, log)
+    }
+
+    /// Removes files all of whose records lie before `min_position`, but never the newest (4.4).
+    pub(crate) fn expire(&self, min_position: u64) -> Result<(), StoreError> {
+        let _build = self.build.lock();
+        self.remove_expired(min_position)
+    }
+
+    fn remove_expired(&self, min_position: u64) -> Result<(), StoreError> {
+        let mut has_removed = false;
+        loop {
+            let expired = {
+                let files = self.files.read();
+                let oldest = files.first().filter(|_| files.len() > 1);
+                oldest
+                    .filter(|file| file.header.end_position < min_position)
+                    .map(|file| file.path().to_path_buf())
+            };
+            let Some(path) = expired else { break };
+            remove_file(&path)?;
+            self.files.write().remove(0);
+            has_removed = true;
+        }
+        if has_removed {
+            sync_dir(&self.dir)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the first damaged file aside, and removes those behind it.
+    fn remove_damaged(&self, build: &mut Build) -> Result<(), StoreError> {
+        let damaged = {
+            let files = self.files.read();
+            let at = files.iter().position(IndexFile::is_damaged);
+            at.map(|at| (at, files[at].stamp))
+        };
+        let Some((at, stamp)) = damaged else {
+            return Ok(());
+        };
+        build.must_resume = true;
+        self.remove_from(at + 1)?;
+        self.set_aside(stamp)?;
+        self.files.write().truncate(at);
+        Ok(())
+    }
+
+    /// Removes the files from the given one on, the newest first, so that no gap ever shows.
+    fn remove_from(&self, first: usize) -> Result<(), StoreError> {
+        let mut has_removed = false;
+        loop {
+            let newest = {
+                let files = self.files.read();
+                let newest = files.last().filter(|_| files.len() > first);
+                newest.map(|file| file.path().to_path_buf())
+            };
+            let Some(path) = newest else { break };
+            remove_file(&path)?;
+            self.files.write().pop();
+            has_removed = true;
+        }
+        if has_removed {
+            sync_dir(&self.dir)?;
+        }
+        Ok(())
+    }
+
+    fn remove_files(&self, stamps: &[u64]) -> Result<(), StoreError> {
+        if stamps.is_empty() {
+            return Ok(());
+        }
+        for stamp in stamps.iter().rev() {
+            remove_file(&file::file_path(&self.dir, *stamp))?;
+        }
+        sync_dir(&self.dir)
+    }
+
+    fn set_aside(&self, stamp: u64) -> Result<(), StoreError> {
+        let path = file::file_path(&self.dir, stamp);
+        match fs::rename(&path, self.dir.join(DAMAGED_NAME)) {
+            Ok(()) => {}
+            // An earlier attempt came that far.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::io(&path, error)),
+        }
+        self.damaged_count.fetch_add(1, Ordering::Relaxed);
+        sync_dir(&self.dir)
+    }
+
+    /// Keeps the index as it is while the returned value lives.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
+        self.build.lock()
+    }
+
+    /// Flushes every file; only the newest can have anything to flush.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.files.read().iter().try_for_each(IndexFile::flush)
+    }
+
+    fn create_file(&self, stamp: u64) -> Result<(), StoreError> {
+        if !self.dir.exists() {
+            create_dir(&self.dir)?;
+            sync_dir(self.dir.parent().unwrap_or(Path::new("/")))?;
+        }
+        let created = {
+            let files = self.files.read();
+            let last = files.last();
+            // Names rise with the files, whatever the clock does.
+            let stamp = last.map_or(stamp, |last| stamp.max(last.stamp + 1));
+            IndexFile::create(&self.dir, stamp, self.shape, last.map(|last| &last.header))?
+        };
+        self.files.write().push(created);
+        sync_dir(&self.dir)
+    }
+}
+
+pub(crate) fn shape_of(config: &StoreConfig) -> Shape {
+    Shape {
+        slot_count: config.index_slot_count,
+        entry_count: config.index_entry_count,
+    }
+}
+
+/// Names of the index files in a directory, the oldest first; other names are left alone.
+fn list_stamps(dir: &Path) -> Result<Vec<u64>, StoreError> {
+    let stamp_of = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        let is_stamp = name.len() == 17 && name.bytes().all(|byte| byte.is_ascii_digit());
+        is_stamp.then(|| name.parse().ok()).flatten()
+    };
+    let mut stamps: Vec<u64> = list(dir)?.into_iter().filter_map(stamp_of).collect();
+    stamps.sort_unstable();
+    Ok(stamps)
+}

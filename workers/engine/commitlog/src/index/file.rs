@@ -1,0 +1,307 @@
+//! One index file: entries chained from hash slots (storage-and-ha.md 4.2, 4.3).
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::layout::{ENTRY_SIZE, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
+use crate::cursor::{Reader, Writer};
+use crate::error::StoreError;
+use crate::files::{create_segment, open_segment, preallocate, remove_file};
+use crate::sys::ExclusiveMap;
+
+/// Disk blocks are given to entries in slices, or an idle store would hold 400 MB for its index.
+const SLICE_SIZE_BYTES: u64 = 4 << 20;
+
+/// One key of one record, to be put into a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IndexedKey {
+    pub(crate) hash: i32,
+    pub(crate) log_position: u64,
+    pub(crate) store_timestamp_ms: i64,
+}
+
+/// An entry as it is stored.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key_hash: i32,
+    log_position: u64,
+    elapsed_s: i32,
+    previous: i32,
+}
+
+/// An index file, mapped; whoever writes it holds it exclusively.
+#[derive(Debug)]
+pub(crate) struct IndexFile {
+    /// Its name as a number.
+    pub(crate) stamp: u64,
+    path: PathBuf,
+    shape: Shape,
+    pub(crate) header: Header,
+    file: File,
+    map: ExclusiveMap,
+    /// Bytes before this have disk blocks.
+    allocated: u64,
+    /// Whether all of it is on the disk.
+    is_durable: AtomicBool,
+    /// Whether something in it cannot be, so that it must be built anew.
+    is_damaged: AtomicBool,
+}
+
+impl IndexFile {
+    /// Creates an empty file that continues the one with the given header.
+    ///
+    /// Header and slots get disk blocks now, since the first key may need any of them, entries as
+    /// they come (D24). Pages are not populated: a key touches two of 100 000.
+    pub(crate) fn create(
+        dir: &Path,
+        stamp: u64,
+        shape: Shape,
+        previous: Option<&Header>,
+    ) -> Result<Self, StoreError> {
+        let path = file_path(dir, stamp);
+        let size = shape.file_size();
+        let allocated = size.min(shape.entry_at(FIRST_NUMBER) as u64 + SLICE_SIZE_BYTES);
+        let file = create_segment(&path, size, allocated)?;
+        let header = Header::after(previous);
+        let mapped = Self::map(stamp, path.clone(), shape, file, header);
+        let mut created = match mapped {
+            Ok(created) => created,
+            Err(error) => {
+                remove_file(&path)?;
+                return Err(error);
+            }
+        };
+        created.allocated = allocated;
+        created.write_header();
+        Ok(created)
+    }
+
+    /// Opens a file whose content is on the disk; `None` when it is not an index file of this
+    /// shape or contradicts itself.
+    pub(crate) fn open(dir: &Path, stamp: u64, shape: Shape) -> Result<Option<Self>, StoreError> {
+        let path = file_path(dir, stamp);
+        let file = open_segment(&path)?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| StoreError::io(&path, error))?;
+        if metadata.len() != shape.file_size() {
+            return Ok(None);
+        }
+        let mut opened = Self::map(stamp, path, shape, file, Header::default())?;
+        opened.is_durable = AtomicBool::new(true);
+        let Some(header) = Header::decode(opened.map.bytes()) else {
+            return Ok(None);
+        };
+        opened.header = header;
+        Ok(opened.is_plausible().then_some(opened))
+    }
+
+    fn map(
+        stamp: u64,
+        path: PathBuf,
+        shape: Shape,
+        file: File,
+        header: Header,
+    ) -> Result<Self, StoreError> {
+        let map = ExclusiveMap::new(&file);
+        let map = map.and_then(|map| map.advise_random().map(|()| map));
+        let map = map.map_err(|error| StoreError::io(&path, error))?;
+        Ok(Self {
+            stamp,
+            path,
+            shape,
+            header,
+            file,
+            map,
+            allocated: 0,
+            is_durable: AtomicBool::new(false),
+            is_damaged: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether header, first and last entry agree.
+    fn is_plausible(&self) -> bool {
+        let Header {
+            begin_position,
+            end_position,
+            used_slot_count,
+            next_number,
+            ..
+        } = self.header;
+        let last = next_number - 1;
+        let has_counts = next_number <= self.shape.entry_count
+            && used_slot_count <= self.shape.slot_count.min(last)
+            && (used_slot_count > 0) == (last > 0)
+            && begin_position <= end_position;
+        let starts_at = |number, position| {
+            self.entry(number)
+                .is_some_and(|entry| entry.log_position == position)
+        };
+        has_counts
+            && (last == 0
+                || starts_at(FIRST_NUMBER, begin_position) && starts_at(last, end_position))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.header.next_number >= self.shape.entry_count
+    }
+
+    pub(crate) fn is_durable(&self) -> bool {
+        self.is_durable.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn mark_damaged(&self) {
+        self.is_damaged.store(true, Ordering::Release);
+    }
+
+    /// Adds a key; the file is not full.
+    pub(crate) fn put(&mut self, key: &IndexedKey) -> Result<(), StoreError> {
+        assert!(!self.is_full(), "put into a full index file");
+        let number = self.header.next_number;
+        let at = self.shape.entry_at(number);
+        self.reserve(at + ENTRY_SIZE)?;
+        let slot_at = self.shape.slot_at(key.hash);
+        let previous = self.newest_number(slot_at);
+        let elapsed_s = self.header.elapsed_s(key.store_timestamp_ms);
+        let bytes = self.map.bytes_mut();
+        let mut out = Writer::new(&mut bytes[at..at + ENTRY_SIZE]);
+        out.put_i32(key.hash);
+        out.put_u64(key.log_position);
+        out.put_i32(elapsed_s);
+        out.put_u32(previous);
+        Writer::new(&mut bytes[slot_at..]).put_u32(number);
+        let header = &mut self.header;
+        if number == FIRST_NUMBER {
+            header.begin_position = key.log_position;
+            header.begin_timestamp_ms = key.store_timestamp_ms;
+        }
+        header.used_slot_count += u32::from(previous == 0);
+        header.next_number += 1;
+        header.end_position = key.log_position;
+        header.end_timestamp_ms = key.store_timestamp_ms;
+        self.write_header();
+        Ok(())
+    }
+
+    fn write_header(&mut self) {
+        *self.is_durable.get_mut() = false;
+        self.header.encode(&mut self.map.bytes_mut()[..HEADER_SIZE]);
+    }
+
+    /// Makes sure that everything before `to` has disk blocks.
+    ///
+    /// A file that was opened may have holes in front of that too: stock allocates none.
+    fn reserve(&mut self, to: usize) -> Result<(), StoreError> {
+        let to = to as u64;
+        if to > self.allocated {
+            let end = self.shape.file_size().min(to + SLICE_SIZE_BYTES);
+            let reserved = preallocate(&self.file, self.allocated, end);
+            reserved.map_err(|error| StoreError::io(&self.path, error))?;
+            self.allocated = end;
+        }
+        Ok(())
+    }
+
+    /// Number of the newest entry of a slot's chain; 0 when it has none, or an impossible one.
+    fn newest_number(&self, slot_at: usize) -> u32 {
+        let stored = self
+            .map
+            .bytes()
+            .get(slot_at..)
+            .and_then(|bytes| Reader::new(bytes).u32());
+        stored
+            .filter(|number| *number < self.header.next_number)
+            .unwrap_or(0)
+    }
+
+    fn entry(&self, number: u32) -> Option<Entry> {
+        let mut input = Reader::new(self.map.bytes().get(self.shape.entry_at(number)..)?);
+        Some(Entry {
+            key_hash: input.i32()?,
+            log_position: u64::try_from(input.i64()?).ok()?,
+            elapsed_s: input.i32()?,
+            previous: input.i32()?,
+        })
+    }
+
+    /// Hashes of the newest entries that belong to the record at `position`, newest first.
+    pub(crate) fn newest_of(&self, position: u64) -> impl Iterator<Item = i32> {
+        (FIRST_NUMBER..self.header.next_number)
+            .rev()
+            .map_while(|number| self.entry(number))
+            .take_while(move |entry| entry.log_position == position)
+            .map(|entry| entry.key_hash)
+    }
+
+    /// Whether a query for these times looks into this file; inclusive, in stock's three cases.
+    pub(crate) fn is_in_range(&self, begin_ms: i64, end_ms: i64) -> bool {
+        let own = self.header.begin_timestamp_ms..=self.header.end_timestamp_ms;
+        (begin_ms < *own.start() && end_ms > *own.end())
+            || own.contains(&begin_ms)
+            || own.contains(&end_ms)
+    }
+
+    /// Hands out the log positions of a hash whose times lie in the range, newest first, while
+    /// `wants_more` says so (storage-and-ha.md 4.3).
+    ///
+    /// Times are exact to a second, but for the first entry of a file that continues another: its
+    /// seconds count from there. A chain that does not go down, or leaves the file's part of the
+    /// log, is damage: the search ends there.
+    pub(crate) fn select(
+        &self,
+        key_hash: i32,
+        (begin_ms, end_ms): (i64, i64),
+        mut wants_more: impl FnMut(u64) -> bool,
+    ) {
+        let own = self.header.begin_position..=self.header.end_position;
+        let mut number = self.newest_number(self.shape.slot_at(key_hash));
+        while number != 0 {
+            let entry = self.entry(number).filter(|entry| {
+                let goes_down = i64::from(entry.previous) < i64::from(number);
+                goes_down && entry.elapsed_s >= 0 && own.contains(&entry.log_position)
+            });
+            let Some(entry) = entry else {
+                self.mark_damaged();
+                return;
+            };
+            let elapsed_ms = i64::from(entry.elapsed_s) * 1000;
+            let time_ms = self.header.begin_timestamp_ms.saturating_add(elapsed_ms);
+            let is_match = entry.key_hash == key_hash && (begin_ms..=end_ms).contains(&time_ms);
+            if is_match && !wants_more(entry.log_position) || time_ms < begin_ms {
+                return;
+            }
+            number = u32::try_from(entry.previous).unwrap_or(0);
+        }
+    }
+
+    /// Writes everything to the disk. After a failure nobody knows what is there.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        if self.is_durable() {
+            return Ok(());
+        }
+        let flushed = self.map.flush(0, self.map.bytes().len());
+        flushed.map_err(|error| {
+            self.mark_damaged();
+            StoreError::io(&self.path, error)
+        })?;
+        self.is_durable.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Where a file lies: its name has 17 digits.
+pub(super) fn file_path(dir: &Path, stamp: u64) -> PathBuf {
+    dir.join(format!("{stamp:017}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! What the store answers.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// Where an appended message went.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Appended {
+    pub(crate) queue_offset: u64,
+    pub(crate) log_position: u64,
+    pub(crate) size: u32,
+    pub(crate) store_timestamp_ms: i64,
+    pub(crate) message_id: String,
+}
+
+/// What a queue read found.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct ReadResult {
+    pub(crate) status: &'static str,
+    pub(crate) next_offset: u64,
+    pub(crate) min_offset: u64,
+    pub(crate) max_offset: u64,
+    pub(crate) count: usize,
+    pub(crate) body: Py<PyBytes>,
+}
+
+/// Messages and record bytes appended since the store was opened.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Counters {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) topics: Py<PyDict>,
+}
+
+/// How far the key index is.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct IndexStatus {
+    pub(crate) position: u64,
+    pub(crate) file_count: usize,
+    pub(crate) end_timestamp_ms: i64,
+    pub(crate) end_position: u64,
+    pub(crate) damaged_count: u64,
+}
+
+/// The first damage in a log, which makes its store read-only.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Damage {
+    pub(crate) position: u64,
+    pub(crate) kind: String,
+    pub(crate) next_valid_position: Option<u64>,
+    pub(crate) reason: String,
+}
