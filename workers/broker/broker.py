@@ -6,6 +6,7 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 
 import random
 from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from typing import Protocol
 
 import structlog
@@ -38,10 +39,20 @@ from workers.broker.message import REAL_QUEUE_ID, REAL_TOPIC, Message, turn_asid
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.queue_locks import QueueLocks
+from workers.broker.resources import disk_of
+from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
 
 log = structlog.get_logger()
+
+
+class WriteBlock(StrEnum):
+    """Why messages are refused although the store would take them."""
+
+    STOPPING = "the broker is stopping"
+    FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
+    DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
 
 
 class Resumable(Protocol):
@@ -99,15 +110,32 @@ class Broker:
             on_failure=self._on_flush_failure,
         )
         self.indexer = Indexer(store, clock=clock)
+        self.cleaner = Cleaner(
+            store,
+            settings,
+            clock=clock,
+            measure=lambda: disk_of(settings.commit_log_dir or settings.root_dir),
+            set_full=self._on_disk_full,
+        )
         self.name_servers: NameServers | None = None
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
-        self.is_writable = self.damage is None
+        self._blocks: set[WriteBlock] = set()
 
-    def set_writable(self, *, is_writable: bool) -> None:
-        """Accept or refuse messages from now on."""
-        self.is_writable = is_writable
-        self.hot.set_writable(is_writable)
+    @property
+    def is_writable(self) -> bool:
+        """Tell whether messages are accepted."""
+        return self.damage is None and not self._blocks
+
+    def block_writes(self, block: WriteBlock) -> None:
+        """Refuse messages from now on, for one reason more."""
+        self._blocks.add(block)
+        self.hot.set_writable(False, block)  # noqa: FBT003 - the engine's name for it
+
+    def unblock_writes(self, block: WriteBlock) -> None:
+        """Take a reason away; without another one, messages are accepted again."""
+        self._blocks.discard(block)
+        self.hot.set_writable(not self._blocks, next(iter(self._blocks), None))
 
     def check_writable(self) -> None:
         """Pass while messages are accepted.
@@ -117,8 +145,8 @@ class Broker:
         """
         if self.damage is not None:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
-        if not self.is_writable:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the broker does not accept messages")
+        for block in self._blocks:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, block)
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.
@@ -344,6 +372,12 @@ class Broker:
         if self.name_servers is not None:
             self.name_servers.poke()
 
+    def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - all there is to tell
+        if is_full:
+            self.block_writes(WriteBlock.DISK_FULL)
+        else:
+            self.unblock_writes(WriteBlock.DISK_FULL)
+
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
-        self.set_writable(is_writable=False)
+        self.block_writes(WriteBlock.FLUSH_FAILED)

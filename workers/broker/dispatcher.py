@@ -23,6 +23,7 @@ from workers.broker.processors import (
     groups,
     inspection,
     locks,
+    maintenance,
     offsets,
     pulling,
     send_back,
@@ -69,6 +70,8 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_BROKER_CONFIG: inspection.on_get_config,
     RequestCode.GET_BROKER_RUNTIME_INFO: inspection.on_get_runtime_info,
     RequestCode.QUERY_MESSAGE: inspection.on_query_message,
+    RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: maintenance.on_clean,
+    RequestCode.DELETE_EXPIRED_COMMITLOG: maintenance.on_clean,
     RequestCode.VIEW_MESSAGE_BY_ID: inspection.on_view_message,
     RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
 }

@@ -10,7 +10,14 @@ class Disk:
     """The size of the file system that holds the store."""
 
     total_bytes: int
+    used_bytes: int
     free_bytes: int
+
+    @property
+    def used_percent(self) -> int:
+        """Give the share that is used of what ordinary processes may use, rounded up."""
+        usable_bytes = self.used_bytes + self.free_bytes
+        return -(-self.used_bytes * 100 // usable_bytes) if usable_bytes else 100
 
 
 def disk_of(path: Path) -> Disk:
@@ -18,6 +25,7 @@ def disk_of(path: Path) -> Disk:
     figures = os.statvfs(path)
     return Disk(
         total_bytes=figures.f_blocks * figures.f_frsize,
+        used_bytes=(figures.f_blocks - figures.f_bfree) * figures.f_frsize,
         free_bytes=figures.f_bavail * figures.f_frsize,
     )
 

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 from regent_engine import Store
 
-from workers.broker.broker import Broker
+from workers.broker.broker import Broker, WriteBlock
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
@@ -113,6 +113,8 @@ class BrokerServer:
             asyncio.create_task(broker.state.save_periodically(), name="save"),
             asyncio.create_task(self._keep_house(), name="keep-house"),
         ]
+        if broker.damage is None:
+            self._tasks.append(asyncio.create_task(broker.cleaner.run(), name="clean"))
         for task in (*links, *self._tasks):
             task.add_done_callback(self._on_task_done)
         log.info(
@@ -135,7 +137,7 @@ class BrokerServer:
             await broker.name_servers.stop()
         for server in self._servers:
             server.close()
-        broker.set_writable(is_writable=False)
+        broker.block_writes(WriteBlock.STOPPING)
         broker.state.delays.stop()
         await self._drain()
         for task in self._tasks:

@@ -60,6 +60,19 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def _percent(low: int, high: int) -> Callable[[str], int]:
+    """Read a percentage; stock moves one beyond the bounds to the nearer of them."""
+
+    def parse(text: str) -> int:
+        return min(max(_whole(0, 100)(text), low), high)
+
+    return parse
+
+
+def _hours(text: str) -> frozenset[int]:
+    return frozenset(_whole(0, 23)(part.strip()) for part in text.split(";"))
+
+
 def _port(text: str) -> int:
     port = _whole(0, 65535)(text)
     if port in {1, 2}:
@@ -125,8 +138,8 @@ _INTERVAL_MS: Final = _whole(10, 86_400_000)
 class BrokerSettings:
     """Everything a broker agent is told; each field names its stock property.
 
-    `cutDamageAt` is the one that stock has not: an operator's consent to lose a damaged log from
-    that position on.
+    Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on,
+    and `fileReservedSize`, how many bytes of log are kept at most.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
@@ -152,6 +165,15 @@ class BrokerSettings:
     flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
     flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000)
     cut_damage_at: int | None = _stock("cutDamageAt", _whole(0, 10**18 - 1), None)
+    file_reserved_hours: int = _stock("fileReservedTime", _whole(0, 1_000_000), 72)
+    file_reserved_bytes: int | None = _stock("fileReservedSize", _whole(0, 10**18 - 1), None)
+    delete_hours: frozenset[int] = _stock("deleteWhen", _hours, frozenset({4}))
+    disk_max_used_percent: int = _stock("diskMaxUsedSpaceRatio", _percent(10, 95), 75)
+    disk_warning_percent: int = _stock("diskSpaceWarningLevelRatio", _percent(35, 90), 90)
+    disk_forcible_percent: int = _stock("diskSpaceCleanForciblyRatio", _percent(30, 85), 85)
+    clean_forcibly: bool = _stock("cleanFileForciblyEnable", _flag, True)
+    clean_interval_ms: int = _stock("cleanResourceInterval", _INTERVAL_MS, 10_000)
+    delete_interval_ms: int = _stock("deleteCommitLogFilesInterval", _INTERVAL_MS, 100)
     delay_levels_ms: tuple[int, ...] = _stock(
         "messageDelayLevel", parse_delay_levels, parse_delay_levels(DELAY_LEVELS)
     )
@@ -234,12 +256,18 @@ def _spelled(value: Any) -> str:
             return "true" if value else "false"
         case "async" | "sync":
             return f"{value.upper()}_FLUSH"
-        case tuple() if value and isinstance(value[0], int):
-            return " ".join(_delay_spelled(delay_ms) for delay_ms in value)
-        case tuple():
-            return ";".join(f"{host}:{port}" for host, port in value)
+        case frozenset() | tuple():
+            return _list_spelled(value)
         case _:
             return str(value)
+
+
+def _list_spelled(values: frozenset[int] | tuple[Any, ...]) -> str:
+    if isinstance(values, frozenset):
+        return ";".join(f"{hour:02}" for hour in sorted(values))
+    if values and isinstance(values[0], int):
+        return " ".join(_delay_spelled(delay_ms) for delay_ms in values)
+    return ";".join(f"{host}:{port}" for host, port in values)
 
 
 def _delay_spelled(delay_ms: int) -> str:

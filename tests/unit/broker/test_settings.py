@@ -58,9 +58,11 @@ def test_a_damaged_log_is_cut_only_by_consent():
 
 
 def test_properties_without_effect_are_listed_and_kept():
-    loaded = parse_settings({"deleteWhen": "04", "brokerName": "b", "fileReservedTime": "72"})
+    loaded = parse_settings(
+        {"transientStorePoolEnable": "true", "brokerName": "b", "haTransferBatchSize": "32768"}
+    )
 
-    assert loaded.unused == ("deleteWhen", "fileReservedTime")
+    assert loaded.unused == ("haTransferBatchSize", "transientStorePoolEnable")
 
 
 @pytest.mark.parametrize(

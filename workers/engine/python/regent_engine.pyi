@@ -237,6 +237,17 @@ class IndexStatus:
     def damaged_count(self) -> int: ...
 
 @final
+class Expired:
+    """What was deleted for its age, or for want of room."""
+
+    @property
+    def segment_count(self) -> int: ...
+    @property
+    def byte_count(self) -> int: ...
+    @property
+    def queue_file_count(self) -> int: ...
+
+@final
 class Store:
     """One message store: commit log, consume queues and key index in a directory.
 
@@ -337,6 +348,20 @@ class Store:
         """Make everything appended durable and return the position up to which it is."""
     def tick(self, now_ms: int) -> None:
         """Flush queues and write the checkpoint as they fall due."""
+    def expire(
+        self,
+        now_ms: int,
+        *,
+        age_ms: int | None = None,
+        log_bytes_max: int | None = None,
+        is_forced: bool = False,
+        segment_count_max: int = 10,
+    ) -> Expired:
+        """Delete the oldest segments: those so old, those beyond a size of the log, or any.
+
+        Never the newest one, and never one that is not on the disk yet. What was derived from them
+        goes too.
+        """
     @property
     def flushed_position(self) -> int: ...
     @property
@@ -477,7 +502,8 @@ class HotPath:
         self, name: str, *, perm: int, read_queue_count: int, write_queue_count: int
     ) -> None: ...
     def remove_topic(self, name: str) -> None: ...
-    def set_writable(self, writable: bool) -> None: ...
+    def set_writable(self, writable: bool, reason: str | None = None) -> None:
+        """Take sends, or refuse them with code 14 and a reason."""
 
 @final
 class Connection:

@@ -28,6 +28,7 @@ mod message;
 mod prepare;
 mod properties;
 mod queue;
+mod queue_flush;
 mod queue_rebuild;
 mod read;
 mod record;

@@ -12,9 +12,9 @@ use crate::files::sync_file_system;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
 use crate::queue::is_filler;
+use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
-use crate::store::FLUSHED_SINGLY_COUNT_MAX;
 use crate::stored_queue::{StoredQueue, list_queues};
 use crate::table::{QueueTable, SCHEDULE_TOPIC};
 

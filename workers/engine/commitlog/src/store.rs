@@ -1,8 +1,5 @@
 //! A store: opening, flushing, closing, and what all its parts share.
 
-use std::collections::BTreeSet;
-use std::io::ErrorKind;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -13,12 +10,13 @@ use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
-use crate::files::{segment_name, sync_dir, sync_file_system};
+use crate::files::segment_name;
 use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
 use crate::queue::SharedQueue;
+use crate::queue_flush::flush_queues;
 use crate::recovery::{RecoveryReport, recover};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
@@ -26,10 +24,6 @@ use crate::truncation::Truncation;
 const OPEN: u8 = 0;
 const POISONED: u8 = 1;
 const CLOSED: u8 = 2;
-
-/// More touched queues than this are flushed by one sync of their file system: each file on its
-/// own costs a journal commit, which for 10 000 queues adds up to many seconds.
-pub(crate) const FLUSHED_SINGLY_COUNT_MAX: usize = 128;
 
 /// One store directory, open and locked.
 ///
@@ -319,7 +313,7 @@ impl Store {
             )
         };
         let dir = self.directory.consume_queues();
-        self.poisoning(|| flush_all(&touched, &dir))?;
+        self.poisoning(|| flush_queues(&touched, &dir))?;
         flusher.checkpoint.queue_timestamp_ms = timestamp_ms;
         Ok(())
     }
@@ -371,31 +365,4 @@ impl Store {
     pub(crate) fn is_read_only(&self) -> bool {
         self.recovery.damage.is_some()
     }
-}
-
-/// Flushes queues, then the directories of files they created.
-fn flush_all(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<(), StoreError> {
-    if queues.len() > FLUSHED_SINGLY_COUNT_MAX {
-        let ends: Vec<u64> = queues.iter().map(|queue| queue.max_offset()).collect();
-        sync_file_system(dir)?;
-        for (queue, end) in queues.iter().zip(ends) {
-            queue.assume_flushed(end);
-        }
-        return Ok(());
-    }
-    let mut dirs = BTreeSet::new();
-    for queue in queues {
-        queue.flush()?;
-        if queue.take_new_file() {
-            dirs.extend(queue.dir().ancestors().take(3).map(Path::to_path_buf));
-        }
-    }
-    for dir in dirs {
-        match sync_dir(&dir) {
-            // Its topic was deleted meanwhile.
-            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
-            synced => synced?,
-        }
-    }
-    Ok(())
 }

@@ -88,6 +88,8 @@ pub struct HotPath {
     pub(crate) stored_answer: Option<StoredAnswer>,
     topics: RwLock<HotTopics>,
     writable: AtomicBool,
+    /// What senders are told while it is not.
+    refusal: RwLock<String>,
 }
 
 impl HotPath {
@@ -102,6 +104,7 @@ impl HotPath {
             config,
             topics: RwLock::default(),
             writable: AtomicBool::new(true),
+            refusal: RwLock::default(),
         }
     }
 
@@ -128,9 +131,14 @@ impl HotPath {
         self.topics.write().remove(name);
     }
 
-    /// Say whether hot sends are taken or answered with code 14.
-    pub fn set_writable(&self, writable: bool) {
+    /// Say whether hot sends are taken, or answered with code 14 and the reason.
+    pub fn set_writable(&self, writable: bool, reason: &str) {
+        reason.clone_into(&mut self.refusal.write());
         self.writable.store(writable, Ordering::Release);
+    }
+
+    pub(crate) fn refusal(&self) -> RwLockReadGuard<'_, String> {
+        self.refusal.read()
     }
 
     pub(crate) fn is_writable(&self) -> bool {

@@ -186,7 +186,7 @@ impl Call<'_> {
         };
         if !self.is_writable {
             if !header.is_oneway() {
-                asker.not_writable(&mut self.received.replies);
+                asker.not_writable(&mut self.received.replies, &self.hot.refusal());
             }
             return true;
         }

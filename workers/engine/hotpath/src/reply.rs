@@ -67,12 +67,8 @@ impl Asker<'_> {
     }
 
     /// Answer that sends are not taken now.
-    pub(crate) fn not_writable(&self, out: &mut Vec<u8>) {
-        self.refuse(
-            out,
-            SERVICE_NOT_AVAILABLE,
-            "the broker does not take messages now",
-        );
+    pub(crate) fn not_writable(&self, out: &mut Vec<u8>, reason: &str) {
+        self.refuse(out, SERVICE_NOT_AVAILABLE, reason);
     }
 
     /// Answer why the message was not stored.

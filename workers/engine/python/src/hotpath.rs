@@ -75,8 +75,10 @@ impl HotPath {
         py.detach(|| self.0.hot.remove_topic(name));
     }
 
-    fn set_writable(&self, writable: bool) {
-        self.0.hot.set_writable(writable);
+    #[pyo3(signature = (writable, reason=None))]
+    fn set_writable(&self, writable: bool, reason: Option<&str>) {
+        let reason = reason.unwrap_or("the broker does not take messages now");
+        self.0.hot.set_writable(writable, reason);
     }
 }
 

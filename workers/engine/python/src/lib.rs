@@ -13,6 +13,7 @@ mod message;
 mod shared_store;
 mod store;
 mod store_results;
+mod store_upkeep;
 
 use pyo3::prelude::*;
 
@@ -35,5 +36,5 @@ mod regent_engine {
     #[pymodule_export]
     use crate::store::Store;
     #[pymodule_export]
-    use crate::store_results::{Appended, Counters, Damage, IndexStatus, ReadResult};
+    use crate::store_results::{Appended, Counters, Damage, Expired, IndexStatus, ReadResult};
 }

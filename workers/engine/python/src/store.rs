@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
 use regent_remoting::message_id::append_message_id;
@@ -15,7 +15,7 @@ use regent_remoting::message_id::append_message_id;
 use crate::error::{caught, into_python};
 use crate::message::host;
 use crate::shared_store::SharedStore;
-use crate::store_results::{Appended, Counters, Damage, IndexStatus, ReadResult};
+use crate::store_results::{Appended, IndexStatus, ReadResult};
 
 fn now_ms() -> i64 {
     let since = SystemTime::now()
@@ -320,84 +320,5 @@ impl Store {
             end_position: status.end_position,
             damaged_count: status.damaged_count,
         })
-    }
-
-    fn flush(&self, py: Python<'_>) -> PyResult<u64> {
-        self.0.run(py, |store| Ok(store.flush()?))
-    }
-
-    fn tick(&self, py: Python<'_>, now_ms: i64) -> PyResult<()> {
-        self.0.run(py, |store| Ok(store.flush_tick(now_ms)?))
-    }
-
-    #[getter]
-    fn flushed_position(&self, py: Python<'_>) -> PyResult<u64> {
-        self.0.run(py, |store| Ok(store.flushed_position()))
-    }
-
-    #[getter]
-    fn populated_position(&self, py: Python<'_>) -> PyResult<u64> {
-        self.0.run(py, |store| Ok(store.populated_position()))
-    }
-
-    #[getter]
-    fn min_position(&self, py: Python<'_>) -> PyResult<u64> {
-        self.0.run(py, |store| Ok(store.min_position()))
-    }
-
-    #[getter]
-    fn max_position(&self, py: Python<'_>) -> PyResult<u64> {
-        self.0.run(py, |store| Ok(store.max_position()))
-    }
-
-    fn counters(&self, py: Python<'_>) -> PyResult<Counters> {
-        let counters = self.0.run(py, |store| Ok(store.counters()))?;
-        let topics = PyDict::new(py);
-        for (topic, traffic) in counters.topics {
-            topics.set_item(topic, (traffic.message_count, traffic.bytes))?;
-        }
-        Ok(Counters {
-            messages: counters.total.message_count,
-            bytes: counters.total.bytes,
-            topics: topics.unbind(),
-        })
-    }
-
-    fn delete_topic(&self, py: Python<'_>, topic: &str) -> PyResult<()> {
-        self.0.run(py, |store| Ok(store.delete_queues_of(topic)?))
-    }
-
-    #[getter]
-    fn damage(&self, py: Python<'_>) -> PyResult<Option<Damage>> {
-        self.0.run(py, |store| {
-            let damage = store.recovery().damage.zip(store.read_only_reason());
-            Ok(damage.map(|(damage, reason)| Damage {
-                position: damage.position,
-                kind: damage.kind.to_string(),
-                next_valid_position: damage.next_valid_position,
-                reason: reason.to_string(),
-            }))
-        })
-    }
-
-    fn begin_epoch(&self, py: Python<'_>, number: i32) -> PyResult<()> {
-        self.0.run(py, |store| Ok(store.begin_epoch(number)?))
-    }
-
-    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<(i32, u64)>> {
-        let epochs = self.0.run(py, |store| Ok(store.epochs()))?;
-        let epochs = epochs.as_slice().iter();
-        Ok(epochs
-            .map(|epoch| (epoch.number, epoch.start_position))
-            .collect())
-    }
-
-    fn truncate_to(&self, py: Python<'_>, position: u64) -> PyResult<()> {
-        self.0
-            .run_alone(py, |store| Ok(store.truncate_to(position)?))
-    }
-
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.close(py)
     }
 }

@@ -50,3 +50,11 @@ pub(crate) struct Damage {
     pub(crate) next_valid_position: Option<u64>,
     pub(crate) reason: String,
 }
+
+/// What was deleted for its age, or for want of room.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct Expired {
+    pub(crate) segment_count: usize,
+    pub(crate) byte_count: u64,
+    pub(crate) queue_file_count: usize,
+}

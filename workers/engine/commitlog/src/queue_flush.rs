@@ -1,0 +1,41 @@
+//! Making touched queues durable, each by itself or all of them at once.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::StoreError;
+use crate::files::{sync_dir, sync_file_system};
+use crate::queue::SharedQueue;
+
+/// More touched queues than this are flushed by one sync of their file system: each file on its
+/// own costs a journal commit, which for 10 000 queues adds up to many seconds.
+pub(crate) const FLUSHED_SINGLY_COUNT_MAX: usize = 128;
+
+/// Flushes queues, then the directories of files they created.
+pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<(), StoreError> {
+    if queues.len() > FLUSHED_SINGLY_COUNT_MAX {
+        let ends: Vec<u64> = queues.iter().map(|queue| queue.max_offset()).collect();
+        sync_file_system(dir)?;
+        for (queue, end) in queues.iter().zip(ends) {
+            queue.assume_flushed(end);
+        }
+        return Ok(());
+    }
+    let mut dirs = BTreeSet::new();
+    for queue in queues {
+        queue.flush()?;
+        if queue.take_new_file() {
+            dirs.extend(queue.dir().ancestors().take(3).map(Path::to_path_buf));
+        }
+    }
+    for dir in dirs {
+        match sync_dir(&dir) {
+            // Its topic was deleted meanwhile.
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            synced => synced?,
+        }
+    }
+    Ok(())
+}

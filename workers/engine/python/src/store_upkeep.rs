@@ -1,0 +1,117 @@
+//! What a store needs besides appends and reads: flushes, positions, counts, epochs, its end.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use regent_commitlog as commitlog;
+
+use crate::store::Store;
+use crate::store_results::{Counters, Damage, Expired};
+
+#[pymethods]
+impl Store {
+    fn flush(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.flush()?))
+    }
+
+    fn tick(&self, py: Python<'_>, now_ms: i64) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.flush_tick(now_ms)?))
+    }
+
+    #[pyo3(signature = (now_ms, *, age_ms=None, log_bytes_max=None, is_forced=false,
+        segment_count_max=10))]
+    fn expire(
+        &self,
+        py: Python<'_>,
+        now_ms: i64,
+        age_ms: Option<i64>,
+        log_bytes_max: Option<u64>,
+        is_forced: bool,
+        segment_count_max: usize,
+    ) -> PyResult<Expired> {
+        let retention = commitlog::Retention {
+            age_ms,
+            log_bytes_max,
+            is_forced,
+            segment_count_max,
+        };
+        let gone = self
+            .0
+            .run(py, |store| Ok(store.expire(&retention, now_ms)?))?;
+        Ok(Expired {
+            segment_count: gone.segment_count,
+            byte_count: gone.byte_count,
+            queue_file_count: gone.queue_file_count,
+        })
+    }
+
+    #[getter]
+    fn flushed_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.flushed_position()))
+    }
+
+    #[getter]
+    fn populated_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.populated_position()))
+    }
+
+    #[getter]
+    fn min_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.min_position()))
+    }
+
+    #[getter]
+    fn max_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.max_position()))
+    }
+
+    fn counters(&self, py: Python<'_>) -> PyResult<Counters> {
+        let counters = self.0.run(py, |store| Ok(store.counters()))?;
+        let topics = PyDict::new(py);
+        for (topic, traffic) in counters.topics {
+            topics.set_item(topic, (traffic.message_count, traffic.bytes))?;
+        }
+        Ok(Counters {
+            messages: counters.total.message_count,
+            bytes: counters.total.bytes,
+            topics: topics.unbind(),
+        })
+    }
+
+    fn delete_topic(&self, py: Python<'_>, topic: &str) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.delete_queues_of(topic)?))
+    }
+
+    #[getter]
+    fn damage(&self, py: Python<'_>) -> PyResult<Option<Damage>> {
+        self.0.run(py, |store| {
+            let damage = store.recovery().damage.zip(store.read_only_reason());
+            Ok(damage.map(|(damage, reason)| Damage {
+                position: damage.position,
+                kind: damage.kind.to_string(),
+                next_valid_position: damage.next_valid_position,
+                reason: reason.to_string(),
+            }))
+        })
+    }
+
+    fn begin_epoch(&self, py: Python<'_>, number: i32) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.begin_epoch(number)?))
+    }
+
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<(i32, u64)>> {
+        let epochs = self.0.run(py, |store| Ok(store.epochs()))?;
+        let epochs = epochs.as_slice().iter();
+        Ok(epochs
+            .map(|epoch| (epoch.number, epoch.start_position))
+            .collect())
+    }
+
+    fn truncate_to(&self, py: Python<'_>, position: u64) -> PyResult<()> {
+        self.0
+            .run_alone(py, |store| Ok(store.truncate_to(position)?))
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.close(py)
+    }
+}
