@@ -36,8 +36,8 @@ pub struct Expired {
 }
 
 impl Store {
-    /// Deletes the oldest segments that may go, then the queue files without an entry for a record
-    /// that is left, and forgets the epochs before them.
+    /// Deletes the oldest segments that may go, then the queue files and index files without an
+    /// entry for a record that is left, and forgets the epochs before them.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or a file cannot be removed. Call again: what a
@@ -57,6 +57,7 @@ impl Store {
             sync_dir(self.directory.commit_log())?;
         }
         expired.queue_file_count = self.expire_queues()?;
+        self.index.expire(self.log.min_position())?;
         self.epochs.lock().cut_before(self.log.min_position())?;
         Ok(expired)
     }
