@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
+use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::files::{create_dir, list, remove_file, sync_dir};
 use crate::log::SharedLog;
+use crate::recovery::RecoveryReport;
 
 mod build;
 mod file;
@@ -58,6 +60,15 @@ pub(crate) enum Trust {
 }
 
 impl Trust {
+    /// What the last stop, and the state of the log, leave to be believed.
+    pub(crate) fn after(report: &RecoveryReport, checkpoint: &Checkpoint) -> Self {
+        match (report.damage, report.was_clean) {
+            (Some(_), _) => Self::ReadOnly,
+            (None, true) => Self::All,
+            (None, false) => Self::FlushedBefore(checkpoint.index_timestamp_ms),
+        }
+    }
+
     /// Whether a file that follows others, of which the newest ended at a time, is on the disk.
     ///
     /// After an unclean stop only a full one is that is no newer than the checkpoint. Times may

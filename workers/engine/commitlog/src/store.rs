@@ -102,11 +102,7 @@ impl Store {
         };
         log.restore(recovered.last_store_timestamp_ms, safe_end);
         let checkpoint = Checkpoint::load(&directory.checkpoint())?;
-        let trust = match (is_read_only, report.was_clean) {
-            (true, _) => Trust::ReadOnly,
-            (false, true) => Trust::All,
-            (false, false) => Trust::FlushedBefore(checkpoint.index_timestamp_ms),
-        };
+        let trust = Trust::after(&report, &checkpoint);
         let writer = if is_read_only {
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {

@@ -312,13 +312,6 @@ impl Store {
     }
 
     fn index_status(&self, py: Python<'_>) -> PyResult<IndexStatus> {
-        let status = self.0.run(py, |store| Ok(store.index_status()))?;
-        Ok(IndexStatus {
-            position: status.position,
-            file_count: status.file_count,
-            end_timestamp_ms: status.end_timestamp_ms,
-            end_position: status.end_position,
-            damaged_count: status.damaged_count,
-        })
+        self.0.run(py, |store| Ok(store.index_status().into()))
     }
 }

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use regent_commitlog as commitlog;
 
 /// Where an appended message went.
 #[pyclass(frozen, get_all, module = "regent_engine")]
@@ -40,6 +41,18 @@ pub(crate) struct IndexStatus {
     pub(crate) end_timestamp_ms: i64,
     pub(crate) end_position: u64,
     pub(crate) damaged_count: u64,
+}
+
+impl From<commitlog::IndexStatus> for IndexStatus {
+    fn from(status: commitlog::IndexStatus) -> Self {
+        Self {
+            position: status.position,
+            file_count: status.file_count,
+            end_timestamp_ms: status.end_timestamp_ms,
+            end_position: status.end_position,
+            damaged_count: status.damaged_count,
+        }
+    }
 }
 
 /// The first damage in a log, which makes its store read-only.

@@ -66,15 +66,6 @@ impl Store {
     pub fn index_status(&self) -> IndexStatus {
         self.index.status()
     }
-
-    /// Removes index files that know only records before `min_position`.
-    ///
-    /// # Errors
-    /// The store is closed, poisoned or read-only, or a file cannot be removed.
-    pub fn expire_index(&self, min_position: u64) -> Result<(), StoreError> {
-        self.check_writable()?;
-        self.index.expire(min_position)
-    }
 }
 
 impl Index {
