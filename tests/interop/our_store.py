@@ -26,9 +26,20 @@ ENTRY = struct.Struct(">qiq")
 COMPRESSED, PREPARED, COMMIT, ROLLBACK = 0x1 | 0x200, 0x4, 0x8, 0xC
 TRANSACTION_TYPES = {8: PREPARED, 9: COMMIT, 10: ROLLBACK}
 FIELDS = (
-    "topic queue_id queue_offset log_position size flag sys_flag born_timestamp_ms"
-    " store_timestamp_ms reconsume_times prepared_transaction_offset body properties"
-).split()
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "log_position",
+    "size",
+    "flag",
+    "sys_flag",
+    "born_timestamp_ms",
+    "store_timestamp_ms",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "body",
+    "properties",
+)
 
 
 def open_store(directory: Path, sizes: Sizes) -> Store:
@@ -122,7 +133,7 @@ def contents(store: Store, like: Contents) -> Contents:
         records={position: store.record(position) or b"" for position in like.records},
         queues=queues,
         messages={
-            (topic, queue_id, offset): fields_of(message(store, topic, queue_id, offset))
+            (topic, queue_id, offset): fields_of(read_message(store, topic, queue_id, offset))
             for (topic, queue_id), queue in queues.items()
             for offset in range(queue.min_offset, queue.max_offset)
         },
@@ -134,7 +145,7 @@ def contents(store: Store, like: Contents) -> Contents:
     )
 
 
-def message(store: Store, topic: str, queue_id: int, offset: int) -> Record:
+def read_message(store: Store, topic: str, queue_id: int, offset: int) -> Record:
     (record,) = decode_records(store.read(topic, queue_id, offset, count_max=1).body)
     return record
 
@@ -146,3 +157,23 @@ def fields_of(record: Record) -> dict[str, Any]:
         "store_host": host(*record.store_host),
         "message_id": offset_message_id(*record.store_host, record.log_position),
     }
+
+
+def read(directory: Path, sizes: Sizes, like: Contents) -> Contents:
+    """Open a store as its next broker would, read all of it and stop cleanly."""
+    store = open_store(directory, sizes)
+    try:
+        return contents(store, like)
+    finally:
+        store.close()
+
+
+def assert_same(ours: Contents, stock: Contents) -> None:
+    """Fail unless both stores show the same log, queues, messages and times."""
+    assert ours.positions == stock.positions
+    assert ours.records == stock.records
+    assert ours.queues == stock.queues
+    for key, message in stock.messages.items():
+        assert ours.messages[key] == message
+    assert len(ours.messages) == len(stock.messages)
+    assert ours.offsets_by_time == stock.offsets_by_time

@@ -86,9 +86,7 @@ class StockStore:
         self, directory: Path, *, sizes: Sizes, seed: int, count: int, **options: Any
     ) -> list[Event]:
         """Append the script of a seed and return where each unit of it went."""
-        events = self.run(
-            "write", directory, seed=seed, count=count, **sizes.options(), **options
-        )
+        events = self.run("write", directory, seed=seed, count=count, **sizes.options(), **options)
         return events["appended"]
 
     def read(self, directory: Path, *, sizes: Sizes) -> Contents:
@@ -99,15 +97,19 @@ class StockStore:
         """Return the index files of a closed store."""
         return self.run("dump-index", directory, **sizes.options())["index_file"]
 
-    def run(
+    def run(self, command: str, directory: Path, **options: Any) -> dict[str, list[Event]]:
+        """Run a command to its end and return its events by their names."""
+        return by_name(self.output(command, directory, **options).splitlines())
+
+    def output(
         self,
         command: str,
         directory: Path,
         *,
         jvm_options: tuple[str, ...] = JVM_OPTIONS,
         **options: Any,
-    ) -> dict[str, list[Event]]:
-        """Run a command to its end and return its events by their names."""
+    ) -> str:
+        """Run a command to its end and return what it printed, one event a line."""
         words = [
             *("java", *jvm_options, *OPENED_PACKAGES, f"-Duser.home={self.home}"),
             *("-cp", f"{BUILD / 'interop.jar'}:{BUILD / 'lib' / '*'}", "regent.interop.StoreMain"),
@@ -123,10 +125,10 @@ class StockStore:
             timeout=RUN_TIMEOUT_S,
             check=False,
         )
-        events = by_name(finished.stdout.splitlines())
-        if not events["result"]:
-            raise ScenarioError(f"{command}: {events['failed']}\n{finished.stderr[-4000:]}")
-        return events
+        if finished.returncode != 0:
+            said = f"{finished.stdout[-2000:]}\n{finished.stderr[-4000:]}"
+            raise ScenarioError(f"{command} ended with {finished.returncode}: {said}")
+        return finished.stdout
 
 
 def by_name(lines: list[str]) -> dict[str, list[Event]]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.interop import our_store
-from tests.interop.client import build
+from tests.interop.our_store import assert_same
 from tests.interop.stock_store import Contents, Event, Sizes, StockStore, host, queue_files
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
@@ -49,12 +49,6 @@ class WrittenByUs:
     queues: dict[str, bytes]
 
 
-@pytest.fixture(scope="module")
-def stock(tmp_path_factory: pytest.TempPathFactory) -> StockStore:
-    build()
-    return StockStore(tmp_path_factory.mktemp("stock-home"))
-
-
 @pytest.fixture(scope="module", params=STOPS)
 def written_by_stock(
     request: pytest.FixtureRequest, stock: StockStore, tmp_path_factory: pytest.TempPathFactory
@@ -76,28 +70,10 @@ def written_by_us(tmp_path_factory: pytest.TempPathFactory) -> WrittenByUs:
     return WrittenByUs(root / "store", killed, given, dict(queue_files(root / "store")))
 
 
-def read_by_us(directory: Path, like: Contents) -> Contents:
-    store = our_store.open_store(directory, SIZES)
-    try:
-        return our_store.contents(store, like)
-    finally:
-        store.close()
-
-
-def assert_same(ours: Contents, stock: Contents) -> None:
-    assert ours.positions == stock.positions
-    assert ours.records == stock.records
-    assert ours.queues == stock.queues
-    for key, message in stock.messages.items():
-        assert ours.messages[key] == message
-    assert len(ours.messages) == len(stock.messages)
-    assert ours.offsets_by_time == stock.offsets_by_time
-
-
 def test_we_read_what_stock_wrote(written_by_stock: WrittenByStock, tmp_path: Path):
     stock = written_by_stock.contents
 
-    ours = read_by_us(written_by_stock.copy(tmp_path), like=stock)
+    ours = our_store.read(written_by_stock.copy(tmp_path), SIZES, like=stock)
 
     assert_same(ours, stock)
     assert len(stock.records) == sum(one["count"] for one in written_by_stock.appended)
@@ -112,7 +88,7 @@ def test_we_place_messages_where_stock_said_it_put_them(
     ids = {}
     for topic, queue_id, first, end in store.queues():
         for offset in range(first, end):
-            record = our_store.message(store, topic, queue_id, offset)
+            record = our_store.read_message(store, topic, queue_id, offset)
             ids[our_store.fields_of(record)["message_id"]] = (topic, queue_id, offset)
     store.close()
 
@@ -131,7 +107,7 @@ def test_both_build_the_queues_of_a_log_alike(written_by_stock: WrittenByStock, 
     shutil.rmtree(directory / "consumequeue")
     (directory / "checkpoint").unlink()
 
-    ours = read_by_us(directory, like=written_by_stock.contents)
+    ours = our_store.read(directory, SIZES, like=written_by_stock.contents)
 
     assert_same(ours, written_by_stock.contents)
     assert dict(queue_files(directory)) == by_stock
@@ -144,7 +120,7 @@ def test_a_checkpoint_of_ours_keeps_what_stock_knows_of_its_index(
     stock = written_by_stock.contents
     before = checkpoint(directory)
 
-    read_by_us(directory, like=stock)
+    our_store.read(directory, SIZES, like=stock)
 
     newest = max(message["store_timestamp_ms"] for message in stock.messages.values())
     end = stock.positions[1]
@@ -164,7 +140,7 @@ def test_we_append_to_a_store_of_stock(
     before = written_by_stock.contents
     assert before.records.items() <= after.records.items()
     assert len(after.records) > len(before.records) + len(given)
-    assert_same(read_by_us(directory, like=after), after)
+    assert_same(our_store.read(directory, SIZES, like=after), after)
 
 
 @pytest.mark.parametrize("stop", STOPS)
@@ -176,7 +152,7 @@ def test_stock_reads_what_we_wrote(
 
     contents = stock.read(directory, sizes=SIZES)
 
-    assert_same(read_by_us(directory, like=contents), contents)
+    assert_same(our_store.read(directory, SIZES, like=contents), contents)
     assert dict(queue_files(directory)) == written_by_us.queues
     by_position = {one["log_position"]: one for one in contents.messages.values()}
     given = {at: one for at, one in written_by_us.given.items() if at in by_position}
@@ -209,7 +185,7 @@ def test_stock_goes_on_appending_to_our_store(
 
     contents = stock.read(opened, sizes=SIZES)
 
-    ours = read_by_us(directory, like=contents)
+    ours = our_store.read(directory, SIZES, like=contents)
     assert_same(ours, contents)
     assert {one["log_position"] for one in appended} <= set(ours.records)
 

@@ -30,20 +30,24 @@ final class StoreScript {
     private static final int DELAY_LEVEL_MAX = 18;
     private static final int BATCH_EVERY = 19;
     private static final int LARGE_EVERY = 23;
-    private static final int LARGE_SIZE_MAX = 9_000;
     private static final int SMALL_SIZE_MAX = 400;
 
-    private final int seed;
+    /** Random numbers from neighbouring seeds would begin alike. */
+    private static final long SCATTER = 0x9E3779B97F4A7C15L;
 
-    StoreScript(int seed) {
+    private final int seed;
+    private final int bodySizeMax;
+
+    StoreScript(int seed, int bodySizeMax) {
         this.seed = seed;
+        this.bodySizeMax = bodySizeMax;
     }
 
     /** Returns the message, or the batch, of a number. */
-    List<MessageExtBrokerInner> unit(int number) throws UnknownHostException {
-        Random random = new Random(seed * 1_000_003L + number);
+    MessageExtBrokerInner unit(int number) throws UnknownHostException {
+        Random random = new Random((seed * 1_000_003L + number) * SCATTER);
         if (number % BATCH_EVERY == 0) {
-            return List.of(batch(number, random));
+            return batch(number, random);
         }
         MessageExtBrokerInner message = new MessageExtBrokerInner();
         address(message, number, random);
@@ -54,7 +58,7 @@ final class StoreScript {
         }
         transact(message, number);
         message.setPropertiesString(MessageDecoder.messageProperties2String(message.getProperties()));
-        return List.of(message);
+        return message;
     }
 
     private MessageExtBatch batch(int number, Random random) throws UnknownHostException {
@@ -102,12 +106,12 @@ final class StoreScript {
         }
     }
 
-    private static byte[] body(int number, Random random) {
+    private byte[] body(int number, Random random) {
         int size = switch (number % LARGE_EVERY) {
-            case 0 -> random.nextInt(LARGE_SIZE_MAX);
+            case 0 -> random.nextInt(bodySizeMax);
             case 1 -> 0;
             case 2 -> 1;
-            default -> random.nextInt(SMALL_SIZE_MAX);
+            default -> random.nextInt(Math.min(bodySizeMax, SMALL_SIZE_MAX));
         };
         byte[] body = new byte[size];
         random.nextBytes(body);
