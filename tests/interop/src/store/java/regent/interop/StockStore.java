@@ -13,15 +13,21 @@ final class StockStore {
     private StockStore() {
     }
 
-    /** Loads, recovers and starts the store; it is ready to serve once {@link #awaitDispatch} returns. */
+    /** Loads, recovers and starts the store; its queues are complete once {@link #awaitDispatch} returns. */
     static DefaultMessageStore open(Arguments arguments) throws Exception {
+        DefaultMessageStore store = load(arguments);
+        store.start();
+        return store;
+    }
+
+    /** Loads and recovers the store. */
+    static DefaultMessageStore load(Arguments arguments) throws Exception {
         BrokerConfig broker = new BrokerConfig();
         DefaultMessageStore store = new DefaultMessageStore(settings(arguments),
             new BrokerStatsManager(broker.getBrokerClusterName(), broker.isEnableDetailStat()),
             (topic, queueId, offset, tagsCode, storeTime, filterBits, properties) -> { },
             broker, new ConcurrentHashMap<>());
         Failure.unless(store.load(), "the stock store refuses to load " + arguments.text("directory"));
-        store.start();
         return store;
     }
 

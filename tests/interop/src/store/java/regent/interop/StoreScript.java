@@ -26,6 +26,7 @@ final class StoreScript {
     /** The second is not ASCII, the third has a negative hash. */
     private static final String[] TAGS = {"TagA", "\u6807\u7b7e-\ud83d\ude00", "polygenelubricants-x", null};
     private static final String[] HOSTS = {"10.1.2.3", "2001:db8::17", "192.168.255.254", "fe80::1"};
+    private static final int PORT_COUNT = 65_536;
     private static final int QUEUE_COUNT = 4;
     private static final int DELAY_LEVEL_MAX = 18;
     private static final int BATCH_EVERY = 19;
@@ -87,7 +88,8 @@ final class StoreScript {
     }
 
     private static InetSocketAddress host(Random random) throws UnknownHostException {
-        return new InetSocketAddress(InetAddress.getByName(HOSTS[random.nextInt(HOSTS.length)]), random.nextInt(65_536));
+        InetAddress address = InetAddress.getByName(HOSTS[random.nextInt(HOSTS.length)]);
+        return new InetSocketAddress(address, random.nextInt(PORT_COUNT));
     }
 
     private void describe(Message message, int number, Random random) {

@@ -20,7 +20,8 @@ final class StoreWrite {
 
     static void run(Arguments arguments) throws Exception {
         DefaultMessageStore store = StockStore.open(arguments);
-        StoreScript script = new StoreScript(arguments.number("seed"), arguments.number("body-size-max", BODY_SIZE_MAX));
+        int bodySizeMax = arguments.number("body-size-max", BODY_SIZE_MAX);
+        StoreScript script = new StoreScript(arguments.number("seed"), bodySizeMax);
         int count = arguments.number("count");
         for (int number = 0; number < count; number++) {
             if (number % PAUSE_EVERY == 0) {
