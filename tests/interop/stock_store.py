@@ -65,7 +65,7 @@ class Contents:
         messages: The fields of every message, by queue and the offset of its entry.
         offsets_by_time: By queue and time: the offset at the lower and at the upper boundary.
         positions: Where the log begins and ends.
-        look_ups: The log positions that the index gives, by topic and key.
+        look_ups: The log positions that the index gives, by kind of key, topic and key.
     """
 
     records: dict[int, bytes]
@@ -73,7 +73,7 @@ class Contents:
     messages: dict[tuple[str, int, int], dict[str, Any]]
     offsets_by_time: dict[tuple[str, int, int], tuple[int, int]]
     positions: tuple[int, int]
-    look_ups: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    look_ups: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,10 @@ def contents_of(events: dict[str, list[Event]]) -> Contents:
             for time, (lower, upper) in one["found"].items()
         },
         positions=(result["min_position"], result["max_position"]),
-        look_ups={(one["topic"], one["key"]): one["log_positions"] for one in events["look_up"]},
+        look_ups={
+            (one["kind"], one["topic"], one["key"]): one["log_positions"]
+            for one in events["look_up"]
+        },
     )
 
 

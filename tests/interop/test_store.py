@@ -5,6 +5,7 @@ for byte, every field of every message, ranges, and searches by time.
 """
 
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
 SIZES = Sizes()
 COUNT = 500
 STOPS = ("clean", "kill")
+A_WHILE_MS = 3_600_000
+"""After it, whatever is flushed by a timer is due."""
 IPV6 = 6
 BORN_HOST_IS_IPV6, STORE_HOST_IS_IPV6 = 0x10, 0x20
 
@@ -40,7 +43,8 @@ class WrittenByStock:
 class WrittenByUs:
     """A directory as we left it, what was given to it, and what we read there.
 
-    `killed` is a copy from before it was closed, which is what a kill leaves.
+    `killed` is a copy from before it was closed, which is what a kill leaves; its checkpoint knows
+    of most of it.
     """
 
     directory: Path
@@ -65,7 +69,11 @@ def written_by_us(tmp_path_factory: pytest.TempPathFactory) -> WrittenByUs:
     root = tmp_path_factory.mktemp("ours")
     store = our_store.open_store(root / "store", SIZES)
     given = our_store.fill(store, seed=2, count=COUNT)
+    store.flush()
+    store.tick(int(time.time() * 1000) + A_WHILE_MS)
+    given |= our_store.fill(store, seed=20, count=COUNT // 5)
     killed = Path(shutil.copytree(root / "store", root / "killed"))
+    assert any(checkpoint(killed))
     store.close()
     return WrittenByUs(root / "store", killed, given, dict(queue_files(root / "store")))
 
@@ -176,11 +184,12 @@ def test_stock_builds_the_queues_we_wrote_byte_for_byte(
     assert dict(queue_files(directory)) == written_by_us.queues
 
 
+@pytest.mark.parametrize("stop", STOPS)
 def test_stock_goes_on_appending_to_our_store(
-    written_by_us: WrittenByUs, stock: StockStore, tmp_path: Path
+    written_by_us: WrittenByUs, stock: StockStore, tmp_path: Path, stop: str
 ):
     directory = Path(shutil.copytree(written_by_us.directory, tmp_path / "store"))
-    appended = stock.write(directory, sizes=SIZES, seed=4, count=COUNT // 5)
+    appended = stock.write(directory, sizes=SIZES, seed=4, count=COUNT // 5, stop=stop)
     opened = Path(shutil.copytree(directory, tmp_path / "opened"))
 
     contents = stock.read(opened, sizes=SIZES)

@@ -1,6 +1,7 @@
 package regent.interop;
 
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -11,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.rocketmq.common.BoundaryType;
+import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.store.ConsumeQueue;
@@ -27,6 +29,7 @@ final class StoreRead {
 
     private final DefaultMessageStore store;
     private final Map<String, Set<String>> keysByTopic = new TreeMap<>();
+    private final Map<String, Set<String>> tagsByTopic = new TreeMap<>();
 
     private StoreRead(DefaultMessageStore store) {
         this.store = store;
@@ -39,7 +42,8 @@ final class StoreRead {
         read.reportLog();
         store.getConsumeQueueTable().forEach((topic, queues) ->
             new TreeMap<>(queues).forEach((queueId, queue) -> read.reportQueue((ConsumeQueue) queue)));
-        read.reportLookUps();
+        read.reportLookUps("key", read.keysByTopic);
+        read.reportLookUps("tags", read.tagsByTopic);
         long minPosition = store.getMinPhyOffset();
         long maxPosition = store.getMaxPhyOffset();
         store.shutdown();
@@ -146,24 +150,28 @@ final class StoreRead {
     }
 
     private void collectKeys(MessageExt message) {
-        Set<String> keys = keysByTopic.computeIfAbsent(message.getTopic(), topic -> new TreeSet<>());
         Map<String, String> properties = message.getProperties() == null ? Map.of() : message.getProperties();
+        Set<String> keys = keysByTopic.computeIfAbsent(message.getTopic(), topic -> new TreeSet<>());
         if (properties.containsKey("UNIQ_KEY")) {
             keys.add(properties.get("UNIQ_KEY"));
         }
         if (properties.containsKey("KEYS")) {
             keys.addAll(List.of(properties.get("KEYS").split(" ")));
         }
+        if (properties.containsKey("TAGS")) {
+            tagsByTopic.computeIfAbsent(message.getTopic(), topic -> new TreeSet<>()).add(properties.get("TAGS"));
+        }
     }
 
-    /** Prints what the index knows of each key, newest file first as it is found. */
-    private void reportLookUps() {
-        keysByTopic.forEach((topic, keys) -> {
+    /** Prints what the index gives for each key, in its own order: the newest first. */
+    private void reportLookUps(String kind, Map<String, Set<String>> wanted) {
+        String indexType = kind.equals("tags") ? MessageConst.INDEX_TAG_TYPE : MessageConst.INDEX_KEY_TYPE;
+        wanted.forEach((topic, keys) -> {
             for (String key : keys) {
                 List<Long> found = store.getIndexService()
-                    .queryOffset(topic, key, LOOK_UP_COUNT_MAX, 0, Long.MAX_VALUE)
+                    .queryOffset(topic, key, LOOK_UP_COUNT_MAX, 0, Long.MAX_VALUE, indexType)
                     .getPhyOffsets();
-                Report.event("look_up", "topic", topic, "key", key, "log_positions", found);
+                Report.event("look_up", "kind", kind, "topic", topic, "key", key, "log_positions", found);
             }
         });
     }
@@ -174,7 +182,7 @@ final class StoreRead {
         return message;
     }
 
-    private static List<Object> host(java.net.SocketAddress address) {
+    private static List<Object> host(SocketAddress address) {
         InetSocketAddress host = (InetSocketAddress) address;
         return List.of(host.getAddress().getHostAddress(), host.getPort());
     }
