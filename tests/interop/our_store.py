@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regent_engine import (
+    ReadResult,
     Record,
     Store,
     decode_records,
@@ -13,7 +14,14 @@ from regent_engine import (
     offset_message_id,
 )
 
-from tests.interop.stock_store import Contents, Queue, Sizes, host
+from tests.interop.stock_store import (
+    READ_COUNT_MAX,
+    READ_FIELDS,
+    Contents,
+    Queue,
+    Sizes,
+    host,
+)
 
 LONG_TOPIC = "%RETRY%" + "another-long-group-" * 9
 TOPICS = ("Orders", "Payments", LONG_TOPIC, "%RETRY%short")
@@ -141,6 +149,7 @@ def contents(store: Store, like: Contents) -> Contents:
             key: (store.offset_by_time(*key, "LOWER"), store.offset_by_time(*key, "UPPER"))
             for key in like.offsets_by_time
         },
+        reads={key: answer_of(store.read(*key, count_max=READ_COUNT_MAX)) for key in like.reads},
         positions=(store.min_position, store.max_position),
     )
 
@@ -148,6 +157,10 @@ def contents(store: Store, like: Contents) -> Contents:
 def read_message(store: Store, topic: str, queue_id: int, offset: int) -> Record:
     (record,) = decode_records(store.read(topic, queue_id, offset, count_max=1).body)
     return record
+
+
+def answer_of(read: ReadResult) -> dict[str, Any]:
+    return {name: getattr(read, name) for name in READ_FIELDS}
 
 
 def fields_of(record: Record) -> dict[str, Any]:
@@ -177,3 +190,4 @@ def assert_same(ours: Contents, stock: Contents) -> None:
         assert ours.messages[key] == message
     assert len(ours.messages) == len(stock.messages)
     assert ours.offsets_by_time == stock.offsets_by_time
+    assert ours.reads == stock.reads

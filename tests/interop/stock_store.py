@@ -22,6 +22,9 @@ OPENED_PACKAGES = (
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 )
 RUN_TIMEOUT_S = 300.0
+READ_COUNT_MAX = 4
+"""As many messages a pull of `StoreMain read` asks for."""
+READ_FIELDS = ("status", "next_offset", "min_offset", "max_offset", "count")
 
 Event = dict[str, Any]
 QueueKey = tuple[str, int]
@@ -64,6 +67,7 @@ class Contents:
         queues: The queues.
         messages: The fields of every message, by queue and the offset of its entry.
         offsets_by_time: By queue and time: the offset at the lower and at the upper boundary.
+        reads: What a pull of a few messages is answered, by queue and offset.
         positions: Where the log begins and ends.
         look_ups: The log positions that the index gives, by kind of key, topic and key.
     """
@@ -72,6 +76,7 @@ class Contents:
     queues: dict[QueueKey, Queue]
     messages: dict[tuple[str, int, int], dict[str, Any]]
     offsets_by_time: dict[tuple[str, int, int], tuple[int, int]]
+    reads: dict[tuple[str, int, int], dict[str, Any]]
     positions: tuple[int, int]
     look_ups: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
 
@@ -157,6 +162,12 @@ def contents_of(events: dict[str, list[Event]]) -> Contents:
             (one["topic"], one["queue_id"], int(time)): (lower, upper)
             for one in events["offsets_by_time"]
             for time, (lower, upper) in one["found"].items()
+        },
+        reads={
+            (one["topic"], one["queue_id"], one["offset"]): {
+                name: one[name] for name in READ_FIELDS
+            }
+            for one in events["read"]
         },
         positions=(result["min_position"], result["max_position"]),
         look_ups={

@@ -17,6 +17,7 @@ import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.store.ConsumeQueue;
 import org.apache.rocketmq.store.DefaultMessageStore;
+import org.apache.rocketmq.store.GetMessageResult;
 import org.apache.rocketmq.store.SelectMappedBufferResult;
 import org.apache.rocketmq.store.queue.ConsumeQueueInterface;
 
@@ -24,6 +25,9 @@ import org.apache.rocketmq.store.queue.ConsumeQueueInterface;
 final class StoreRead {
     private static final int BLANK_MAGIC = 0xCBD43194;
     private static final int LOOK_UP_COUNT_MAX = 64;
+    private static final int READ_COUNT_MAX = 4;
+    /** Some reads begin just before the end of a queue file. */
+    private static final int READ_STEP = 9;
     /** How many store times of a queue are searched for, each with its two neighbours. */
     private static final int TIME_COUNT_MAX = 40;
 
@@ -99,6 +103,31 @@ final class StoreRead {
             "max_offset", end,
             "entries", entries);
         reportTimes(queue, new ArrayList<>(times));
+        reportReads(queue);
+    }
+
+    /** Prints what pulls of a queue are answered, at its borders and inside. */
+    private void reportReads(ConsumeQueueInterface queue) {
+        long first = queue.getMinOffsetInQueue();
+        long end = queue.getMaxOffsetInQueue();
+        Set<Long> offsets = new TreeSet<>(List.of(-1L, 0L, first - 1, end - 1, end, end + 1, end + 100));
+        for (long offset = first; offset < end; offset += READ_STEP) {
+            offsets.add(offset);
+        }
+        for (long offset : offsets) {
+            GetMessageResult found = store.getMessage(
+                "reader", queue.getTopic(), queue.getQueueId(), offset, READ_COUNT_MAX, null);
+            Report.event("read",
+                "topic", queue.getTopic(),
+                "queue_id", queue.getQueueId(),
+                "offset", offset,
+                "status", found.getStatus(),
+                "next_offset", found.getNextBeginOffset(),
+                "min_offset", found.getMinOffset(),
+                "max_offset", found.getMaxOffset(),
+                "count", found.getMessageCount());
+            found.release();
+        }
     }
 
     /** Prints the message that a queue entry points at, and returns its store time. */
