@@ -30,6 +30,7 @@ TAGS = ("TagA", "标签-😀", "polygenelubricants-x", None)
 HOSTS = ("10.1.2.3", "2001:db8::17", "192.168.255.254", "fe80::1")
 QUEUE_COUNT = 4
 BATCH_EVERY = 17
+FOUND_COUNT_MAX = 64
 ENTRY = struct.Struct(">qiq")
 COMPRESSED, PREPARED, COMMIT, ROLLBACK = 0x1 | 0x200, 0x4, 0x8, 0xC
 TRANSACTION_TYPES = {8: PREPARED, 9: COMMIT, 10: ROLLBACK}
@@ -52,7 +53,11 @@ FIELDS = (
 
 def open_store(directory: Path, sizes: Sizes) -> Store:
     return Store(
-        str(directory), segment_size_bytes=sizes.segment, queue_file_size_bytes=sizes.queue_file
+        str(directory),
+        segment_size_bytes=sizes.segment,
+        queue_file_size_bytes=sizes.queue_file,
+        index_slot_count=sizes.slots,
+        index_entry_count=sizes.indexes,
     )
 
 
@@ -152,6 +157,14 @@ def contents(store: Store, like: Contents) -> Contents:
         reads={key: answer_of(store.read(*key, count_max=READ_COUNT_MAX)) for key in like.reads},
         positions=(store.min_position, store.max_position),
     )
+
+
+def look_ups(store: Store, like: Contents) -> dict[tuple[str, str, str], list[int]]:
+    """Search the index for all keys that were searched for in `like`."""
+    return {
+        (kind, topic, key): store.find_by_key(topic, key, kind=kind, count_max=FOUND_COUNT_MAX)
+        for kind, topic, key in like.look_ups
+    }
 
 
 def read_message(store: Store, topic: str, queue_id: int, offset: int) -> Record:

@@ -46,3 +46,14 @@ def test_a_store_of_stock_opens_with_all_its_messages(
     assert_same(ours, stock)
     assert len(ours.messages) > len(stock.queues) > 0
     assert dict(queue_files(directory)) == dict(queue_files(STORE))
+
+
+def test_the_index_of_a_store_of_stock_is_searched(tmp_path: Path):
+    stock = stored_contents()
+    store = our_store.open_store(Path(shutil.copytree(STORE, tmp_path / "store")), SIZES)
+
+    found = our_store.look_ups(store, like=stock)
+
+    store.close()
+    assert found == stock.look_ups
+    assert sum(map(bool, found.values())) > len(stock.messages)
