@@ -100,7 +100,7 @@ test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/int
 
 $(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
 	@mkdir -p $(@D)
-	@echo "building the Java client of the interop tests"
+	@echo "building the Java programs of the interop tests"
 	cd tests/interop && mvn -q -B package dependency:copy-dependencies
 	@touch $@
 
@@ -124,7 +124,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 bench: setup ## Print the performance ratios of one run (about five minutes)
 	$(PYTHON) -m tests.bench
 
-interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster
+interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster, and the stock store beside ours
 	$(PYTHON) -m pytest -q tests/interop
 
 fmt: setup ## Format everything

@@ -12,6 +12,7 @@ from typing import Any
 
 PROJECT = Path(__file__).parent
 VERSIONS = ("5.5.0", "4.9.8")
+MODULES = (*(f"client-{version}" for version in VERSIONS), "store-5.5.0")
 JVM_OPTIONS = (
     # Short runs on few cores: the second compiler and a concurrent collector cost more than they
     # bring.
@@ -186,13 +187,13 @@ class RunningScenario:
 
 
 def build() -> None:
-    """Build the scenarios for every client version, unless they are newer than their sources."""
-    sources = [PROJECT / "pom.xml", *PROJECT.glob("client-*/pom.xml"), *PROJECT.rglob("*.java")]
-    jars = [PROJECT / "target" / f"client-{version}" / "interop.jar" for version in VERSIONS]
+    """Build the Java programs of every module, unless they are newer than their sources."""
+    sources = [PROJECT / "pom.xml", *PROJECT.glob("*/pom.xml"), *PROJECT.rglob("*.java")]
+    jars = [PROJECT / "target" / module / "interop.jar" for module in MODULES]
     newest = max(source.stat().st_mtime for source in sources if "target" not in source.parts)
     if all(jar.exists() and jar.stat().st_mtime >= newest for jar in jars):
         return
-    assert shutil.which("mvn"), "Maven builds the scenarios; Debian: apt-get install maven"
+    assert shutil.which("mvn"), "Maven builds the Java programs; Debian: apt-get install maven"
     subprocess.run(
         ["mvn", "-q", "-B", "package", "dependency:copy-dependencies"],
         cwd=PROJECT,

@@ -1,4 +1,4 @@
-"""What the interop tests share: one cluster, a recorder in front of it, and both stock clients."""
+"""What the interop tests share: one cluster, a recorder in front of it, and stock's programs."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +9,7 @@ import pytest
 
 from tests.interop.client import VERSIONS, StockClient, build
 from tests.interop.recorder import Recorder, recording
+from tests.interop.stock_store import StockStore
 from tests.system.cluster import Cluster, cluster, short_directory
 
 __all__ = ["cluster"]
@@ -57,6 +58,13 @@ def stock_clients(
 def client(request: pytest.FixtureRequest, stock_clients: dict[str, StockClient]) -> StockClient:
     """Give one version of the client."""
     return stock_clients[request.param]
+
+
+@pytest.fixture(scope="session")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> StockStore:
+    """Give the stock message store."""
+    build()
+    return StockStore(tmp_path_factory.mktemp("stock-home"))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,101 @@
+"""Our engine and the stock store make the same of a damaged or expired store."""
+
+import shutil
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.interop import our_store
+from tests.interop.our_store import assert_same
+from tests.interop.stock_store import Sizes, StockStore
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(180)]
+
+SIZES = Sizes()
+COUNT = 300
+BLANK_MAGIC = 0xCBD43194
+ENTRY_SIZE = 20
+
+
+@pytest.fixture(scope="module")
+def killed(stock: StockStore, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("stock") / "store"
+    stock.write(directory, sizes=SIZES, seed=11, count=COUNT, stop="kill")
+    return directory
+
+
+def tear_the_last_record(directory: Path) -> None:
+    segment, at, size = list(records(directory))[-1]
+    content = bytearray(segment.read_bytes())
+    content[at + size // 2 : at + size] = bytes(size - size // 2)
+    segment.write_bytes(content)
+
+
+def lose_the_last_file_of_each_queue(directory: Path) -> None:
+    for queue in (directory / "consumequeue").glob("*/*"):
+        first, *others = sorted(queue.iterdir())
+        (others or [first])[-1].unlink()
+
+
+def clear_the_last_entry_of_each_queue(directory: Path) -> None:
+    for queue in (directory / "consumequeue").glob("*/*"):
+        content = bytearray((last := max(queue.iterdir())).read_bytes())
+        used = [at for at in range(0, len(content), ENTRY_SIZE) if any(content[at + 8 : at + 12])]
+        content[used[-1] :] = bytes(len(content) - used[-1])
+        last.write_bytes(content)
+
+
+def lose_the_queues_and_the_oldest_segment(directory: Path) -> None:
+    shutil.rmtree(directory / "consumequeue")
+    (directory / "checkpoint").unlink()
+    min((directory / "commitlog").iterdir()).unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        tear_the_last_record,
+        lose_the_last_file_of_each_queue,
+        clear_the_last_entry_of_each_queue,
+        lose_the_queues_and_the_oldest_segment,
+    ],
+)
+def test_both_recover_a_killed_store_alike(
+    damage: Callable[[Path], None], killed: Path, stock: StockStore, tmp_path: Path
+):
+    for_stock, for_us = (shutil.copytree(killed, tmp_path / name) for name in ("stock", "ours"))
+    damage(for_stock)
+    damage(for_us)
+
+    contents = stock.read(for_stock, sizes=SIZES)
+
+    assert_same(our_store.read(for_us, SIZES, like=contents), contents)
+
+
+@pytest.mark.parametrize("stop", ["clean", "kill"])
+def test_both_begin_queues_alike_after_segments_expired(
+    stop: str, stock: StockStore, tmp_path: Path
+):
+    for_us = tmp_path / "ours"
+    stock.write(for_us, sizes=SIZES, seed=12, count=COUNT, expire_count=2, stop=stop)
+    for_stock = Path(shutil.copytree(for_us, tmp_path / "stock"))
+
+    contents = stock.read(for_stock, sizes=SIZES)
+
+    assert contents.positions[0] == 2 * SIZES.segment
+    assert_same(our_store.read(for_us, SIZES, like=contents), contents)
+    assert any(queue.min_offset > 0 for queue in contents.queues.values())
+
+
+def records(directory: Path) -> Iterator[tuple[Path, int, int]]:
+    """List where the records of a log lie, as (segment, place inside it, size)."""
+    for segment in sorted((directory / "commitlog").iterdir()):
+        content, at = segment.read_bytes(), 0
+        while at + 8 <= len(content):
+            size, magic = struct.unpack_from(">iI", content, at)
+            if size == 0 or magic == BLANK_MAGIC:
+                break
+            yield segment, at, size
+            at += size
