@@ -5,12 +5,21 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ENGINE = Path(__file__).resolve().parents[2] / "workers" / "engine"
 EXAMPLES = ENGINE / "target" / "release" / "examples"
 RUN_TIMEOUT_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A process to be loaded."""
+
+    address: str
+    pid: int
 
 
 def build() -> None:
@@ -37,13 +46,13 @@ def run_json(name: str, *arguments: str, core: int | None = None) -> Any:
 
 
 @contextmanager
-def running_echo(*, core: int) -> Iterator[str]:
-    """Run the bare echo on one core and give its address."""
+def running_echo(*, core: int) -> Iterator[Server]:
+    """Run the bare echo on one core."""
     process = subprocess.Popen([EXAMPLES / "echo"], stdout=subprocess.PIPE, text=True)
     os.sched_setaffinity(process.pid, {core})
     assert process.stdout is not None
     try:
-        yield f"127.0.0.1:{process.stdout.readline().strip()}"
+        yield Server(f"127.0.0.1:{process.stdout.readline().strip()}", process.pid)
     finally:
         process.kill()
         process.wait()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.bench.measure import Measure, median, spread
 from tests.bench.memory import warm_memory
-from tests.bench.native import run_json, running_echo
+from tests.bench.native import Server, run_json, running_echo
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_FLIGHT = 64
@@ -47,6 +47,7 @@ BLOCK_REPEATS_MAX = 3
 """A block whose two echoes differ by more is void, and repeated so often (targets.md 1.3)."""
 
 VALID_BLOCKS_MIN = 7
+FREE_BLOCK_COUNT = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,9 @@ def measure_pipelined() -> list[Measure]:
         blocks = measure_blocks(echo, agent)
         warm_memory(SUSTAINED_MEMORY)
         sustained = run_load(agent, answer_code=0, count=SUSTAINED_SENDS)
+        for server in (echo, agent):
+            os.sched_setaffinity(server.pid, range(os.cpu_count() or 1))
+        free_blocks = [measure_block(echo, agent, core=None) for _ in range(FREE_BLOCK_COUNT)]
     valid = [block for block in blocks if not block.is_void]
     if len(valid) < VALID_BLOCKS_MIN:
         raise RuntimeError(
@@ -95,38 +99,42 @@ def measure_pipelined() -> list[Measure]:
                 "sends/s": round(median([block.sends for block in valid])),
                 "echoes/s": round(median([block.before for block in valid])),
                 "sends/s without a pause": round(sustained),
+                "left to the scheduler": spread([block.ratio for block in free_blocks]),
+                "echoes/s then": spread([block.before / 1e6 for block in free_blocks]) + " M",
             },
             blocks=[asdict(block) for block in blocks],
         )
     ]
 
 
-def measure_blocks(echo: str, agent: str) -> list[Block]:
+def measure_blocks(echo: Server, agent: Server) -> list[Block]:
     """Measure until enough blocks are valid, or too many were void."""
     blocks: list[Block] = []
     valid_count = 0
     while valid_count < BLOCK_COUNT and len(blocks) < BLOCK_COUNT * (1 + BLOCK_REPEATS_MAX):
-        block = measure_block(echo, agent)
+        block = measure_block(echo, agent, core=CLIENT_CORE)
         blocks.append(block)
         valid_count += not block.is_void
     return blocks
 
 
-def measure_block(echo: str, agent: str) -> Block:
+def measure_block(echo: Server, agent: Server, *, core: int | None) -> Block:
     warm_memory(BLOCK_MEMORY)
     time.sleep(PREPARE_S)
     return Block(
-        before=run_load(echo, answer_code=SEND_CODE, count=BLOCK_ECHOES),
-        sends=run_load(agent, answer_code=0),
-        after=run_load(echo, answer_code=SEND_CODE, count=BLOCK_ECHOES),
+        before=run_load(echo, answer_code=SEND_CODE, count=BLOCK_ECHOES, core=core),
+        sends=run_load(agent, answer_code=0, core=core),
+        after=run_load(echo, answer_code=SEND_CODE, count=BLOCK_ECHOES, core=core),
     )
 
 
-def run_load(address: str, *, answer_code: int, count: int = BLOCK_SENDS) -> float:
+def run_load(
+    server: Server, *, answer_code: int, count: int = BLOCK_SENDS, core: int | None = CLIENT_CORE
+) -> float:
     """Load a server for one block and return answers a second."""
     result = run_json(
-        "load", address, "BenchTopic", str(IN_FLIGHT), str(BODY_SIZE), str(count),
-        str(answer_code), core=CLIENT_CORE,
+        "load", server.address, "BenchTopic", str(IN_FLIGHT), str(BODY_SIZE), str(count),
+        str(answer_code), core=core,
     )  # fmt: skip
     rate: float = result["frames_per_second"]
     return rate
@@ -140,8 +148,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_agent(directory: Path) -> Iterator[str]:
-    """Run a real agent without name servers and give its address."""
+def running_agent(directory: Path) -> Iterator[Server]:
+    """Run a real agent without name servers."""
     port = free_port()
     config = directory / "broker.conf"
     config.write_text(
@@ -160,7 +168,7 @@ def running_agent(directory: Path) -> Iterator[str]:
         await_listening(process, port)
         # Its one thread that serves; the helpers go where there is room.
         os.sched_setaffinity(process.pid, {SERVER_CORE})
-        yield f"127.0.0.1:{port}"
+        yield Server(f"127.0.0.1:{port}", process.pid)
     finally:
         process.terminate()
         process.wait(timeout=START_TIMEOUT_S)

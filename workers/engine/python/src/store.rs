@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
 use regent_remoting::message_id::append_message_id;
@@ -129,9 +129,14 @@ impl Store {
         py: Python<'_>,
         topic: &str,
         queue_id: i32,
-        bodies: Vec<PyBackedBytes>,
-        properties: Vec<PyBackedBytes>,
+        bodies: &Bound<'_, PyList>,
+        properties: &Bound<'_, PyList>,
     ) -> PyResult<Vec<u64>> {
+        // A tuple never changes, so what its items hold stays while the interpreter runs on.
+        let (bodies, properties) = (bodies.to_tuple(), properties.to_tuple());
+        let bodies: Vec<_> = bodies.iter_borrowed().collect();
+        let properties: Vec<_> = properties.iter_borrowed().collect();
+        let (bodies, properties) = (all_bytes(&bodies)?, all_bytes(&properties)?);
         if bodies.len() != properties.len() {
             return Err(PyValueError::new_err(
                 "as many properties as bodies are needed",
@@ -144,7 +149,7 @@ impl Store {
             shared.born_timestamp_ms = now_ms;
             let mut writer = store.writer()?;
             let mut offsets = Vec::with_capacity(bodies.len());
-            for (body, properties) in bodies.iter().zip(&properties) {
+            for (body, properties) in bodies.into_iter().zip(properties) {
                 let message = NewMessage {
                     body,
                     properties,
@@ -314,4 +319,15 @@ impl Store {
     fn index_status(&self, py: Python<'_>) -> PyResult<IndexStatus> {
         self.0.run(py, |store| Ok(store.index_status().into()))
     }
+}
+
+/// The contents of bytes objects.
+fn all_bytes<'a>(objects: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Vec<&'a [u8]>> {
+    objects
+        .iter()
+        .map(|object| {
+            let object: &Bound<'_, PyAny> = object;
+            Ok(object.cast::<PyBytes>()?.as_bytes())
+        })
+        .collect()
 }
