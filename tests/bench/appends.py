@@ -15,7 +15,7 @@ BODY_SIZE = 1024
 OTHER_SIZES = (128, 4096)
 BATCH_SIZE = 64
 QUEUE_COUNT = 8
-BLOCK_BYTES = 128 << 20
+BLOCK_BYTES = 112 << 20
 SEGMENT_BYTES = 256 << 20
 BLOCK_MEMORY = 512 << 20
 """What a block takes of the page cache."""
@@ -113,10 +113,10 @@ def append_block(store: Store, *, block_bytes: int = BLOCK_BYTES) -> float:
     """Append a block and return GB/s of records on this thread's clock, as the native program."""
     bodies = [b"\x42" * BODY_SIZE] * BATCH_SIZE
     properties = [PROPERTIES] * BATCH_SIZE
-    started_at_position, turn = store.max_position, 0
+    batch_count = block_bytes // (BATCH_SIZE * BODY_SIZE)
+    started_at_position = store.max_position
     started_at = time.thread_time()
-    while store.max_position - started_at_position < block_bytes:
+    for turn in range(batch_count):
         store.append_many("Benchmark", turn % QUEUE_COUNT, bodies, properties)
-        turn += 1
     elapsed_s = time.thread_time() - started_at
     return (store.max_position - started_at_position) / elapsed_s / 1e9

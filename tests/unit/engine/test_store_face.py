@@ -62,7 +62,7 @@ def test_many_messages_are_appended_under_one_lock(store: Store) -> None:
     offsets = store.append_many("Orders", 0, [b"a", b"b", b"c"], [b"", b"TAGS\x01x\x02", b""])
 
     bodies = [record.body for record in decode_records(store.read("Orders", 0, 0).body)]
-    assert offsets == [0, 1, 2]
+    assert list(offsets) == [0, 1, 2]
     assert bodies == [b"a", b"b", b"c"]
     counters = store.counters()
     assert counters.messages == 3

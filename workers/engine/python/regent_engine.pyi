@@ -294,7 +294,7 @@ class Store:
     ) -> Appended: ...
     def append_many(
         self, topic: str, queue_id: int, bodies: list[bytes], properties: list[bytes]
-    ) -> list[int]:
+    ) -> range:
         """Append messages under one lock and return their queue offsets.
 
         An error leaves the messages before it appended.

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyRange};
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
 use regent_remoting::message_id::append_message_id;
@@ -124,14 +124,14 @@ impl Store {
         })
     }
 
-    fn append_many(
+    fn append_many<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         topic: &str,
         queue_id: i32,
         bodies: &Bound<'_, PyList>,
         properties: &Bound<'_, PyList>,
-    ) -> PyResult<Vec<u64>> {
+    ) -> PyResult<Bound<'py, PyRange>> {
         // A tuple never changes, so what its items hold stays while the interpreter runs on.
         let (bodies, properties) = (bodies.to_tuple(), properties.to_tuple());
         let bodies: Vec<_> = bodies.iter_borrowed().collect();
@@ -142,23 +142,28 @@ impl Store {
                 "as many properties as bodies are needed",
             ));
         }
-        self.0.run(py, |store| {
+        let (first, count) = self.0.run(py, |store| {
             let now_ms = now_ms();
             let mut shared = NewMessage::new(topic, queue_id, &[]);
             shared.store_host = self.0.host;
             shared.born_timestamp_ms = now_ms;
             let mut writer = store.writer()?;
-            let mut offsets = Vec::with_capacity(bodies.len());
+            let (mut first, mut count) = (None, 0);
             for (body, properties) in bodies.into_iter().zip(properties) {
                 let message = NewMessage {
                     body,
                     properties,
                     ..shared
                 };
-                offsets.push(writer.append(&message, now_ms)?.queue_offset);
+                let appended = writer.append(&message, now_ms)?;
+                first.get_or_insert(appended.queue_offset);
+                count += 1;
             }
-            Ok(offsets)
-        })
+            Ok((first.unwrap_or_default(), count))
+        })?;
+        // Under one lock and in one queue, offsets follow one another.
+        let first = isize::try_from(first)?;
+        PyRange::new(py, first, first.saturating_add(count))
     }
 
     #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
@@ -323,11 +328,10 @@ impl Store {
 
 /// The contents of bytes objects.
 fn all_bytes<'a>(objects: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Vec<&'a [u8]>> {
-    objects
-        .iter()
-        .map(|object| {
-            let object: &Bound<'_, PyAny> = object;
-            Ok(object.cast::<PyBytes>()?.as_bytes())
-        })
-        .collect()
+    let mut contents = Vec::with_capacity(objects.len());
+    for object in objects {
+        let object: &Bound<'_, PyAny> = object;
+        contents.push(object.cast::<PyBytes>()?.as_bytes());
+    }
+    Ok(contents)
 }
