@@ -172,6 +172,7 @@ impl LogWriter {
         let mut writer = Self::idle(shared, plan, end)?;
         match tail {
             Some((base, map)) => {
+                map.reader().advise_written(true);
                 writer
                     .preparer
                     .follow(base, map.reader(), map.position(), map.position());
@@ -240,6 +241,7 @@ impl LogWriter {
             let remaining = full.map.remaining();
             encode_blank(&mut full.map.tail()[..BLANK_SIZE], remaining);
             full.map.publish(remaining);
+            full.map.reader().advise_written(false);
         }
         let populated = map.reader().size().min(self.plan.populate_ahead);
         self.preparer.follow(base, map.reader(), 0, populated);

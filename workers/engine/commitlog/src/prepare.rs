@@ -239,6 +239,7 @@ impl Desk {
         let map = allocate(&path, self.plan.segment_size)?;
         sync_dir(&self.plan.dir)?;
         let reader = map.reader();
+        reader.advise_written(true);
         let ahead = self.wanted(&reader, 0);
         let mut done = 0;
         while done < ahead {
