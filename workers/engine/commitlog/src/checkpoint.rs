@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 
 const FILE_SIZE: usize = 4096;
 /// How much older than its flushed part the log is assumed to be when looking for a start.
@@ -90,7 +91,8 @@ pub(crate) struct CheckpointFile {
 impl CheckpointFile {
     pub(crate) fn open(path: PathBuf) -> Result<Self, StoreError> {
         let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(false).open(&path);
+        let options = options.write(true).create(true).truncate(false);
+        let file = step(Step::Create, &path, || options.open(&path));
         let file = file.map_err(|error| StoreError::io(&path, error))?;
         Ok(Self {
             path,
@@ -105,8 +107,10 @@ impl CheckpointFile {
             return Ok(());
         }
         // One sector holds all five integers, so the write is not torn.
-        let written = self.file.write_all_at(&checkpoint.encode(), 0);
-        let synced = written.and_then(|()| self.file.sync_data());
+        let write = || self.file.write_all_at(&checkpoint.encode(), 0);
+        let written = step(Step::Write, &self.path, write);
+        let synced =
+            written.and_then(|()| step(Step::SyncFile, &self.path, || self.file.sync_data()));
         synced.map_err(|error| StoreError::io(&self.path, error))?;
         self.written = Some(checkpoint);
         Ok(())

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::checkpoint::CheckpointFile;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{create_dir, remove_file, sync_dir};
 use crate::sys::lock_first_byte;
 
@@ -79,7 +80,8 @@ impl StoreDirectory {
     /// Writes the mark: the process id in decimal.
     pub(crate) fn put_abort_mark(&self) -> Result<(), StoreError> {
         let path = self.abort();
-        fs::write(&path, std::process::id().to_string())
+        let content = std::process::id().to_string();
+        step(Step::Write, &path, || fs::write(&path, content))
             .map_err(|error| StoreError::io(&path, error))?;
         sync_dir(&self.root)
     }
@@ -92,12 +94,8 @@ impl StoreDirectory {
 
 fn lock(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
-    let file = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let file = step(Step::Create, path, || options.open(path));
     let file = file.map_err(|error| StoreError::io(path, error))?;
     match lock_first_byte(&file) {
         Ok(true) => {}
@@ -108,7 +106,7 @@ fn lock(path: &Path) -> Result<File, StoreError> {
         }
         Err(error) => return Err(StoreError::io(path, error)),
     }
-    file.write_all_at(b"lock", 0)
+    step(Step::Write, path, || file.write_all_at(b"lock", 0))
         .map_err(|error| StoreError::io(path, error))?;
     Ok(file)
 }

@@ -9,6 +9,7 @@ use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek, syncfs};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 
 const BLOCK_SIZE: usize = 4096;
 
@@ -76,13 +77,12 @@ pub(crate) fn open_segment(path: &Path) -> Result<File, StoreError> {
 ///
 /// On failure nothing stays behind.
 pub(crate) fn create_segment(path: &Path, size: u64, allocated: u64) -> Result<File, StoreError> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path);
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create_new(true);
+    let file = step(Step::Create, path, || options.open(path));
     let file = file.map_err(|error| StoreError::io(path, error))?;
-    let made = preallocate(&file, 0, allocated).and_then(|()| {
+    let made = step(Step::Resize, path, || {
+        preallocate(&file, 0, allocated)?;
         if allocated < size {
             file.set_len(size)
         } else {
@@ -158,7 +158,7 @@ pub(crate) fn is_unwritten(path: &Path) -> Result<bool, StoreError> {
 
 /// Makes entries of a directory durable.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
-    let synced = File::open(dir).and_then(|dir| dir.sync_all());
+    let synced = step(Step::SyncDir, dir, || File::open(dir)?.sync_all());
     synced.map_err(|error| StoreError::io(dir, error))
 }
 
@@ -172,28 +172,35 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);
-    let written = File::create(&new).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()
+    let written = step(Step::Create, &new, || File::create(&new)).and_then(|mut file| {
+        step(Step::Write, &new, || file.write_all(content))?;
+        step(Step::SyncFile, &new, || file.sync_all())
     });
     written.map_err(|error| StoreError::io(&new, error))?;
-    fs::rename(&new, path).map_err(|error| StoreError::io(path, error))?;
+    rename(&new, path)?;
     sync_parent(path)
+}
+
+/// Gives a file another name in its directory.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let renamed = step(Step::Rename(to), from, || fs::rename(from, to));
+    renamed.map_err(|error| StoreError::io(to, error))
 }
 
 /// Makes everything on the file system of `dir` durable.
 pub(crate) fn sync_file_system(dir: &Path) -> Result<(), StoreError> {
-    let synced = File::open(dir).and_then(|dir| Ok(syncfs(dir)?));
+    let synced = step(Step::SyncFileSystem, dir, || Ok(syncfs(File::open(dir)?)?));
     synced.map_err(|error| StoreError::io(dir, error))
 }
 
 pub(crate) fn create_dir(dir: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, error))
+    let created = step(Step::CreateDir, dir, || fs::create_dir_all(dir));
+    created.map_err(|error| StoreError::io(dir, error))
 }
 
 /// Removes a file; one that is gone already is fine.
 pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
+    match step(Step::Remove, path, || fs::remove_file(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(path, error)),
         _ => Ok(()),
     }
@@ -201,7 +208,7 @@ pub(crate) fn remove_file(path: &Path) -> Result<(), StoreError> {
 
 /// Removes a directory and all in it; one that is gone already is fine.
 pub(crate) fn remove_dir(dir: &Path) -> Result<(), StoreError> {
-    match fs::remove_dir_all(dir) {
+    match step(Step::RemoveDir, dir, || fs::remove_dir_all(dir)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(dir, error)),
         _ => Ok(()),
     }

@@ -4,7 +4,6 @@
 //! knows nothing of it. The newest file says how far it is: its last entry's record is the last one
 //! that is indexed, at least in part. What may be wrong is removed and built again.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +13,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
-use crate::files::{create_dir, list, remove_file, sync_dir};
+use crate::files::{create_dir, list, remove_file, rename, sync_dir};
 use crate::log::SharedLog;
 use crate::recovery::RecoveryReport;
 
@@ -274,11 +273,10 @@ impl Index {
 
     fn set_aside(&self, stamp: u64) -> Result<(), StoreError> {
         let path = file::file_path(&self.dir, stamp);
-        match fs::rename(&path, self.dir.join(DAMAGED_NAME)) {
-            Ok(()) => {}
+        match rename(&path, &self.dir.join(DAMAGED_NAME)) {
             // An earlier attempt came that far.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(StoreError::io(&path, error)),
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            renamed => renamed?,
         }
         self.damaged_count.fetch_add(1, Ordering::Relaxed);
         sync_dir(&self.dir)

@@ -20,6 +20,10 @@ mod directory;
 mod epoch_file;
 mod epochs;
 mod error;
+#[cfg(feature = "failpoints")]
+pub mod failpoint;
+#[cfg(not(feature = "failpoints"))]
+mod failpoint;
 mod files;
 mod index;
 pub mod inspect;

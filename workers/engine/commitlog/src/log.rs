@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use parking_lot::RwLock;
 
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{remove_file, segment_name};
 use crate::prepare::{Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
@@ -124,10 +125,11 @@ impl SharedLog {
         while position < to {
             let end = self.next_segment_start(position).min(to);
             if let Some(segment) = self.segment_at(position) {
-                let range = (local(position, segment.base), local(end, segment.base));
-                segment.map.flush(range.0, range.1).map_err(|error| {
-                    StoreError::io(self.dir.join(segment_name(segment.base)), error)
-                })?;
+                let (from, to) = (local(position, segment.base), local(end, segment.base));
+                let path = self.dir.join(segment_name(segment.base));
+                let flush = || segment.map.flush(from, to);
+                step(Step::SyncRange { from, to }, &path, flush)
+                    .map_err(|error| StoreError::io(path, error))?;
             }
             position = end;
         }

@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{
     create_dir, create_segment, open_segment, preallocate, remove_file, segment_name,
 };
@@ -141,9 +142,13 @@ impl SharedQueue {
             let end = to.min(segment.base + self.file_size);
             #[allow(clippy::cast_possible_truncation)] // within one mapped file
             let local_end = (end - segment.base) as usize;
-            segment.map.flush(at, local_end).map_err(|error| {
-                StoreError::io(self.dir.join(segment_name(segment.base)), error)
-            })?;
+            let range = Step::SyncRange {
+                from: at,
+                to: local_end,
+            };
+            let path = self.dir.join(segment_name(segment.base));
+            step(range, &path, || segment.map.flush(at, local_end))
+                .map_err(|error| StoreError::io(path, error))?;
             from = end;
         }
         self.flushed_bytes.store(to, Ordering::Release);
@@ -353,7 +358,8 @@ pub(crate) fn extend_file(
     let path = dir.join(segment_name(base));
     let to = slice_end(end, file_size);
     let opened = open_segment(&path)?;
-    preallocate(&opened, allocated, to).map_err(|error| StoreError::io(&path, error))?;
+    step(Step::Resize, &path, || preallocate(&opened, allocated, to))
+        .map_err(|error| StoreError::io(&path, error))?;
     Ok(to)
 }
 

@@ -12,6 +12,7 @@ use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{
     clear, data_end, is_unwritten, list_segments, open_segment, remove_file, sync_dir,
 };
@@ -243,7 +244,10 @@ fn clear_behind(segments: &mut [Segment], end: &WalkEnd) -> Result<u64, StoreErr
         return Ok(0);
     }
     let cleared = clear(&mut holding.map.bytes_mut()[at..holding.data_end]);
-    let flushed = holding.map.flush(at, holding.data_end);
+    let (from, to) = (at, holding.data_end);
+    let flushed = step(Step::SyncRange { from, to }, &holding.path, || {
+        holding.map.flush(from, to)
+    });
     flushed.map_err(|error| StoreError::io(&holding.path, error))?;
     Ok(cleared)
 }

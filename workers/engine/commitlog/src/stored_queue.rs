@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{
     SegmentFile, clear, data_end, list, list_segments, open_segment, remove_dir, remove_file,
     segment_name, sync_dir,
@@ -224,8 +225,12 @@ impl StoredQueue {
         let Some(last) = self.files.last() else {
             return Ok(());
         };
-        let flushed = last.map.flush(0, last.map.bytes().len());
-        flushed.map_err(|error| StoreError::io(self.dir.join(segment_name(last.base)), error))?;
+        let (from, to) = (0, last.map.bytes().len());
+        let path = self.dir.join(segment_name(last.base));
+        step(Step::SyncRange { from, to }, &path, || {
+            last.map.flush(from, to)
+        })
+        .map_err(|error| StoreError::io(path, error))?;
         sync_dir(&self.dir)
     }
 
@@ -254,7 +259,8 @@ fn usable_files(dir: &Path, file_size: u64) -> Result<Option<Vec<SegmentFile>>, 
     }
     if let Some(last) = files.last_mut().filter(|last| last.size < file_size) {
         // Torn while it was created; what is missing reads as zeros.
-        let grown = open_segment(&last.path)?.set_len(file_size);
+        let file = open_segment(&last.path)?;
+        let grown = step(Step::Resize, &last.path, || file.set_len(file_size));
         grown.map_err(|error| StoreError::io(&last.path, error))?;
         last.size = file_size;
     }

@@ -14,6 +14,7 @@ use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{
     clear, data_end, list_segments, open_segment, remove_file, replace_file, sync_dir, sync_parent,
 };
@@ -123,7 +124,7 @@ impl Truncation {
                 #[allow(clippy::cast_possible_truncation)] // the file was mapped
                 let (from, to) = (at as usize, data_end as usize);
                 clear(&mut map.bytes_mut()[from..to]);
-                file.sync_all().map_err(named)?;
+                step(Step::SyncFile, &segment.path, || file.sync_all()).map_err(named)?;
             }
             break;
         }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::layout::{ENTRY_SIZE, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
+use crate::failpoint::{Step, step};
 use crate::files::{create_segment, open_segment, preallocate, remove_file};
 use crate::sys::ExclusiveMap;
 
@@ -204,7 +205,9 @@ impl IndexFile {
         let to = to as u64;
         if to > self.allocated {
             let end = self.shape.file_size().min(to + SLICE_SIZE_BYTES);
-            let reserved = preallocate(&self.file, self.allocated, end);
+            let reserved = step(Step::Resize, &self.path, || {
+                preallocate(&self.file, self.allocated, end)
+            });
             reserved.map_err(|error| StoreError::io(&self.path, error))?;
             self.allocated = end;
         }
@@ -288,7 +291,9 @@ impl IndexFile {
         if self.is_durable() {
             return Ok(());
         }
-        let flushed = self.map.flush(0, self.map.bytes().len());
+        let (from, to) = (0, self.map.bytes().len());
+        let range = Step::SyncRange { from, to };
+        let flushed = step(range, &self.path, || self.map.flush(from, to));
         flushed.map_err(|error| {
             self.mark_damaged();
             StoreError::io(&self.path, error)

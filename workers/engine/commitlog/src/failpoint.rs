@@ -1,0 +1,125 @@
+//! Every step that changes what the disk holds, named, so that a test can look at it or fail it.
+//!
+//! Without the feature `failpoints` a step is nothing but its work.
+#![allow(unreachable_pub, reason = "public only with the feature")]
+
+use std::path::Path;
+
+/// What a step does to the file or directory at its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "failpoints"), allow(dead_code))]
+pub enum Step<'a> {
+    /// Creates a file, if it is not there yet.
+    Create,
+    /// Gives a file a size, or disk blocks.
+    Resize,
+    /// Writes a small file.
+    Write,
+    /// Syncs a file with all it holds.
+    SyncFile,
+    /// Syncs a range of a mapped file.
+    SyncRange {
+        /// First byte.
+        from: usize,
+        /// Byte behind the last.
+        to: usize,
+    },
+    /// Syncs the names in a directory.
+    SyncDir,
+    /// Syncs the file system that holds a directory.
+    SyncFileSystem,
+    /// Renames a file to another name.
+    Rename(&'a Path),
+    /// Removes a file.
+    Remove,
+    /// Creates a directory and those above it, as far as they are missing.
+    CreateDir,
+    /// Removes a directory with all in it.
+    RemoveDir,
+}
+
+#[cfg(not(feature = "failpoints"))]
+#[inline]
+pub(crate) fn step<T>(
+    _: Step<'_>,
+    _: &Path,
+    work: impl FnOnce() -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    work()
+}
+
+#[cfg(feature = "failpoints")]
+pub(crate) use watched::step;
+#[cfg(feature = "failpoints")]
+pub use watched::{Event, Hook, Watch, watch};
+
+#[cfg(feature = "failpoints")]
+mod watched {
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use std::sync::Arc;
+
+    use parking_lot::RwLock;
+
+    use super::Step;
+
+    /// A step that is about to be done, or was.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Event<'a> {
+        /// What it does.
+        pub step: Step<'a>,
+        /// The file or directory.
+        pub path: &'a Path,
+        /// Whether it was done.
+        pub is_done: bool,
+    }
+
+    /// Sees an event; an error becomes that of the step, which is then not done if it was not yet.
+    pub type Hook = Arc<dyn Fn(&Event<'_>) -> io::Result<()> + Send + Sync>;
+
+    static WATCHED: RwLock<Vec<(PathBuf, Hook)>> = RwLock::new(Vec::new());
+
+    /// Watches a directory until it is dropped.
+    #[derive(Debug)]
+    pub struct Watch(PathBuf);
+
+    /// Has `hook` see every step below `root`, on whatever thread it is done.
+    #[must_use]
+    pub fn watch(root: &Path, hook: Hook) -> Watch {
+        WATCHED.write().push((root.to_path_buf(), hook));
+        Watch(root.to_path_buf())
+    }
+
+    impl Drop for Watch {
+        fn drop(&mut self) {
+            WATCHED.write().retain(|(root, _)| *root != self.0);
+        }
+    }
+
+    fn hit(event: Event<'_>) -> io::Result<()> {
+        let find =
+            |(root, hook): &(PathBuf, Hook)| event.path.starts_with(root).then(|| Arc::clone(hook));
+        // Not while the hook runs, which may open a store of its own.
+        let hook = WATCHED.read().iter().find_map(find);
+        hook.map_or(Ok(()), |hook| hook(&event))
+    }
+
+    pub(crate) fn step<T>(
+        step: Step<'_>,
+        path: &Path,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        let event = Event {
+            step,
+            path,
+            is_done: false,
+        };
+        hit(event)?;
+        let done = work()?;
+        hit(Event {
+            is_done: true,
+            ..event
+        })?;
+        Ok(done)
+    }
+}

@@ -1,0 +1,412 @@
+//! What a disk holds of a directory, as far as a crash may tell: a worst case of a journaling file
+//! system.
+//!
+//! - Changes of names and sizes in one directory reach the disk in their order, those of different
+//!   directories in any; syncing the directory makes its names durable.
+//! - Content reaches the disk in sectors. Of the blocks of 4 KiB that were not synced any subset
+//!   has, some of them in part; at any time the system may write some on its own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use fastrand::Rng;
+use regent_commitlog::failpoint::{Event, Step};
+
+const BLOCK_SIZE: usize = 4096;
+const SECTOR_SIZE: usize = 512;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Node {
+    File(usize),
+    Dir(usize),
+}
+
+/// A change of a directory that may not be on the disk yet.
+#[derive(Debug, Clone)]
+enum Change {
+    Put(String, Node),
+    Drop(String),
+    Rename(String, String, Node),
+    Size(usize, usize),
+}
+
+type Names = BTreeMap<String, Node>;
+
+#[derive(Debug, Default)]
+struct Dir {
+    durable: Names,
+    pending: Vec<Change>,
+}
+
+#[derive(Debug, Default)]
+struct Inode {
+    durable: Vec<u8>,
+    durable_size: usize,
+    /// What the page cache holds; the last of it once no name is left.
+    live: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub struct Disk {
+    root: PathBuf,
+    dirs: Vec<Dir>,
+    inodes: Vec<Inode>,
+    random: Rng,
+}
+
+fn apply(names: &mut Names, change: &Change) {
+    match change {
+        Change::Put(name, node) => {
+            names.insert(name.clone(), *node);
+        }
+        Change::Drop(name) => {
+            names.remove(name);
+        }
+        Change::Rename(from, to, node) => {
+            names.remove(from);
+            names.insert(to.clone(), *node);
+        }
+        Change::Size(..) => {}
+    }
+}
+
+impl Dir {
+    fn live(&self) -> Names {
+        let mut names = self.durable.clone();
+        for change in &self.pending {
+            apply(&mut names, change);
+        }
+        names
+    }
+
+    /// Sizes that were set behind the last change of a name stay pending, as in XFS.
+    fn sync(&mut self, inodes: &mut [Inode]) {
+        let is_size = |change: &Change| matches!(change, Change::Size(..));
+        let kept = self.pending.iter().rev().take_while(|one| is_size(one));
+        let kept = kept.count();
+        for change in self.pending.drain(..self.pending.len() - kept) {
+            apply(&mut self.durable, &change);
+            if let Change::Size(inode, size) = change {
+                inodes[inode].durable_size = size;
+            }
+        }
+    }
+}
+
+fn block(bytes: &[u8], from: usize, size: usize) -> Vec<u8> {
+    let mut block = vec![0; size];
+    let end = bytes.len().min(from + size);
+    if from < end {
+        block[..end - from].copy_from_slice(&bytes[from..end]);
+    }
+    block
+}
+
+fn store_at(bytes: &mut Vec<u8>, from: usize, block: &[u8]) {
+    if bytes.len() < from + block.len() {
+        bytes.resize(from + block.len(), 0);
+    }
+    bytes[from..from + block.len()].copy_from_slice(block);
+}
+
+impl Inode {
+    fn blocks(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.durable.len().max(self.live.len())).step_by(BLOCK_SIZE)
+    }
+
+    /// Puts a part of the page cache on the disk.
+    fn write_back(&mut self, from: usize, size: usize) {
+        let content = block(&self.live, from, size);
+        store_at(&mut self.durable, from, &content);
+    }
+
+    fn sync(&mut self, from: usize, to: usize) {
+        self.durable_size = self.live.len();
+        let first = from - from % BLOCK_SIZE;
+        for at in (first..to.min(self.live.len())).step_by(BLOCK_SIZE) {
+            self.write_back(at, BLOCK_SIZE);
+        }
+    }
+
+    /// The content after a crash.
+    fn crashed(&self, random: &mut Rng, newness: u8) -> Vec<u8> {
+        let mut content = self.durable.clone();
+        for from in self.blocks() {
+            let (old, new) = (
+                block(&self.durable, from, BLOCK_SIZE),
+                block(&self.live, from, BLOCK_SIZE),
+            );
+            if old == new {
+                continue;
+            }
+            let is_torn = random.u8(..4) == 0;
+            let is_new = random.u8(..100) < newness;
+            for sector in (0..BLOCK_SIZE).step_by(SECTOR_SIZE) {
+                if if is_torn { random.bool() } else { is_new } {
+                    store_at(
+                        &mut content,
+                        from + sector,
+                        &new[sector..sector + SECTOR_SIZE],
+                    );
+                }
+            }
+        }
+        content
+    }
+}
+
+impl Disk {
+    /// A directory all of which is on the disk.
+    pub fn new(root: &Path, seed: u64) -> Self {
+        let mut disk = Self {
+            root: root.to_path_buf(),
+            dirs: vec![Dir::default()],
+            inodes: Vec::new(),
+            random: Rng::with_seed(seed),
+        };
+        disk.adopt(root, 0);
+        disk
+    }
+
+    fn adopt(&mut self, path: &Path, dir: usize) {
+        for entry in fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            let node = if path.is_dir() {
+                self.dirs.push(Dir::default());
+                let child = self.dirs.len() - 1;
+                self.adopt(&path, child);
+                Node::Dir(child)
+            } else {
+                let content = fs::read(&path).unwrap();
+                self.inodes.push(Inode {
+                    durable_size: content.len(),
+                    live: content.clone(),
+                    durable: content,
+                });
+                Node::File(self.inodes.len() - 1)
+            };
+            self.dirs[dir].durable.insert(name_of(&path), node);
+        }
+    }
+
+    /// Learns what a step did, and lets the system write a few blocks by itself.
+    pub fn note(&mut self, event: &Event<'_>) {
+        self.refresh(0, &self.root.clone());
+        self.write_back_some();
+        if !event.is_done {
+            return;
+        }
+        match event.step {
+            Step::Create | Step::Resize | Step::Write => self.note_file(event.path),
+            Step::SyncFile => self.sync_file(event.path, 0, usize::MAX),
+            Step::SyncRange { from, to } => self.sync_file(event.path, from, to),
+            Step::SyncDir => {
+                if let Some(dir) = self.find_dir(event.path) {
+                    self.dirs[dir].sync(&mut self.inodes);
+                }
+            }
+            Step::SyncFileSystem => self.sync_all(),
+            Step::Rename(to) => {
+                let (dir, name) = self.parent(event.path);
+                let node = self.dirs[dir].live()[&name];
+                self.dirs[dir]
+                    .pending
+                    .push(Change::Rename(name, name_of(to), node));
+            }
+            Step::Remove => {
+                let (dir, name) = self.parent(event.path);
+                self.dirs[dir].pending.push(Change::Drop(name));
+            }
+            Step::CreateDir => self.note_dir(event.path),
+            Step::RemoveDir => self.note_removed(event.path),
+        }
+    }
+
+    /// Reads the page cache of every file that has a name.
+    fn refresh(&mut self, dir: usize, path: &Path) {
+        for (name, node) in self.dirs[dir].live() {
+            let path = path.join(name);
+            match node {
+                Node::Dir(child) => self.refresh(child, &path),
+                Node::File(inode) => {
+                    if let Ok(content) = fs::read(&path) {
+                        self.inodes[inode].live = content;
+                    }
+                }
+            }
+        }
+    }
+
+    fn write_back_some(&mut self) {
+        if self.random.u8(..4) > 0 {
+            return;
+        }
+        for inode in &mut self.inodes {
+            for from in inode.blocks() {
+                if self.random.u8(..8) == 0 {
+                    inode.write_back(from, BLOCK_SIZE);
+                }
+            }
+        }
+    }
+
+    fn find(&self, path: &Path) -> Option<Node> {
+        let mut node = Node::Dir(0);
+        for part in path.strip_prefix(&self.root).unwrap() {
+            let Node::Dir(dir) = node else { return None };
+            node = *self.dirs[dir].live().get(part.to_str().unwrap())?;
+        }
+        Some(node)
+    }
+
+    fn find_dir(&self, path: &Path) -> Option<usize> {
+        match self.find(path) {
+            Some(Node::Dir(dir)) => Some(dir),
+            _ => None,
+        }
+    }
+
+    fn parent(&self, path: &Path) -> (usize, String) {
+        let dir = self
+            .find_dir(path.parent().unwrap())
+            .expect("a known directory");
+        (dir, name_of(path))
+    }
+
+    fn note_file(&mut self, path: &Path) {
+        let (dir, name) = self.parent(path);
+        let known = self.dirs[dir].live().get(&name).copied();
+        let Some(Node::File(inode)) = known else {
+            self.inodes.push(Inode::default());
+            let inode = self.inodes.len() - 1;
+            let put = Change::Put(name, Node::File(inode));
+            self.dirs[dir].pending.push(put);
+            return self.note_size(dir, inode, path);
+        };
+        self.note_size(dir, inode, path);
+    }
+
+    fn note_size(&mut self, dir: usize, inode: usize, path: &Path) {
+        let live = fs::read(path).unwrap_or_default();
+        let is_size = |change: &Change| match change {
+            Change::Size(of, size) if *of == inode => Some(*size),
+            _ => None,
+        };
+        let pending = self.dirs[dir].pending.iter().rev().find_map(is_size);
+        if pending.unwrap_or(self.inodes[inode].durable_size) != live.len() {
+            self.dirs[dir].pending.push(Change::Size(inode, live.len()));
+        }
+        self.inodes[inode].live = live;
+    }
+
+    fn sync_file(&mut self, path: &Path, from: usize, to: usize) {
+        // A file that was removed while it was synced has no name to find it by.
+        let Some(Node::File(inode)) = self.find(path) else {
+            return;
+        };
+        self.inodes[inode].sync(from, to);
+        let (dir, _) = self.parent(path);
+        let pending = &mut self.dirs[dir].pending;
+        pending.retain(|change| !matches!(change, Change::Size(of, _) if *of == inode));
+    }
+
+    fn sync_all(&mut self) {
+        for dir in &mut self.dirs {
+            for change in dir.pending.drain(..) {
+                apply(&mut dir.durable, &change);
+            }
+        }
+        for inode in &mut self.inodes {
+            inode.sync(0, usize::MAX);
+        }
+    }
+
+    fn note_dir(&mut self, path: &Path) {
+        let missing: Vec<_> = path
+            .ancestors()
+            .take_while(|dir| self.find(dir).is_none())
+            .collect();
+        for path in missing.into_iter().rev() {
+            let (dir, name) = self.parent(path);
+            self.dirs.push(Dir::default());
+            let child = Node::Dir(self.dirs.len() - 1);
+            self.dirs[dir].pending.push(Change::Put(name, child));
+        }
+    }
+
+    /// Files of a removed directory go in any order before it does.
+    fn note_removed(&mut self, path: &Path) {
+        let Some(dir) = self.find_dir(path) else {
+            return;
+        };
+        let names = self.dirs[dir].live();
+        let mut order: Vec<_> = names.into_iter().collect();
+        self.random.shuffle(&mut order);
+        for (name, node) in order {
+            if matches!(node, Node::Dir(_)) {
+                self.note_removed(&path.join(&name));
+            } else {
+                self.dirs[dir].pending.push(Change::Drop(name));
+            }
+        }
+        let (parent, name) = self.parent(path);
+        self.dirs[parent].pending.push(Change::Drop(name));
+    }
+
+    /// Writes down what a crash at this moment may leave.
+    pub fn crash(&self, to: &Path, random: &mut Rng) -> io::Result<()> {
+        let newness = [0, 10, 50, 90, 100][random.usize(..5)];
+        self.crash_dir(0, to, random, newness)
+    }
+
+    fn crash_dir(&self, dir: usize, to: &Path, random: &mut Rng, newness: u8) -> io::Result<()> {
+        fs::create_dir_all(to)?;
+        let Dir { durable, pending } = &self.dirs[dir];
+        let mut names = durable.clone();
+        let mut sizes = BTreeMap::new();
+        let done = match random.u8(..100) < newness {
+            true => pending.len(),
+            false => random.usize(..=pending.len()),
+        };
+        for change in &pending[..done] {
+            apply(&mut names, change);
+            if let Change::Size(inode, size) = change {
+                sizes.insert(*inode, *size);
+            }
+        }
+        for (name, node) in names {
+            let path = to.join(name);
+            match node {
+                Node::Dir(child) => self.crash_dir(child, &path, random, newness)?,
+                Node::File(inode) => {
+                    let held = &self.inodes[inode];
+                    let size = sizes.get(&inode).copied().unwrap_or(held.durable_size);
+                    let content = held.crashed(random, newness);
+                    write_sparse(&path, &block(&content, 0, size))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+fn write_sparse(path: &Path, content: &[u8]) -> io::Result<()> {
+    let file = File::create(path)?;
+    file.set_len(content.len() as u64)?;
+    for (block, from) in content
+        .chunks(BLOCK_SIZE)
+        .zip((0_u64..).step_by(BLOCK_SIZE))
+    {
+        if block.iter().any(|byte| *byte != 0) {
+            file.write_all_at(block, from)?;
+        }
+    }
+    Ok(())
+}

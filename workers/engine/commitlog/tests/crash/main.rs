@@ -1,0 +1,286 @@
+//! Crashes at every step that changes the disk, and every such step failing once (D10, D12, D13).
+//!
+//! `REGENT_CRASH_IMAGES` says how many crash images are made at least.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unreachable_pub, reason = "modules of one test program")]
+
+mod disk;
+mod model;
+mod scenario;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use fastrand::Rng;
+use regent_commitlog::Store;
+use regent_commitlog::failpoint::{Event, Hook, Step, watch};
+use support::NOW_MS;
+use support::index::config;
+use tempfile::TempDir;
+
+use disk::Disk;
+use model::{Model, Verdict};
+use scenario::Scenario;
+
+const STEP_COUNT: usize = 70;
+
+/// What came of the images.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    images: u64,
+    double_faults: u64,
+    read_only: u64,
+}
+
+/// A scenario under observation.
+struct Run {
+    disk: Disk,
+    model: Arc<Mutex<Model>>,
+    random: Rng,
+    tally: Tally,
+    hits: u64,
+    failures: Vec<String>,
+}
+
+/// In memory if possible: what a sync means is the model's business here.
+fn tempdir() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        tempfile::tempdir_in(memory).unwrap()
+    } else {
+        support::tempdir()
+    }
+}
+
+impl Run {
+    fn new(dir: &Path, model: Arc<Mutex<Model>>, seed: u64) -> Self {
+        Self {
+            disk: Disk::new(dir, seed),
+            model,
+            random: Rng::with_seed(seed),
+            tally: Tally::default(),
+            hits: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    fn on(&mut self, event: &Event<'_>) {
+        self.disk.note(event);
+        self.hits += 1;
+        if let Err(text) = self.crash() {
+            let at = format!("hit {} ({event:?}): {text}", self.hits);
+            self.failures.push(at);
+        }
+    }
+
+    /// Makes an image, sometimes with a second crash while it is opened, and checks it.
+    fn crash(&mut self) -> Result<(), String> {
+        let image = tempdir();
+        self.disk.crash(image.path(), &mut self.random).unwrap();
+        if self.random.u8(..3) > 0 {
+            return self.check(image.path());
+        }
+        let second = tempdir();
+        let seed = self.random.u64(..);
+        let inner = Mutex::new((Disk::new(image.path(), seed), self.random.u32(..30)));
+        let target = second.path().to_path_buf();
+        let hook: Hook = Arc::new(move |event: &Event<'_>| {
+            let mut inner = inner.lock().unwrap();
+            inner.0.note(event);
+            inner.1 = inner.1.wrapping_sub(1);
+            if inner.1 == 0 {
+                inner.0.crash(&target, &mut Rng::with_seed(seed)).unwrap();
+            }
+            Ok(())
+        });
+        let watched = watch(image.path(), hook);
+        drop(Store::open(config(image.path()), NOW_MS).map_err(|error| error.to_string())?);
+        drop(watched);
+        if second.path().join("lock").exists() {
+            self.tally.double_faults += 1;
+            self.check(second.path())
+                .map_err(|text| format!("second crash: {text}"))?;
+        }
+        self.check(image.path())
+    }
+
+    fn check(&mut self, dir: &Path) -> Result<(), String> {
+        self.tally.images += 1;
+        let model = self.model.lock().unwrap();
+        let open = || Store::open(config(dir), NOW_MS);
+        // A panic on the helper thread would not be seen.
+        let checked = catch_unwind(AssertUnwindSafe(|| model.check(dir, open)));
+        let verdict = checked.map_err(|_| "panicked".to_owned())??;
+        self.tally.read_only += u64::from(verdict == Verdict::ReadOnly);
+        Ok(())
+    }
+}
+
+/// Walks every step of one scenario.
+fn crash_everywhere(seed: u64) -> Result<Tally, String> {
+    let dir = tempdir();
+    let model = Arc::new(Mutex::new(Model::new()));
+    let run = Run::new(dir.path(), Arc::clone(&model), seed);
+    let run = Arc::new(Mutex::new(run));
+    let shared = Arc::clone(&run);
+    let hook: Hook = Arc::new(move |event: &Event<'_>| {
+        shared.lock().unwrap().on(event);
+        Ok(())
+    });
+    let watched = watch(dir.path(), hook);
+    let mut scenario = Scenario::new(dir.path(), model, seed);
+    for step in 0..STEP_COUNT {
+        let failed = scenario.step().err().map(|error| error.to_string());
+        let mut run = run.lock().unwrap();
+        run.failures.extend(failed);
+        if let Some(text) = run.failures.first() {
+            return Err(format!("seed {seed}, step {step}, {text}"));
+        }
+    }
+    drop(scenario);
+    drop(watched);
+    let tally = run.lock().unwrap().tally;
+    Ok(tally)
+}
+
+#[test]
+fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() {
+    let wanted = std::env::var("REGENT_CRASH_IMAGES").map_or(2_000, |text| text.parse().unwrap());
+    let next_seed = AtomicU64::new(0);
+    let total = Mutex::new(Tally::default());
+    let failures = Mutex::new(Vec::new());
+    let work = || {
+        while total.lock().unwrap().images < wanted && failures.lock().unwrap().len() < 8 {
+            let seed = next_seed.fetch_add(1, Ordering::Relaxed);
+            match crash_everywhere(seed) {
+                Ok(tally) => {
+                    println!("seed {seed}: {tally:?}");
+                    let mut total = total.lock().unwrap();
+                    total.images += tally.images;
+                    total.double_faults += tally.double_faults;
+                    total.read_only += tally.read_only;
+                }
+                Err(text) => failures.lock().unwrap().push(text),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    println!("in all: {:?}", total.lock().unwrap());
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A step that fails once.
+struct Fault {
+    at: u64,
+    error: i32,
+    seen: u64,
+    failed: Option<(PathBuf, bool)>,
+}
+
+impl Fault {
+    fn on(&mut self, event: &Event<'_>) -> io::Result<()> {
+        if event.is_done {
+            return Ok(());
+        }
+        self.seen += 1;
+        if self.seen != self.at {
+            return Ok(());
+        }
+        let is_sync = matches!(event.step, Step::SyncFile | Step::SyncRange { .. });
+        self.failed = Some((event.path.to_path_buf(), is_sync));
+        Err(io::Error::from_raw_os_error(self.error))
+    }
+}
+
+/// Runs a scenario whose step number `at` fails; whether there was such a step.
+fn fail_at(seed: u64, at: u64, error: i32) -> Result<bool, String> {
+    let dir = tempdir();
+    let model = Arc::new(Mutex::new(Model::new()));
+    let fault = Fault {
+        at,
+        error,
+        seen: 0,
+        failed: None,
+    };
+    let state = Arc::new(Mutex::new((Disk::new(dir.path(), seed), fault)));
+    let shared = Arc::clone(&state);
+    let hook: Hook = Arc::new(move |event: &Event<'_>| {
+        let mut state = shared.lock().unwrap();
+        state.0.note(event);
+        state.1.on(event)
+    });
+    let watched = watch(dir.path(), hook);
+    let mut scenario = Scenario::new(dir.path(), Arc::clone(&model), seed);
+    let mut is_reported = false;
+    for _ in 0..STEP_COUNT {
+        is_reported = scenario.step().is_err();
+        if is_reported {
+            break;
+        }
+    }
+    let failed = state.lock().unwrap().1.failed.clone();
+    let Some((path, is_sync)) = failed else {
+        return Ok(false);
+    };
+    if let Some(store) = scenario.store.as_ref().filter(|_| is_reported) {
+        let is_poisoned = store.writer().is_err();
+        let is_index = path.starts_with(dir.path().join("index"));
+        // Building the index is tried again, whatever its files hold.
+        if is_sync && !is_index && !is_poisoned {
+            return Err(format!("goes on after {} was not synced", path.display()));
+        }
+    }
+    drop(scenario);
+    drop(watched);
+    let image = tempdir();
+    let crashed = state
+        .lock()
+        .unwrap()
+        .0
+        .crash(image.path(), &mut Rng::with_seed(seed));
+    crashed.unwrap();
+    let model = model.lock().unwrap();
+    for dir in [image.path(), dir.path()] {
+        let open = || Store::open(config(dir), NOW_MS);
+        let checked = model.check(dir, open);
+        checked.map_err(|text| format!("{} failed: {text}", path.display()))?;
+    }
+    Ok(true)
+}
+
+#[test]
+fn a_step_that_fails_once_is_an_error_and_costs_nothing_that_was_vouched_for() {
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        // EIO, ENOSPC
+        for error in [5, 28] {
+            let failures = &failures;
+            scope.spawn(move || {
+                for at in 1.. {
+                    match fail_at(7, at, error) {
+                        Ok(true) => {}
+                        Ok(false) => {
+                            println!("error {error}: {} steps failed", at - 1);
+                            break;
+                        }
+                        Err(text) => failures
+                            .lock()
+                            .unwrap()
+                            .push(format!("error {error} at {at}: {text}")),
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
