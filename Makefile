@@ -60,7 +60,10 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-.PHONY: test check check-python check-engine check-console check-docker test-fast test-integration test-cluster
+crash: $(STAMPS)/python ## Open the store from 20 000 crash images (two to four minutes)
+	+cd $(ENGINE) && REGENT_CRASH_IMAGES=20000 cargo test --locked -p regent-commitlog --features failpoints --test crash -- --nocapture
+
+.PHONY: test crash check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup
@@ -81,7 +84,9 @@ check-python: $(STAMPS)/engine
 check-engine: $(STAMPS)/python
 	cd $(ENGINE) && cargo fmt --all --check
 	+cd $(ENGINE) && cargo clippy --locked --quiet --all-targets -- -D warnings
+	+cd $(ENGINE) && cargo clippy --locked --quiet -p regent-commitlog --features failpoints --all-targets -- -D warnings
 	+cd $(ENGINE) && cargo test --locked --quiet
+	+cd $(ENGINE) && cargo test --locked --quiet -p regent-commitlog --features failpoints --test crash
 
 check-console: $(STAMPS)/node
 	cd frontend && npm run --silent lint

@@ -181,6 +181,9 @@ pub enum RecordDamage {
     /// The body's checksum differs.
     #[error("the checksum of the body differs")]
     BodyCrc,
+    /// A sector of topic or properties, which no checksum covers, holds nothing.
+    #[error("a part of the record was never written")]
+    Torn,
 }
 
 /// A well-formed record, borrowed from its bytes.

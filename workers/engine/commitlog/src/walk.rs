@@ -10,6 +10,11 @@ use crate::error::StoreError;
 use crate::record::{Found, MAGIC_AT, MAGIC_V1, RecordDamage, RecordView, check};
 use crate::sys::ExclusiveMap;
 
+/// What a disk writes whole or not at all.
+const SECTOR_SIZE: usize = 512;
+/// Bytes of a record between its topic and its properties.
+const PROPERTIES_LENGTH_SIZE: usize = 2;
+
 /// The first damage in a log; it makes the store read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogDamage {
@@ -45,6 +50,19 @@ impl Segment {
     /// What lies at `position`, which is in this segment.
     pub(crate) fn check(&self, position: u64) -> Result<Found<'_>, RecordDamage> {
         check(&self.map.bytes()[self.local(position)..], position)
+    }
+
+    /// As [`Self::check`], but a record behind the flushed part may also be torn.
+    fn check_written(&self, position: u64, flushed: u64) -> Result<Found<'_>, RecordDamage> {
+        match self.check(position)? {
+            Found::Record(record)
+                if position + record.bytes.len() as u64 > flushed
+                    && is_torn(&record, self.local(position)) =>
+            {
+                Err(RecordDamage::Torn)
+            }
+            found => Ok(found),
+        }
     }
 
     #[allow(clippy::cast_possible_truncation)] // inside a mapped segment
@@ -104,7 +122,7 @@ pub(crate) fn walk(
     // Behind the last segment there are no bytes at all.
     let mut kind = RecordDamage::Short;
     while let Some(segment) = segments.get(end.index) {
-        match segment.check(end.position) {
+        match segment.check_written(end.position, hints.flushed) {
             Ok(Found::Record(record)) => {
                 on_record(&record)?;
                 end.position += record.bytes.len() as u64;
@@ -120,7 +138,7 @@ pub(crate) fn walk(
                 if hints.allow(&end) {
                     break;
                 }
-                let Some((index, next)) = find_record_behind(segments, &end) else {
+                let Some((index, next)) = find_record_behind(segments, &end, hints.flushed) else {
                     break;
                 };
                 end.damage.get_or_insert(LogDamage {
@@ -143,16 +161,18 @@ pub(crate) fn walk(
 }
 
 /// The first valid record behind the place where a walk stopped, and the index of its segment.
-fn find_record_behind(segments: &[Segment], end: &WalkEnd) -> Option<(usize, u64)> {
+fn find_record_behind(segments: &[Segment], end: &WalkEnd, flushed: u64) -> Option<(usize, u64)> {
     let mut behind = segments.iter().enumerate().skip(end.index);
     let (_, holding) = behind.next()?;
     let from = holding.local(end.position) + 1;
-    let here = find_record(holding, from).map(|position| (end.index, position));
-    here.or_else(|| behind.find_map(|(index, segment)| Some((index, find_record(segment, 0)?))))
+    let here = find_record(holding, from, flushed).map(|position| (end.index, position));
+    here.or_else(|| {
+        behind.find_map(|(index, segment)| Some((index, find_record(segment, 0, flushed)?)))
+    })
 }
 
 /// The first valid record of a segment that starts at or after `from`.
-fn find_record(segment: &Segment, from: usize) -> Option<u64> {
+fn find_record(segment: &Segment, from: usize, flushed: u64) -> Option<u64> {
     let bytes = segment.map.bytes();
     let haystack = bytes.get(from..segment.data_end)?;
     // Both record magics share their first three bytes.
@@ -164,5 +184,29 @@ fn find_record(segment: &Segment, from: usize) -> Option<u64> {
                 .filter(|at| *at >= from)
         })
         .map(|at| segment.base + at as u64)
-        .find(|position| matches!(segment.check(*position), Ok(Found::Record(_))))
+        .find(|position| {
+            let found = segment.check_written(*position, flushed);
+            matches!(found, Ok(Found::Record(_)))
+        })
+}
+
+/// Whether a sector with a part of topic or properties was never written; `at` is where the record
+/// starts in its file. Lengths and the body's checksum vouch for everything else.
+fn is_torn(record: &RecordView<'_>, at: usize) -> bool {
+    let properties_at = at + record.bytes.len() - record.properties.len();
+    let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - record.topic.len();
+    has_empty_sector(topic_at, record.topic) || has_empty_sector(properties_at, record.properties)
+}
+
+/// Whether a text in a file has nothing but zeros in one of the sectors that it touches.
+fn has_empty_sector(mut at: usize, mut text: &[u8]) -> bool {
+    while !text.is_empty() {
+        let here = text.len().min(SECTOR_SIZE - at % SECTOR_SIZE);
+        let (part, behind) = text.split_at(here);
+        if part.iter().all(|byte| *byte == 0) {
+            return true;
+        }
+        (at, text) = (at + here, behind);
+    }
+    false
 }

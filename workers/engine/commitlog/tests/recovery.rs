@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 
-use regent_commitlog::{Store, StoreError};
+use regent_commitlog::{NewMessage, Store, StoreError};
 use support::*;
 
 #[test]
@@ -220,4 +220,31 @@ fn recovery_starts_at_the_checkpoint_and_not_at_the_oldest_record() {
 
     assert!(recovered.recovery().scanned_from >= 2 * SEGMENT_SIZE);
     assert_eq!(read_all(&recovered, "t", 0).len(), 61);
+}
+
+#[test]
+fn a_record_whose_properties_reached_the_disk_in_part_only_is_the_end_of_the_log() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let kept = append(&store, "t", 0, b"kept");
+    let properties = format!("KEYS\u{1}{}\u{2}", "k".repeat(1_600));
+    let message = NewMessage {
+        properties: properties.as_bytes(),
+        ..NewMessage::new("t", 0, b"body")
+    };
+    let torn = store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    let end = torn.log_position + u64::from(torn.size);
+    for sector in (torn.log_position + 200).div_ceil(512)..=(end - 1) / 512 {
+        let image = crash(dir.path());
+        let lost = (end - sector * 512).min(512);
+        let zeros = vec![0; usize::try_from(lost).unwrap()];
+        overwrite(&segment_path(image.path(), 0), sector * 512, &zeros);
+
+        let recovered = open(image.path());
+
+        assert_eq!(recovered.recovery().damage, None);
+        assert_eq!(recovered.max_position(), torn.log_position);
+        let held = read_all(&recovered, "t", 0);
+        assert_eq!(held, [(kept.queue_offset, b"kept".to_vec())]);
+    }
 }

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "modules of one test program")]
 
 mod disk;
+mod inode;
 mod model;
 mod scenario;
 #[path = "../support/mod.rs"]

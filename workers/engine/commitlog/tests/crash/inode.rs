@@ -1,0 +1,97 @@
+//! The content of one file: what the disk holds, and what the page cache does.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use fastrand::Rng;
+
+pub const BLOCK_SIZE: usize = 4096;
+const SECTOR_SIZE: usize = 512;
+
+#[derive(Debug, Default)]
+pub struct Inode {
+    pub durable: Vec<u8>,
+    pub durable_size: usize,
+    /// What the page cache holds; the last of it once no name is left.
+    pub live: Vec<u8>,
+}
+
+/// Bytes from a place on, with zeros behind their end.
+pub fn block(bytes: &[u8], from: usize, size: usize) -> Vec<u8> {
+    let mut block = vec![0; size];
+    let end = bytes.len().min(from + size);
+    if from < end {
+        block[..end - from].copy_from_slice(&bytes[from..end]);
+    }
+    block
+}
+
+fn store_at(bytes: &mut Vec<u8>, from: usize, block: &[u8]) {
+    if bytes.len() < from + block.len() {
+        bytes.resize(from + block.len(), 0);
+    }
+    bytes[from..from + block.len()].copy_from_slice(block);
+}
+
+impl Inode {
+    pub fn blocks(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.durable.len().max(self.live.len())).step_by(BLOCK_SIZE)
+    }
+
+    /// Puts a part of the page cache on the disk.
+    pub fn write_back(&mut self, from: usize, size: usize) {
+        let content = block(&self.live, from, size);
+        store_at(&mut self.durable, from, &content);
+    }
+
+    pub fn sync(&mut self, from: usize, to: usize) {
+        self.durable_size = self.live.len();
+        let first = from - from % BLOCK_SIZE;
+        for at in (first..to.min(self.live.len())).step_by(BLOCK_SIZE) {
+            self.write_back(at, BLOCK_SIZE);
+        }
+    }
+
+    /// The content after a crash.
+    pub fn crashed(&self, random: &mut Rng, newness: u8) -> Vec<u8> {
+        let mut content = self.durable.clone();
+        for from in self.blocks() {
+            let (old, new) = (
+                block(&self.durable, from, BLOCK_SIZE),
+                block(&self.live, from, BLOCK_SIZE),
+            );
+            if old == new {
+                continue;
+            }
+            let is_torn = random.u8(..4) == 0;
+            let is_new = random.u8(..100) < newness;
+            for sector in (0..BLOCK_SIZE).step_by(SECTOR_SIZE) {
+                if if is_torn { random.bool() } else { is_new } {
+                    store_at(
+                        &mut content,
+                        from + sector,
+                        &new[sector..sector + SECTOR_SIZE],
+                    );
+                }
+            }
+        }
+        content
+    }
+}
+
+/// Writes a file without blocks for zeros.
+pub fn write_sparse(path: &Path, content: &[u8]) -> io::Result<()> {
+    let file = File::create(path)?;
+    file.set_len(content.len() as u64)?;
+    for (block, from) in content
+        .chunks(BLOCK_SIZE)
+        .zip((0_u64..).step_by(BLOCK_SIZE))
+    {
+        if block.iter().any(|byte| *byte != 0) {
+            file.write_all_at(block, from)?;
+        }
+    }
+    Ok(())
+}
