@@ -21,11 +21,10 @@ use fastrand::Rng;
 use regent_commitlog::Store;
 use regent_commitlog::failpoint::{Event, Hook, Step, watch};
 use support::NOW_MS;
-use support::index::config;
 use tempfile::TempDir;
 
 use disk::Disk;
-use model::{Model, Verdict};
+use model::{Model, Verdict, config};
 use scenario::Scenario;
 
 const STEP_COUNT: usize = 70;

@@ -5,14 +5,22 @@ use std::fs;
 use std::path::Path;
 
 use regent_commitlog::{
-    EpochList, NewMessage, RecordView, Store, StoreError, find_property, java_hash,
+    EpochList, NewMessage, RecordView, Store, StoreConfig, StoreError, find_property, java_hash,
 };
 
-use crate::support::index::config;
-use crate::support::{NOW_MS, QUEUE_FILE_SIZE, SEGMENT_SIZE, contents};
+use crate::support::{NOW_MS, QUEUE_FILE_SIZE, contents, index};
 
+/// So small, and queues flushed so often, that recovery rarely starts with the oldest segment.
+const SEGMENT_SIZE: u64 = 8192;
 const BLANK_MAGIC: [u8; 4] = [0xCB, 0xD4, 0x31, 0x94];
 const TOPICS: [&str; 3] = ["orders", "%RETRY%group", "t"];
+
+pub fn config(dir: &Path) -> StoreConfig {
+    let mut config = index::config(dir);
+    config.segment_size_bytes = SEGMENT_SIZE;
+    config.queue_flush_interval_ms = 2_000;
+    config
+}
 
 /// Fails a check with a text.
 macro_rules! ensure {
@@ -125,6 +133,7 @@ impl Model {
         let logged = walk(dir, store.min_position(), end)?;
         self.check_log(&logged, store.min_position(), end)?;
         check_queues(dir, &store, &logged)?;
+        check_cleared(dir, end)?;
         drop(store);
         let before = written(dir, end);
         let store = Store::open(config(dir), NOW_MS).map_err(|error| format!("second: {error}"))?;
@@ -232,6 +241,17 @@ fn walk(dir: &Path, min: u64, end: u64) -> Result<Vec<Logged>, String> {
         position = base + at as u64;
     }
     Ok(logged)
+}
+
+/// No cut record is left that could come back behind shorter ones.
+fn check_cleared(dir: &Path, end: u64) -> Result<(), String> {
+    let base = end - end % SEGMENT_SIZE;
+    let path = dir.join("commitlog").join(format!("{base:020}"));
+    let segment = fs::read(path).unwrap_or_default();
+    let behind = segment.get(usize::try_from(end - base).unwrap()..);
+    let is_cleared = behind.is_none_or(|bytes| bytes.iter().all(|byte| *byte == 0));
+    ensure!(is_cleared, "not cleared behind {end}");
+    Ok(())
 }
 
 type Queues = BTreeMap<(String, i32), BTreeMap<u64, Vec<u8>>>;

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use fastrand::Rng;
 use regent_commitlog::{Epoch, Retention, Store, StoreError};
 
-use crate::model::{Message, Model};
-use crate::support::index::config;
+use crate::model::{Message, Model, config};
 use crate::support::{NOW_MS, element};
 
 pub struct Scenario {
@@ -109,7 +108,7 @@ impl Scenario {
     }
 
     fn append_batch(&mut self) -> Result<(), StoreError> {
-        let count = self.random.usize(1..6);
+        let count = self.random.usize(1..5);
         let planned = self.plan(count);
         let elements = planned
             .iter()
