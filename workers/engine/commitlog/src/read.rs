@@ -181,11 +181,13 @@ impl Store {
         })
     }
 
-    /// Whether bytes are the record at a position. In a store known to be damaged bodies are
-    /// checked as well (D13); elsewhere their writing and recovery saw to that.
+    /// Whether bytes are the record at a position. In a store known to be damaged, and where
+    /// recovery did not look, bodies are checked as well (D13); elsewhere their writing and
+    /// recovery saw to that.
     fn may_serve(&self, record: &[u8], position: u64) -> bool {
-        has_header(record, position)
-            && (self.recovery().damage.is_none() || check(record, position).is_ok())
+        let recovery = self.recovery();
+        let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
+        has_header(record, position) && (is_known || check(record, position).is_ok())
     }
 
     fn entry_timestamp(&self, queue: &SharedQueue, offset: u64) -> Result<Option<i64>, StoreError> {
