@@ -15,7 +15,7 @@ use support::sample::{Sample, Sent, Served, config, memory_dir, read_everything,
 use support::{NOW_MS, overwrite};
 
 /// For each of the two stores.
-const FLIP_COUNT: u64 = 2_500;
+const FLIP_COUNT: u64 = 300;
 const HANG: Duration = Duration::from_secs(30);
 
 /// Which files are hit, and how often of a hundred times.
