@@ -15,7 +15,7 @@ use support::sample::{Sample, Sent, Served, config, memory_dir, read_everything,
 use support::{NOW_MS, overwrite};
 
 /// For each of the two stores.
-const FLIP_COUNT: u64 = 300;
+const FLIP_COUNT: u64 = 2_500;
 const HANG: Duration = Duration::from_secs(30);
 
 /// Which files are hit, and how often of a hundred times.
@@ -258,11 +258,14 @@ impl Tally {
             format!("refused: {code}")
         } else if served.altered.or(again.altered).is_some() {
             "served altered".into()
+        } else if served.altered_at_position.is_some() {
+            "served altered by position only".into()
         } else if outcome.is_read_only {
             "read-only".into()
         } else if served.refused > 0 {
             "reported at the read".into()
         } else if served.missing > 0 {
+            println!("{} missing: {flip}", served.missing);
             "missing".into()
         } else if served.searches_short > 0 {
             "searches differ".into()

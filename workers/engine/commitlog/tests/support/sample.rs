@@ -14,10 +14,10 @@ use super::NOW_MS;
 
 /// The smallest there is, so that a few kilobytes are several segments.
 pub const SEGMENT_SIZE: u64 = 4096;
-const MESSAGE_COUNT: u64 = 80;
+const MESSAGE_COUNT: u64 = 64;
 /// The first messages have records of one size, a power of two: a single wrong bit in the position
 /// of a queue entry then points to another whole record of that size.
-const EQUAL_COUNT: u64 = 32;
+const EQUAL_COUNT: u64 = 30;
 const EQUAL_SIZE: usize = 256;
 const RECORD_SIZE_EMPTY: usize = 91;
 
@@ -141,12 +141,12 @@ impl Sample {
         let store = Store::open(config(dir.path()), NOW_MS).unwrap();
         let mut sent = Vec::new();
         for number in 0..MESSAGE_COUNT {
-            if number % 25 == 0 {
+            if number % 20 == 0 {
                 store
-                    .begin_epoch(i32::try_from(1 + number / 25).unwrap())
+                    .begin_epoch(i32::try_from(1 + number / 20).unwrap())
                     .unwrap();
             }
-            if number == 60 {
+            if number == 50 {
                 build_index(&store);
                 store.flush_tick(NOW_MS + 3_600_000).unwrap();
             }
@@ -208,8 +208,10 @@ pub type Excuse<'a> = &'a dyn Fn(&Sent, &[u8]) -> Option<&'static str>;
 pub struct Served {
     /// Records by queue that are what was appended.
     pub intact: u64,
-    /// The field in which a record differs where no checksum can tell.
+    /// The field in which a record served by queue differs where no checksum can tell.
     pub altered: Option<&'static str>,
+    /// The same of a record served by position.
+    pub altered_at_position: Option<&'static str>,
     /// Messages reported as damaged.
     pub refused: u64,
     /// Messages that are neither served nor reported.
@@ -231,10 +233,13 @@ pub fn read_everything(sample: &Sample, store: &Store, excuse: Excuse<'_>) -> Se
     build_index(store);
     for sent in &sample.sent {
         reading.by_position(sent);
-        reading.by_keys(sent);
+        // Some of them: every record that is looked at costs time in thousands of stores.
+        if sent.queue_offset % 6 == 1 {
+            reading.by_keys(sent);
+        }
         if sent.has_entry {
             reading.by_offset(&sent.topic, sent.queue_id, sent.queue_offset, true);
-            if sent.queue_offset % 4 == 0 {
+            if sent.queue_offset % 6 == 0 {
                 reading.by_time(sent);
             }
         }
@@ -273,7 +278,8 @@ impl Reading<'_> {
             return true;
         }
         match (self.excuse)(sent, record) {
-            Some(field) => self.served.altered = Some(field),
+            Some(field) if place.is_some() => self.served.altered = Some(field),
+            Some(field) => self.served.altered_at_position = Some(field),
             None => self.wrong(format!("{place:?}: altered bytes at {}", sent.position)),
         }
         false
