@@ -8,6 +8,7 @@
 mod support;
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -161,12 +162,18 @@ fn drive(seed: u64, corpus: Vec<Vec<u8>>, entry_point: impl Fn(&[u8]) + Send + '
         }
         count
     };
-    let result = std::panic::catch_unwind(|| within(budget() + HANG, &name, run));
+    let guarded = AssertUnwindSafe(|| within(budget() + HANG, &name, run));
+    let result = catch_unwind(guarded);
     match result {
         Ok(count) => println!("seed {seed}: {count} inputs"),
         Err(panic) => {
-            eprintln!("seed {seed}, input {:?}", input.lock().unwrap());
-            std::panic::resume_unwind(panic);
+            eprintln!(
+                "seed {seed}, input {:?}",
+                input
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+            );
+            resume_unwind(panic);
         }
     }
     let peak = peak_resident_kib();
