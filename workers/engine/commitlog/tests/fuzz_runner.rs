@@ -195,7 +195,7 @@ fn drive_file(seed: u64, folder: &str, name: &'static str) {
         .filter(|(name, _)| name.starts_with(folder));
     let corpus = real.map(|(_, content)| content).collect();
     let scene = Scene {
-        sample: Sample::new(seed % 2 == 0),
+        sample: Sample::new(seed.is_multiple_of(2)),
         dir: memory_dir(),
         name,
     };

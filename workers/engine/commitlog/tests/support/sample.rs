@@ -113,9 +113,9 @@ fn append(store: &Store, number: u64) -> Sent {
     let mut message = NewMessage::new(&topic, queue_id, &body);
     message.properties = properties.as_bytes();
     message.flag = 7;
-    let is_prepared = !is_equal && number % 11 == 0;
+    let is_prepared = !is_equal && number.is_multiple_of(11);
     message.sys_flag = if is_prepared { 0x4 } else { 0 };
-    if !is_equal && number % 5 == 0 {
+    if !is_equal && number.is_multiple_of(5) {
         message.born_host = "[2001:db8::7]:4711".parse().unwrap();
     }
     let stored_ms = NOW_MS + i64::try_from(number).unwrap() * 1_000;
@@ -141,7 +141,7 @@ impl Sample {
         let store = Store::open(config(dir.path()), NOW_MS).unwrap();
         let mut sent = Vec::new();
         for number in 0..MESSAGE_COUNT {
-            if number % 20 == 0 {
+            if number.is_multiple_of(20) {
                 store
                     .begin_epoch(i32::try_from(1 + number / 20).unwrap())
                     .unwrap();
@@ -239,7 +239,7 @@ pub fn read_everything(sample: &Sample, store: &Store, excuse: Excuse<'_>) -> Se
         }
         if sent.has_entry {
             reading.by_offset(&sent.topic, sent.queue_id, sent.queue_offset, true);
-            if sent.queue_offset % 6 == 0 {
+            if sent.queue_offset.is_multiple_of(6) {
                 reading.by_time(sent);
             }
         }
@@ -339,7 +339,8 @@ impl Reading<'_> {
                 };
                 let record = self.store.read_record(position);
                 let is_altered = matches!(&record, Ok(Some(record)) if *record != other.bytes);
-                if !is_altered && !(other.topic == sent.topic && other.keys.contains(key)) {
+                let has_key = other.topic == sent.topic && other.keys.contains(key);
+                if !is_altered && !has_key {
                     self.wrong(format!("key {key} leads to {:?}", other.keys));
                 }
             }
