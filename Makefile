@@ -125,9 +125,13 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench interop fmt lock clean
+.PHONY: bench fuzz interop fmt lock clean
 bench: setup ## Print the performance ratios of one run (about five minutes)
 	$(PYTHON) -m tests.bench
+
+fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
+	+cd $(ENGINE) && REGENT_FUZZ_SECONDS=60 cargo test --locked --quiet --release \
+	  -p regent-commitlog --test fuzz_runner -- --nocapture --test-threads 2
 
 interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster, and the stock store beside ours
 	$(PYTHON) -m pytest -q tests/interop

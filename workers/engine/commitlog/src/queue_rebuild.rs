@@ -11,12 +11,15 @@ use crate::error::StoreError;
 use crate::files::sync_file_system;
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
-use crate::queue::is_filler;
+use crate::queue::{ENTRY_SIZE, is_filler};
 use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
-use crate::record::{RecordView, is_inner_batch, occupies_queue};
+use crate::record::{RECORD_SIZE_MIN, RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
 use crate::stored_queue::{StoredQueue, list_queues};
 use crate::table::{QueueTable, SCHEDULE_TOPIC};
+
+/// Last offset whose place in the queue's files is a signed 64-bit integer.
+const OFFSET_MAX: u64 = i64::MAX as u64 / ENTRY_SIZE as u64 - 1;
 
 /// All queues while the log is walked.
 #[derive(Debug)]
@@ -177,7 +180,10 @@ impl QueueRebuild {
             tags_code,
         };
         let is_from_oldest = self.is_from_oldest;
-        if let Some(slot) = self.find(topic, record.queue_id) {
+        if record.queue_offset <= OFFSET_MAX
+            && let Some(slot) = self.find(topic, record.queue_id)
+            && slot.may_hold(record.queue_offset, &entry)
+        {
             return slot.reconcile(record.queue_offset, &entry, is_from_oldest);
         }
         self.report.records_unqueued += 1;
@@ -262,6 +268,20 @@ impl Rebuilding {
             entries_added: 0,
             offsets_missing: 0,
         }
+    }
+
+    /// Whether the log has room for all records between the queue's last one and this one.
+    ///
+    /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk.
+    fn may_hold(&self, offset: u64, entry: &QueueEntry) -> bool {
+        let Some(last) = self.queue.last_entry() else {
+            return true;
+        };
+        let missing = offset.saturating_sub(self.queue.end_offset());
+        let room = entry.log_position.saturating_sub(last.log_position);
+        missing == 0
+            || last.log_position > entry.log_position
+            || missing <= room / RECORD_SIZE_MIN as u64
     }
 
     fn reconcile(

@@ -4,7 +4,9 @@ use crate::error::StoreError;
 use crate::log::LogSegment;
 use crate::message::{Boundary, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
 use crate::queue::{ENTRY_SIZE, SharedQueue, decode_entry, is_filler};
-use crate::record::{Found, RECORD_SIZE_MIN, check, has_header, store_timestamp};
+use crate::record::{
+    Found, RECORD_SIZE_MIN, check, check_record, has_header, has_queue_place, store_timestamp,
+};
 use crate::store::Store;
 
 /// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
@@ -65,7 +67,7 @@ impl Store {
         let (status, next_offset) = match offset {
             _ if max_offset == 0 => (ReadStatus::NoMessageInQueue, 0),
             Some(offset) if offset >= min_offset && offset < max_offset => {
-                let mut scan = Scan::new(self, read, records);
+                let mut scan = Scan::new(self, (topic, queue_id), read, records);
                 scan.run(&queue, offset, max_offset)?;
                 let (status, next_offset, count) = (scan.status, scan.next_offset, scan.count);
                 return Ok(ReadOutcome {
@@ -126,7 +128,7 @@ impl Store {
         if offset < queue.min_offset() {
             return Ok(None);
         }
-        self.entry_timestamp(&queue, offset)
+        self.entry_timestamp(&queue, (topic, queue_id), offset)
     }
 
     /// Store time of the oldest message of a queue.
@@ -141,7 +143,7 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(None);
         };
-        self.entry_timestamp(&queue, queue.min_offset())
+        self.entry_timestamp(&queue, (topic, queue_id), queue.min_offset())
     }
 
     /// The offset of a time (storage-and-ha.md 5.7); 0 for a queue that does not exist.
@@ -164,7 +166,10 @@ impl Store {
         let (mut low, mut high) = (min, max);
         while low < high {
             let middle = low + (high - low) / 2;
-            let is_before = match (self.entry_timestamp(&queue, middle)?, boundary) {
+            let is_before = match (
+                self.entry_timestamp(&queue, (topic, queue_id), middle)?,
+                boundary,
+            ) {
                 (None, _) => true,
                 (Some(stored), Boundary::Lower) => stored < timestamp_ms,
                 (Some(stored), Boundary::Upper) => stored <= timestamp_ms,
@@ -181,41 +186,59 @@ impl Store {
         })
     }
 
-    /// Whether bytes are the record at a position. In a store known to be damaged bodies are
-    /// checked as well (D13); elsewhere their writing and recovery saw to that.
-    fn may_serve(&self, record: &[u8], position: u64) -> bool {
-        has_header(record, position)
-            && (self.recovery().damage.is_none() || check(record, position).is_ok())
-    }
-
-    fn entry_timestamp(&self, queue: &SharedQueue, offset: u64) -> Result<Option<i64>, StoreError> {
+    fn entry_timestamp(
+        &self,
+        queue: &SharedQueue,
+        place: Place<'_>,
+        offset: u64,
+    ) -> Result<Option<i64>, StoreError> {
         let Some(entry) = queue.entry(offset) else {
             return Ok(None);
         };
-        let mut cursor = LogCursor::new(self);
-        let Some(record) = cursor.record(&entry)? else {
+        let mut cursor = LogCursor::new(self, place);
+        let Some(record) = cursor.record(offset, &entry)? else {
             return Ok(None);
         };
         Ok(store_timestamp(record, entry.log_position))
     }
 }
 
+/// Topic and id of a queue.
+type Place<'a> = (&'a str, i32);
+
 /// Reads records by entry, staying in the segment of the previous one.
 struct LogCursor<'a> {
     store: &'a Store,
+    place: Place<'a>,
     segment: Option<LogSegment>,
 }
 
 impl<'a> LogCursor<'a> {
-    fn new(store: &'a Store) -> Self {
+    fn new(store: &'a Store, place: Place<'a>) -> Self {
         Self {
             store,
+            place,
             segment: None,
         }
     }
 
+    /// Whether bytes are the record of an entry: one of this queue with that offset, since nothing
+    /// else tells of a wrong entry. In a store known to be damaged, and where recovery did not
+    /// look, body and topic are checked as well (D13); elsewhere their writing and recovery saw to
+    /// that.
+    fn may_serve(&self, record: &[u8], offset: u64, position: u64) -> bool {
+        let (topic, queue_id) = self.place;
+        let recovery = self.store.recovery();
+        let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
+        let is_whole =
+            || check_record(record, position).is_ok_and(|view| view.topic == topic.as_bytes());
+        has_header(record, position)
+            && has_queue_place(record, queue_id, offset)
+            && (is_known || is_whole())
+    }
+
     /// The record of an entry; `None` when it is gone from the log.
-    fn record(&mut self, entry: &QueueEntry) -> Result<Option<&[u8]>, StoreError> {
+    fn record(&mut self, offset: u64, entry: &QueueEntry) -> Result<Option<&[u8]>, StoreError> {
         let position = entry.log_position;
         if is_filler(entry) || position < self.store.log.min_position() {
             return Ok(None);
@@ -230,7 +253,7 @@ impl<'a> LogCursor<'a> {
             .as_ref()
             .and_then(|segment| segment.bytes(position, size));
         match record {
-            Some(record) if size >= RECORD_SIZE_MIN && self.store.may_serve(record, position) => {
+            Some(record) if size >= RECORD_SIZE_MIN && self.may_serve(record, offset, position) => {
                 Ok(Some(record))
             }
             _ => {
@@ -255,11 +278,16 @@ struct Scan<'a, 'b> {
 }
 
 impl<'a, 'b> Scan<'a, 'b> {
-    fn new(store: &'a Store, read: &'a QueueRead<'a>, records: &'b mut Vec<u8>) -> Self {
+    fn new(
+        store: &'a Store,
+        place: Place<'a>,
+        read: &'a QueueRead<'a>,
+        records: &'b mut Vec<u8>,
+    ) -> Self {
         Self {
             read,
             records,
-            cursor: LogCursor::new(store),
+            cursor: LogCursor::new(store, place),
             status: ReadStatus::NoMatchedMessage,
             next_offset: 0,
             count: 0,
@@ -293,7 +321,7 @@ impl<'a, 'b> Scan<'a, 'b> {
             {
                 break;
             }
-            match entry.and_then(|entry| self.examine(&entry)) {
+            match entry.and_then(|entry| self.examine(offset, &entry)) {
                 Ok(()) => self.next_offset = offset + 1,
                 // What was found before the damage is served; the next read reports it.
                 Err(_) if self.count > 0 => break,
@@ -303,7 +331,7 @@ impl<'a, 'b> Scan<'a, 'b> {
         Ok(())
     }
 
-    fn examine(&mut self, entry: &QueueEntry) -> Result<(), StoreError> {
+    fn examine(&mut self, offset: u64, entry: &QueueEntry) -> Result<(), StoreError> {
         if entry.log_position < self.gone_before {
             return Ok(());
         }
@@ -313,7 +341,7 @@ impl<'a, 'b> Scan<'a, 'b> {
             }
             return Ok(());
         }
-        let Some(record) = self.cursor.record(entry)? else {
+        let Some(record) = self.cursor.record(offset, entry)? else {
             if self.bytes == 0 {
                 self.status = ReadStatus::MessageWasRemoving;
             }

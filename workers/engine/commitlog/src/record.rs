@@ -382,5 +382,14 @@ pub(crate) fn has_header(record: &[u8], position: u64) -> bool {
         && stored == Some(position)
 }
 
+/// Whether the header names this queue id and this offset in it.
+pub(crate) fn has_queue_place(record: &[u8], queue_id: i32, offset: u64) -> bool {
+    let Some(head) = record.first_chunk::<PHYSICAL_OFFSET_AT>() else {
+        return false;
+    };
+    Reader::new(&head[QUEUE_ID_AT..]).i32() == Some(queue_id)
+        && Reader::new(&head[QUEUE_OFFSET_AT..]).u64() == Some(offset)
+}
+
 #[cfg(test)]
 mod tests;

@@ -96,6 +96,7 @@ impl StoredQueue {
                 continue;
             }
             let (map, end) = open_file(file, index < searched_from, is_clean)?;
+            queue.is_incomplete |= ends_in_damage(map.bytes(), end);
             let allocated = end.next_multiple_of(PAGE_SIZE).min(file_size);
             queue.end_offset = (file.base + end) / ENTRY_BYTES;
             queue.files.push(StoredFile {
@@ -107,7 +108,8 @@ impl StoredQueue {
         Ok(queue)
     }
 
-    /// Whether files were missing between others, so that all of it must be rebuilt.
+    /// Whether files were missing between others, or an entry is damaged, so that all of it must
+    /// be rebuilt.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.is_incomplete
     }
@@ -278,6 +280,14 @@ fn usable_files(dir: &Path, file_size: u64) -> Result<Option<Vec<SegmentFile>>, 
         .first()
         .is_none_or(|first| first.base % file_size == 0);
     Ok((is_contiguous && is_aligned).then_some(files))
+}
+
+/// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,
+/// which only a crash leaves, and recovery then clears.
+fn ends_in_damage(bytes: &[u8], end: u64) -> bool {
+    let rest = usize::try_from(end).ok().and_then(|end| bytes.get(end..));
+    let next = rest.and_then(<[u8]>::first_chunk::<ENTRY_SIZE>);
+    next.is_some_and(|next| *next != [0; ENTRY_SIZE])
 }
 
 /// Maps a file and finds the byte at which its entries end.

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub mod index;
+pub mod sample;
 
 use regent_commitlog::{
     Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Store, StoreConfig,
