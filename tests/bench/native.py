@@ -1,7 +1,6 @@
 """Build and run the engine's measuring programs."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,10 +45,9 @@ def run_json(name: str, *arguments: str, core: int | None = None) -> Any:
 
 
 @contextmanager
-def running_echo(*, core: int) -> Iterator[Server]:
-    """Run the bare echo on one core."""
+def running_echo() -> Iterator[Server]:
+    """Run the bare echo."""
     process = subprocess.Popen([EXAMPLES / "echo"], stdout=subprocess.PIPE, text=True)
-    os.sched_setaffinity(process.pid, {core})
     assert process.stdout is not None
     try:
         yield Server(f"127.0.0.1:{process.stdout.readline().strip()}", process.pid)
