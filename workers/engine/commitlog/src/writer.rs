@@ -12,7 +12,7 @@ use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Version, encode, encoded_size, occupies_queue,
 };
 use crate::store::{Appender, Store};
-use crate::table::OpenTopic;
+use crate::table::OpenQueue;
 
 /// How much longer than the longest body a whole record may be.
 const RECORD_ALLOWANCE: usize = 64 << 10;
@@ -58,13 +58,14 @@ impl Writer<'_> {
         let version = open.topic.version;
         let size = checked_size(message, version, config.message_body_size_max)?;
         check_unit(size, log.unit_size_max())?;
-        let index = if occupies_queue(message.sys_flag) {
+        let is_schedule = open.topic.is_schedule;
+        let queue = if occupies_queue(message.sys_flag) {
             Some(open.reserve(message.queue_id, 1)?)
         } else {
             None
         };
         let mut unit = log.reserve(size)?;
-        let queue_offset = index.map_or(0, |index| open.end_offset(index));
+        let queue_offset = queue.as_ref().map_or(0, OpenQueue::end_offset);
         let log_position = unit.position();
         let placement = Placement {
             queue_offset,
@@ -74,16 +75,11 @@ impl Writer<'_> {
         encode(unit.bytes(), message, version, &placement);
         unit.commit(now_ms);
         let appended = appended(&placement, size);
-        if let Some(index) = index {
-            push(
-                &mut open,
-                index,
-                message,
-                &appended,
-                &config.delay_levels_ms,
-            );
+        if let Some(mut queue) = queue {
+            let levels = is_schedule.then_some(&config.delay_levels_ms[..]);
+            push(&mut queue, message, &appended, levels);
         }
-        count(&mut open, &appended);
+        open.count(1, size);
         Ok(appended)
     }
 
@@ -113,9 +109,11 @@ impl Writer<'_> {
         let version = open.topic.version;
         let (total, messages) = plan_batch(shared, packed, version, config.message_body_size_max)?;
         check_unit(total, log.unit_size_max())?;
-        let index = open.reserve(shared.queue_id, messages.len() as u64)?;
+        let levels = open.topic.is_schedule;
+        let levels = levels.then_some(&config.delay_levels_ms[..]);
+        let mut queue = open.reserve(shared.queue_id, messages.len() as u64)?;
         let mut unit = log.reserve(total)?;
-        let first_offset = open.end_offset(index);
+        let first_offset = queue.end_offset();
         let (mut log_position, mut rest) = (unit.position(), unit.bytes());
         let first_new = appended.len();
         for (queue_offset, (message, size)) in (first_offset..).zip(&messages) {
@@ -132,9 +130,9 @@ impl Writer<'_> {
         }
         unit.commit(now_ms);
         for ((message, _), appended) in messages.iter().zip(&appended[first_new..]) {
-            push(&mut open, index, message, appended, &config.delay_levels_ms);
-            count(&mut open, appended);
+            push(&mut queue, message, appended, levels);
         }
+        open.count(messages.len() as u64, total);
         Ok(())
     }
 }
@@ -228,22 +226,19 @@ fn appended(placement: &Placement, size: usize) -> Appended {
 
 #[inline]
 fn push(
-    open: &mut OpenTopic<'_>,
-    index: usize,
+    queue: &mut OpenQueue<'_>,
     message: &NewMessage<'_>,
     appended: &Appended,
-    delay_levels_ms: &[i64],
+    delay_levels_ms: Option<&[i64]>,
 ) {
-    let levels = open.topic.is_schedule.then_some(delay_levels_ms);
     let entry = QueueEntry {
         log_position: appended.log_position,
         size: appended.size,
-        tags_code: tags_code(message.properties, appended.store_timestamp_ms, levels),
+        tags_code: tags_code(
+            message.properties,
+            appended.store_timestamp_ms,
+            delay_levels_ms,
+        ),
     };
-    open.push(index, &entry);
-}
-
-fn count(open: &mut OpenTopic<'_>, appended: &Appended) {
-    open.topic.traffic.message_count += 1;
-    open.topic.traffic.bytes += u64::from(appended.size);
+    queue.push(&entry);
 }
