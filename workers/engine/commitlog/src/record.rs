@@ -12,8 +12,6 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::LazyLock;
 
-use crc32fast::Hasher;
-
 use crate::cursor::{Reader, Writer};
 use crate::message::NewMessage;
 
@@ -81,7 +79,7 @@ pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
 /// The checksum stored for a body: CRC-32 without its top bit.
 pub(crate) fn body_crc(body: &[u8]) -> u32 {
     // What the processor can do is found out once, not for each body.
-    static NEW: LazyLock<Hasher> = LazyLock::new(Hasher::new);
+    static NEW: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
     let mut hasher = NEW.clone();
     hasher.update(body);
     hasher.finalize() & 0x7FFF_FFFF
@@ -136,10 +134,9 @@ pub(crate) fn encode(
     put_host(&mut out, &message.born_host);
     out.put_i64(placement.store_timestamp_ms);
     put_host(&mut out, &message.store_host);
-    let mut head = out.part::<16>();
-    head.put_i32(message.reconsume_times);
-    head.put_i64(message.prepared_transaction_offset);
-    head.put_u32(narrow(message.body.len()));
+    out.put_i32(message.reconsume_times);
+    out.put_i64(message.prepared_transaction_offset);
+    out.put_u32(narrow(message.body.len()));
     out.put(message.body);
     match version {
         Version::V1 => out.put(&narrow(message.topic.len()).to_be_bytes()[3..]),
@@ -249,8 +246,7 @@ impl<'a> RecordView<'a> {
         }
         let bytes = bytes.get(..size).ok_or(RecordDamage::Short)?;
         let input = Reader::new(&bytes[BODY_CRC_AT..]);
-        let view = Self::fields(bytes, magic, input).ok_or(RecordDamage::Length)?;
-        Ok(view)
+        Self::fields(bytes, magic, input).ok_or(RecordDamage::Length)
     }
 
     fn fields(bytes: &'a [u8], magic: u32, mut input: Reader<'a>) -> Option<Self> {
