@@ -126,7 +126,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 ##  Measure, mend, clean
 
 .PHONY: bench fuzz interop fmt lock clean
-bench: setup ## Print the performance ratios of one run (about five minutes)
+bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
 
 fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
