@@ -7,7 +7,7 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 import random
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import structlog
 from regent_engine import (
@@ -43,6 +43,8 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+
+REFUSAL_REPORT_MS: Final = 10_000
 
 log = structlog.get_logger()
 
@@ -121,6 +123,7 @@ class Broker:
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
         self._blocks: set[WriteBlock] = set()
+        self._refusal_reported_at = -REFUSAL_REPORT_MS
 
     @property
     def is_writable(self) -> bool:
@@ -286,6 +289,13 @@ class Broker:
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
         """Wake the pulls that wait at the queues that have grown."""
         self.polling.arrived(arrivals)
+
+    def store_failed(self, reason: str) -> None:
+        """Report, from time to time, why the store takes no messages although it should."""
+        now_ms = self.clock()
+        if not 0 <= now_ms - self._refusal_reported_at < REFUSAL_REPORT_MS:
+            self._refusal_reported_at = now_ms
+            log.error("messages_refused", reason=reason)
 
     def notify_members(self, group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""

@@ -45,6 +45,7 @@ mod sys;
 mod table;
 mod truncation;
 mod walk;
+mod write_back;
 mod writer;
 
 pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};

@@ -4,14 +4,16 @@
 //! made present in slices small enough never to own a core (D24). Failing to populate only costs
 //! speed; failing to allocate is an error that the writer gets when it needs the segment.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use parking_lot::{Condvar, Mutex};
+use rustix::io::Errno;
 
 use crate::error::StoreError;
-use crate::files::{create_segment, segment_name, sync_dir};
+use crate::files::{create_segment, remove_file, segment_name, sync_dir};
 use crate::sys::{ExclusiveMap, MapReader, MapWriter};
 
 const SLICE_SIZE_BYTES: usize = 8 << 20;
@@ -236,7 +238,20 @@ impl Desk {
 
     fn prepare(&self, base: u64) -> Result<MapWriter, StoreError> {
         let path = self.plan.dir.join(segment_name(base));
-        let map = allocate(&path, self.plan.segment_size)?;
+        let file = create_segment(&path, self.plan.segment_size, self.plan.segment_size)?;
+        let map = self.map_new(&file, &path);
+        if map.is_err() {
+            // The next attempt creates it again. That also is why a failed sync of the directory
+            // may be forgotten: the entry it was for is made, and synced, anew (D13).
+            remove_file(&path)?;
+        }
+        map
+    }
+
+    /// Maps a new segment, makes its name durable and its first pages present.
+    fn map_new(&self, file: &File, path: &Path) -> Result<MapWriter, StoreError> {
+        let map = ExclusiveMap::new(file).map_err(|error| StoreError::io(path, error))?;
+        let map = map.into_writer(0);
         sync_dir(&self.plan.dir)?;
         let reader = map.reader();
         reader.advise_written(true);
@@ -244,19 +259,17 @@ impl Desk {
         let mut done = 0;
         while done < ahead {
             let to = ahead.min(done + SLICE_SIZE_BYTES);
-            if reader.populate(done, to).is_err() {
-                break;
+            match reader.populate(done, to) {
+                Ok(()) => done = to,
+                // The system's word for "writing this page would have been a signal".
+                Err(error) if error.raw_os_error() == Some(Errno::FAULT.raw_os_error()) => {
+                    return Err(StoreError::io(path, error));
+                }
+                Err(_) => break,
             }
-            done = to;
         }
         Ok(map)
     }
-}
-
-fn allocate(path: &Path, size: u64) -> Result<MapWriter, StoreError> {
-    let file = create_segment(path, size, size)?;
-    let map = ExclusiveMap::new(&file).map_err(|error| StoreError::io(path, error))?;
-    Ok(map.into_writer(0))
 }
 
 /// Wakes whoever waits for the helper when it ends, even by a panic.
