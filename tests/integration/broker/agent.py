@@ -27,6 +27,7 @@ class Agent:
     root: Path
     settings: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -38,10 +39,10 @@ class Agent:
 
     async def start(self, **properties: str) -> Client:
         with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        given = {"listenPort": str(port), **self.settings, **properties}
+            self.port = free.getsockname()[1]
+        given = {"listenPort": str(self.port), **self.settings, **properties}
         self.launch(write_config(self.root, **given))
-        return await Client.connect(port)
+        return await Client.connect(self.port)
 
     def launch(self, path: Path) -> None:
         command = [sys.executable, "-m", "workers.broker", "-c", str(path)]

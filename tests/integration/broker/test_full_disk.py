@@ -142,17 +142,14 @@ async def test_the_same_broker_goes_on_when_there_is_room_and_has_said_what_was_
     agent.stop()
 
 
-async def test_a_segment_with_holes_on_a_full_disk_refuses_messages_instead_of_dying(
-    agent, disk, eventually
-):
+async def test_a_segment_with_holes_on_a_full_disk_refuses_messages_instead_of_dying(agent, disk):
     sent: Sent = defaultdict(list)
     client = await agent.start()
     await send_one_each(client, sent)
     agent.kill()
     # As a stock broker leaves it: nothing is allocated behind the last record.
     segment = disk.store / "commitlog" / f"{0:020}"
-    hole = ["--offset", str(128 << 10), "--length", str(SEGMENT_BYTES - (128 << 10))]
-    subprocess.run(["fallocate", "--punch-hole", *hole, str(segment)], check=True)
+    punch(segment, 128 << 10, SEGMENT_BYTES)
     disk.fill()
 
     client = await agent.start(cleanResourceInterval="86400000", diskSpaceWarningLevelRatio="90")
@@ -230,6 +227,12 @@ async def test_past_the_warning_ratio_messages_are_refused_until_there_is_room(
     assert "the disk is nearly full: make room" in refused.remark
     assert taken.code == 0
     agent.stop()
+
+
+def punch(path: Path, start: int, end: int) -> None:
+    """Take the disk blocks of a part of a file away."""
+    span = ["--offset", str(start), "--length", str(end - start)]
+    subprocess.run(["fallocate", "--punch-hole", *span, str(path)], check=True)
 
 
 def saved_offset(path: Path) -> int | None:

@@ -33,7 +33,7 @@ class StoreDouble:
         self.flushed_position = position
         return position
 
-    def tick(self, now_ms):
+    def tick(self, _now_ms):
         if self.tick_error:
             raise self.tick_error
 
