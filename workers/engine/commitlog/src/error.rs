@@ -125,6 +125,21 @@ impl StoreError {
         }
     }
 
+    /// The same error for one more caller.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::DiskFull { path, source } | Self::Io { path, source } => {
+                let copy = || io::Error::new(source.kind(), source.to_string());
+                let source = source.raw_os_error();
+                Self::io(path, source.map_or_else(copy, io::Error::from_raw_os_error))
+            }
+            other => Self::Io {
+                path: PathBuf::new(),
+                source: io::Error::other(other.to_string()),
+            },
+        }
+    }
+
     /// Names the file; a full disk, quota or file-size limit becomes [`StoreError::DiskFull`].
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
         let path = path.into();

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use rustix::io::Errno;
@@ -17,6 +18,10 @@ use crate::files::{create_segment, remove_file, segment_name, sync_dir};
 use crate::sys::{ExclusiveMap, MapReader, MapWriter};
 
 const SLICE_SIZE_BYTES: usize = 8 << 20;
+
+/// How long a failure answers for the appends that follow. To find out that a gigabyte cannot be
+/// had took 4 to 60 ms, which every message for a full disk would cost.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What the helper is told: where segments live and how large they are.
 #[derive(Debug, Clone)]
@@ -61,7 +66,7 @@ enum Next {
     Wanted(u64),
     InProgress(u64),
     Ready(u64, MapWriter),
-    Failed(u64, StoreError),
+    Failed(u64, Instant, StoreError),
 }
 
 #[derive(Debug, Clone)]
@@ -107,7 +112,7 @@ impl Preparer {
 
     /// The segment at `base`, waiting until it is prepared.
     ///
-    /// A failure from before this call is forgotten: there may be room by now.
+    /// A failure from a while before this call is forgotten: there may be room by now.
     pub(crate) fn take_next(&self, base: u64) -> Result<MapWriter, StoreError> {
         let mut work = self.desk.work.lock();
         let mut is_fresh = false;
@@ -117,7 +122,13 @@ impl Preparer {
             }
             match std::mem::replace(&mut work.next, Next::Unwanted) {
                 Next::Ready(ready, map) if ready == base => return Ok(map),
-                Next::Failed(failed, error) if failed == base && is_fresh => return Err(error),
+                Next::Failed(failed, at, error)
+                    if failed == base && (is_fresh || at.elapsed() < RETRY_INTERVAL) =>
+                {
+                    let answer = error.again();
+                    work.next = Next::Failed(failed, at, error);
+                    return Err(answer);
+                }
                 Next::InProgress(other) => work.next = Next::InProgress(other),
                 _ => work.next = Next::Wanted(base),
             }
@@ -197,7 +208,7 @@ impl Desk {
                 drop(work);
                 let next = match self.prepare(base) {
                     Ok(map) => Next::Ready(base, map),
-                    Err(error) => Next::Failed(base, error),
+                    Err(error) => Next::Failed(base, Instant::now(), error),
                 };
                 self.work.lock().next = next;
                 self.changed.notify_all();
