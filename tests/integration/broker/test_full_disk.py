@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from regent_engine import Store, StoreError
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import Agent
@@ -142,23 +143,56 @@ async def test_the_same_broker_goes_on_when_there_is_room_and_has_said_what_was_
     agent.stop()
 
 
-async def test_a_segment_with_holes_on_a_full_disk_refuses_messages_instead_of_dying(agent, disk):
+async def test_a_segment_with_holes_takes_messages_on_a_disk_that_is_full_by_now(agent, disk):
     sent: Sent = defaultdict(list)
     client = await agent.start()
     await send_one_each(client, sent)
     agent.kill()
-    # As a stock broker leaves it: nothing is allocated behind the last record.
-    segment = disk.store / "commitlog" / f"{0:020}"
-    punch(segment, 128 << 10, SEGMENT_BYTES)
+    leave_holes(disk)
+
+    client = await agent.start()
+    disk.fill()
+    for number in range(100):
+        assert (await send(client, sent, *QUEUES[number % len(QUEUES)], number)).code == 0
+
+    await assert_holds(client, sent)
+    agent.stop()
+
+
+async def test_a_store_with_holes_opened_on_a_full_disk_refuses_messages_until_there_is_room(
+    agent, disk
+):
+    sent: Sent = defaultdict(list)
+    client = await agent.start()
+    await send_one_each(client, sent)
+    agent.kill()
+    leave_holes(disk)
     disk.fill()
 
-    client = await agent.start(cleanResourceInterval="86400000", diskSpaceWarningLevelRatio="90")
-    agent_takes = await send(client, sent, "A", 0, 0)
-    await assert_holds(client, sent)
+    # Not an agent, which sees at its start how full the disk is, and asks its store for nothing.
+    store = Store(str(disk.store), segment_size_bytes=SEGMENT_BYTES)
+    with pytest.raises(StoreError, match="the disk is full"):
+        store.append("A", 0, b"refused", b"")
+    readable = store.read("A", 0, 0).count
     disk.clear()
+    appended = store.append("A", 0, b"taken", b"")
+    store.close()
 
-    assert agent_takes.code == 14
-    assert agent.is_alive()
+    assert readable == len(sent["A", 0])
+    assert appended.queue_offset == readable
+
+
+async def test_a_broker_that_was_stopped_starts_and_serves_on_a_full_disk(agent, disk):
+    sent: Sent = defaultdict(list)
+    client = await agent.start()
+    await send_one_each(client, sent)
+    agent.stop()
+    disk.fill()
+
+    client = await agent.start()
+
+    await assert_holds(client, sent)
+    agent.stop()
 
 
 async def test_state_files_stay_as_they_were_and_are_written_when_there_is_room(
@@ -229,10 +263,12 @@ async def test_past_the_warning_ratio_messages_are_refused_until_there_is_room(
     agent.stop()
 
 
-def punch(path: Path, start: int, end: int) -> None:
-    """Take the disk blocks of a part of a file away."""
-    span = ["--offset", str(start), "--length", str(end - start)]
-    subprocess.run(["fallocate", "--punch-hole", *span, str(path)], check=True)
+def leave_holes(disk: SmallDisk) -> None:
+    """Leave the log as a stock broker does, which allocates nothing behind the last record."""
+    segment = disk.store / "commitlog" / f"{0:020}"
+    start = 128 << 10
+    span = ["--offset", str(start), "--length", str(SEGMENT_BYTES - start)]
+    subprocess.run(["fallocate", "--punch-hole", *span, str(segment)], check=True)
 
 
 def saved_offset(path: Path) -> int | None:
