@@ -51,7 +51,7 @@ class SmallDisk:
 
 @contextmanager
 def mounted(directory: Path) -> Iterator[SmallDisk]:
-    """Make an ext4 image, and mount it until the block ends. Everything on it must be closed then.
+    """Make an ext4 image, and mount it until the block ends.
 
     Raises:
         AssertionError: this machine does not let us, so that nothing can be shown.
@@ -66,7 +66,8 @@ def mounted(directory: Path) -> Iterator[SmallDisk]:
     try:
         yield SmallDisk(root)
     finally:
-        _run("umount", str(root))
+        # Lazily: whatever a failing test left open must not keep it mounted for ever.
+        _run("umount", "--lazy", str(root))
 
 
 def _run(*command: str) -> None:

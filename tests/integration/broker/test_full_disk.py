@@ -143,22 +143,6 @@ async def test_the_same_broker_goes_on_when_there_is_room_and_has_said_what_was_
     agent.stop()
 
 
-async def test_a_segment_with_holes_takes_messages_on_a_disk_that_is_full_by_now(agent, disk):
-    sent: Sent = defaultdict(list)
-    client = await agent.start()
-    await send_one_each(client, sent)
-    agent.kill()
-    leave_holes(disk)
-
-    client = await agent.start()
-    disk.fill()
-    for number in range(100):
-        assert (await send(client, sent, *QUEUES[number % len(QUEUES)], number)).code == 0
-
-    await assert_holds(client, sent)
-    agent.stop()
-
-
 async def test_a_store_with_holes_opened_on_a_full_disk_refuses_messages_until_there_is_room(
     agent, disk
 ):
