@@ -96,7 +96,9 @@ async def assert_takes_messages(client: Client, sent: Sent, eventually) -> None:
 
 @pytest.mark.parametrize(
     ("free_kib", "flush_mode"),
-    zip([0, 4, 12, 40, 90, 200, 1_100, 2_300], ["ASYNC_FLUSH", "SYNC_FLUSH"] * 4, strict=True),
+    list(
+        zip((0, 4, 12, 40, 90, 200, 1_100, 2_300), ("ASYNC_FLUSH", "SYNC_FLUSH") * 4, strict=True)
+    ),
 )
 async def test_wherever_the_room_ends_all_acknowledged_is_kept_and_sends_go_on_when_there_is_room(
     agent, disk, eventually, free_kib, flush_mode
