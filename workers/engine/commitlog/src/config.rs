@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::error::StoreError;
 use crate::index::shape_of;
 use crate::queue::ENTRY_SIZE;
+use crate::record::ChecksumRule;
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
@@ -51,6 +52,11 @@ pub struct StoreConfig {
     pub delay_levels_ms: Vec<i64>,
     /// `autoMessageVersionOnTopicLen`: V2 records for topics over 127 characters.
     pub message_version_by_topic_length: bool,
+    /// `enabledAppendPropCRC`: whether a record ends in the checksum of all of it, and such
+    /// checksums are verified. Without it nothing covers header, topic and properties.
+    pub crc_property_enabled: bool,
+    /// `forceVerifyPropCRC`: whether a record without that checksum is a damaged one.
+    pub crc_property_required: bool,
     /// `messageIndexEnable`: whether [`crate::Store::index_tick`] builds the key index. What is built
     /// already is searched, cut and expired either way.
     pub index_enabled: bool,
@@ -80,11 +86,24 @@ impl StoreConfig {
             message_body_size_max: 4 << 20,
             delay_levels_ms: DELAY_LEVELS_MS.to_vec(),
             message_version_by_topic_length: true,
+            crc_property_enabled: false,
+            crc_property_required: false,
             index_enabled: true,
             index_slot_count: 5_000_000,
             index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
             cut_damage_at: None,
+        }
+    }
+
+    /// What vouches for the records of the store.
+    pub(crate) fn checksum_rule(&self) -> ChecksumRule {
+        if self.crc_property_required {
+            ChecksumRule::Record
+        } else if self.crc_property_enabled {
+            ChecksumRule::RecordIfPresent
+        } else {
+            ChecksumRule::Body
         }
     }
 

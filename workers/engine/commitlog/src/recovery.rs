@@ -76,7 +76,7 @@ pub(crate) fn recover(
         truncation.cut_files(directory)?;
     }
     let checkpoint = Checkpoint::load(&directory.checkpoint())?;
-    let mut segments = load_segments(directory.commit_log(), config.segment_size_bytes)?;
+    let mut segments = load_segments(directory.commit_log(), config)?;
     let mut rebuild = QueueRebuild::load(config, directory, was_clean)?;
     if let Some(truncation) = &truncation {
         rebuild.cut_behind(truncation.position)?;
@@ -131,7 +131,8 @@ pub(crate) fn recover(
     })
 }
 
-fn load_segments(dir: &Path, segment_size: u64) -> Result<Vec<Segment>, StoreError> {
+fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, StoreError> {
+    let segment_size = config.segment_size_bytes;
     let mut files = list_segments(dir)?;
     if let Some(last) = files.last().filter(|last| last.size < segment_size)
         && is_unwritten(&last.path)?
@@ -175,6 +176,7 @@ fn load_segments(dir: &Path, segment_size: u64) -> Result<Vec<Segment>, StoreErr
             path: file.path,
             map,
             data_end,
+            rule: config.checksum_rule(),
         });
     }
     Ok(segments)
