@@ -223,13 +223,18 @@ fn scan(
     rebuild: &mut QueueRebuild,
 ) -> Result<(usize, WalkEnd), StoreError> {
     rebuild.check_starts(segments.first().map_or(0, |oldest| oldest.base));
-    if rebuild.needs_older_records() {
+    if rebuild.is_any_broken() {
         start = 0;
     }
     loop {
         rebuild.begin_pass(start == 0)?;
         let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
-        if start == 0 || !rebuild.needs_older_records() {
+        // Around damage no entry is dropped.
+        let dropped_from = match end.damage {
+            None => segments.get(start).map_or(0, |segment| segment.base),
+            Some(_) => u64::MAX,
+        };
+        if start == 0 || !rebuild.needs_older_records(dropped_from) {
             return Ok((start, end));
         }
         start = 0;

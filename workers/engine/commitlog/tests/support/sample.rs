@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use regent_commitlog::{Boundary, NewMessage, QueueRead, RecordView, Store, StoreConfig};
+use regent_commitlog::{Boundary, NewMessage, RecordView, Store, StoreConfig, StoreError};
 use tempfile::TempDir;
 
-use super::NOW_MS;
+use super::{NOW_MS, journal, try_read};
 
 /// The smallest there is, so that a few kilobytes are several segments.
 pub const SEGMENT_SIZE: u64 = 4096;
@@ -20,6 +20,9 @@ const MESSAGE_COUNT: u64 = 64;
 const EQUAL_COUNT: u64 = 30;
 const EQUAL_SIZE: usize = 256;
 const RECORD_SIZE_EMPTY: usize = 91;
+const CRC_PROPERTY_SIZE: usize = 20;
+/// How many messages are left by a truncation that is under way.
+const KEPT_COUNT: usize = 58;
 
 /// Content by path below the store's directory.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
@@ -37,17 +40,28 @@ pub struct Sent {
     pub bytes: Vec<u8>,
 }
 
+/// How a store was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    Closed,
+    Killed,
+    /// Killed with a truncation under way.
+    Truncating,
+}
+
 /// The files of a store and what was appended to it.
 #[derive(Debug)]
 pub struct Sample {
     pub files: Files,
     pub sent: Vec<Sent>,
+    has_crc: bool,
 }
 
-pub fn config(dir: &Path) -> StoreConfig {
+fn config(dir: &Path, has_crc: bool) -> StoreConfig {
     let mut config = super::index::config(dir);
     config.segment_size_bytes = SEGMENT_SIZE;
     config.populate_ahead_bytes = SEGMENT_SIZE;
+    config.crc_property_enabled = has_crc;
     config
 }
 
@@ -96,7 +110,7 @@ fn queue_of(number: u64) -> (String, i32) {
     (topic.to_owned(), queue_id)
 }
 
-fn append(store: &Store, number: u64) -> Sent {
+fn append(store: &Store, number: u64, has_crc: bool) -> Sent {
     let (topic, queue_id) = queue_of(number);
     let keys = vec![format!("U{number}"), format!("K{}", number % 40)];
     let properties = format!(
@@ -105,7 +119,8 @@ fn append(store: &Store, number: u64) -> Sent {
     );
     let is_equal = number < EQUAL_COUNT;
     let size = if is_equal {
-        EQUAL_SIZE - RECORD_SIZE_EMPTY - topic.len() - properties.len()
+        let crc_size = if has_crc { CRC_PROPERTY_SIZE } else { 0 };
+        EQUAL_SIZE - RECORD_SIZE_EMPTY - topic.len() - properties.len() - crc_size
     } else {
         usize::try_from(number * 37 % 211).unwrap()
     };
@@ -135,10 +150,10 @@ fn append(store: &Store, number: u64) -> Sent {
 }
 
 impl Sample {
-    /// A store that was closed, or whose process died.
-    pub fn new(is_closed: bool) -> Self {
+    /// A store left in some way, whose records have the CRC property or not.
+    pub fn new(stop: Stop, has_crc: bool) -> Self {
         let dir = memory_dir();
-        let store = Store::open(config(dir.path()), NOW_MS).unwrap();
+        let store = Store::open(config(dir.path(), has_crc), NOW_MS).unwrap();
         let mut sent = Vec::new();
         for number in 0..MESSAGE_COUNT {
             if number.is_multiple_of(20) {
@@ -150,15 +165,38 @@ impl Sample {
                 build_index(&store);
                 store.flush_tick(NOW_MS + 3_600_000).unwrap();
             }
-            sent.push(append(&store, number));
+            sent.push(append(&store, number, has_crc));
         }
         build_index(&store);
-        if is_closed {
+        if stop == Stop::Closed {
             store.close().unwrap();
         }
-        let files = files_in(dir.path());
+        let mut files = files_in(dir.path());
         drop(store);
-        Self { files, sent }
+        if stop == Stop::Truncating {
+            let journal = journal(sent[KEPT_COUNT].position, sent[KEPT_COUNT - 1].stored_ms);
+            files.insert("truncation".into(), journal.into_bytes());
+            sent.truncate(KEPT_COUNT);
+        }
+        Self {
+            files,
+            sent,
+            has_crc,
+        }
+    }
+
+    pub fn open(&self, dir: &Path) -> Result<Store, StoreError> {
+        Store::open(config(dir, self.has_crc), NOW_MS)
+    }
+
+    pub fn has_crc(&self) -> bool {
+        self.has_crc
+    }
+
+    /// Where the part of the log ends that is known to be on the disk.
+    pub fn flushed_position(&self) -> u64 {
+        let checkpoint = &self.files[Path::new("checkpoint")];
+        u64::from_be_bytes(checkpoint[24..32].try_into().unwrap())
     }
 
     /// Makes the directory what it was.
@@ -214,8 +252,8 @@ pub struct Served {
     pub altered_at_position: Option<&'static str>,
     /// Messages reported as damaged.
     pub refused: u64,
-    /// Messages that are neither served nor reported.
-    pub missing: u64,
+    /// Positions of messages that are neither served nor reported.
+    pub missing: Vec<u64>,
     /// Searches by key that lack a message, and by time that give another one.
     pub searches_short: u64,
     /// What must not be.
@@ -238,7 +276,7 @@ pub fn read_everything(sample: &Sample, store: &Store, excuse: Excuse<'_>) -> Se
             reading.by_keys(sent);
         }
         if sent.has_entry {
-            reading.by_offset(&sent.topic, sent.queue_id, sent.queue_offset, true);
+            reading.by_offset(sent);
             if sent.queue_offset.is_multiple_of(6) {
                 reading.by_time(sent);
             }
@@ -291,28 +329,23 @@ impl Reading<'_> {
         }
     }
 
-    fn by_offset(&mut self, topic: &str, queue_id: i32, offset: u64, is_expected: bool) {
-        let read = QueueRead {
-            offset: offset.cast_signed(),
-            count_max: 1,
-            bytes_max: 1 << 20,
-            filter: None,
-        };
-        let mut records = Vec::new();
-        match self.store.read_queue(topic, queue_id, &read, &mut records) {
-            Ok(outcome) if outcome.count == 0 => {
-                self.served.missing += u64::from(is_expected);
+    fn by_offset(&mut self, sent: &Sent) {
+        let place = (sent.topic.as_str(), sent.queue_id);
+        match try_read(self.store, place, sent.queue_offset.cast_signed(), 1) {
+            Ok((outcome, records)) if outcome.count == 0 => {
+                self.served.missing.push(sent.position);
                 if !records.is_empty() {
-                    self.wrong(format!("{topic}/{queue_id} {offset}: uncounted bytes"));
+                    self.wrong(format!("{place:?} {}: uncounted bytes", sent.queue_offset));
                 }
             }
-            Ok(_) => {
-                let is_intact = self.judge(&records, Some((topic, queue_id, offset)));
+            Ok((_, records)) => {
+                let place = (place.0, place.1, sent.queue_offset);
+                let is_intact = self.judge(&records, Some(place));
                 self.served.intact += u64::from(is_intact);
             }
             Err(error) => {
                 assert!(!error.to_string().is_empty());
-                self.served.refused += u64::from(is_expected);
+                self.served.refused += 1;
             }
         }
     }
@@ -354,15 +387,9 @@ impl Reading<'_> {
             let mut reads = 0;
             while offset < queue.max_offset && reads < 1_000 {
                 reads += 1;
-                let read = QueueRead {
-                    offset: offset.cast_signed(),
-                    count_max: 32,
-                    bytes_max: 1 << 20,
-                    filter: None,
-                };
-                let mut records = Vec::new();
                 let (topic, queue_id) = (queue.topic.as_str(), queue.queue_id);
-                let Ok(outcome) = self.store.read_queue(topic, queue_id, &read, &mut records)
+                let place = (topic, queue_id);
+                let Ok((outcome, records)) = try_read(self.store, place, offset.cast_signed(), 32)
                 else {
                     offset += 1;
                     continue;
