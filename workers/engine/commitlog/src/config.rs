@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use crate::error::StoreError;
 use crate::index::shape_of;
 use crate::queue::ENTRY_SIZE;
-use crate::record::ChecksumRule;
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
@@ -27,6 +26,17 @@ pub enum FlushMode {
     Async,
     /// Acknowledged once flushed; the caller groups commits by calling [`crate::Store::flush`].
     Sync,
+}
+
+/// Whether records end in a checksum of all of their bytes (storage-and-ha.md 2.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrcProperty {
+    /// No: nothing but the body of a record is covered.
+    Off,
+    /// New ones do, and what has one is verified by it.
+    Verified,
+    /// As before, and a record without one is a damaged one.
+    Required,
 }
 
 /// Settings of one store; every default is stock's (storage-and-ha.md 10.1).
@@ -52,11 +62,8 @@ pub struct StoreConfig {
     pub delay_levels_ms: Vec<i64>,
     /// `autoMessageVersionOnTopicLen`: V2 records for topics over 127 characters.
     pub message_version_by_topic_length: bool,
-    /// `enabledAppendPropCRC`: whether a record ends in the checksum of all of it, and such
-    /// checksums are verified. Without it nothing covers header, topic and properties.
-    pub crc_property_enabled: bool,
-    /// `forceVerifyPropCRC`: whether a record without that checksum is a damaged one.
-    pub crc_property_required: bool,
+    /// `enabledAppendPropCRC` and `forceVerifyPropCRC`.
+    pub crc_property: CrcProperty,
     /// `messageIndexEnable`: whether [`crate::Store::index_tick`] builds the key index. What is built
     /// already is searched, cut and expired either way.
     pub index_enabled: bool,
@@ -86,24 +93,12 @@ impl StoreConfig {
             message_body_size_max: 4 << 20,
             delay_levels_ms: DELAY_LEVELS_MS.to_vec(),
             message_version_by_topic_length: true,
-            crc_property_enabled: false,
-            crc_property_required: false,
+            crc_property: CrcProperty::Off,
             index_enabled: true,
             index_slot_count: 5_000_000,
             index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
             cut_damage_at: None,
-        }
-    }
-
-    /// What vouches for the records of the store.
-    pub(crate) fn checksum_rule(&self) -> ChecksumRule {
-        if self.crc_property_required {
-            ChecksumRule::Record
-        } else if self.crc_property_enabled {
-            ChecksumRule::RecordIfPresent
-        } else {
-            ChecksumRule::Body
         }
     }
 

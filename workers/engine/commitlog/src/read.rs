@@ -103,7 +103,7 @@ impl Store {
         let Some(rest) = segment.bytes_from(log_position) else {
             return Ok(None);
         };
-        match check(rest, log_position, self.config.checksum_rule()) {
+        match check(rest, log_position, self.config.crc_property) {
             Ok(Found::Record(record)) => Ok(Some(record.bytes.to_vec())),
             Err(
                 damage @ (RecordDamage::BodyCrc
@@ -235,7 +235,7 @@ impl<'a> LogCursor<'a> {
         let (topic, queue_id) = self.place;
         let recovery = self.store.recovery();
         let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
-        let rule = self.store.config.checksum_rule();
+        let rule = self.store.config.crc_property;
         has_header(record, position)
             && has_place(record, topic.as_bytes(), queue_id, offset)
             && (is_known || check_record(record, position, rule).is_ok())

@@ -19,7 +19,7 @@ mod check;
 mod crc_property;
 
 pub(crate) use check::{
-    ChecksumRule, Found, check, check_record, has_header, has_place, locate, store_timestamp,
+    Found, check, check_record, has_header, has_place, locate, store_timestamp,
 };
 pub(crate) use crc_property::without_crc_property;
 

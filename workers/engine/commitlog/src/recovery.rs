@@ -176,7 +176,7 @@ fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, Store
             path: file.path,
             map,
             data_end,
-            rule: config.checksum_rule(),
+            crc_property: config.crc_property,
         });
     }
     Ok(segments)

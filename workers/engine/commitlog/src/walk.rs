@@ -6,8 +6,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::config::CrcProperty;
 use crate::error::StoreError;
-use crate::record::{ChecksumRule, Found, MAGIC_AT, MAGIC_V1, RecordDamage, RecordView, check};
+use crate::record::{Found, MAGIC_AT, MAGIC_V1, RecordDamage, RecordView, check};
 use crate::sys::ExclusiveMap;
 
 /// What a disk writes whole or not at all.
@@ -44,14 +45,14 @@ pub(crate) struct Segment {
     pub(crate) map: ExclusiveMap,
     /// Bytes from here on are a hole in the file.
     pub(crate) data_end: usize,
-    pub(crate) rule: ChecksumRule,
+    pub(crate) crc_property: CrcProperty,
 }
 
 impl Segment {
     /// What lies at `position`, which is in this segment.
     pub(crate) fn check(&self, position: u64) -> Result<Found<'_>, RecordDamage> {
         let rest = &self.map.bytes()[self.local(position)..];
-        check(rest, position, self.rule)
+        check(rest, position, self.crc_property)
     }
 
     /// As [`Self::check`], but a record behind the flushed part may also be torn.

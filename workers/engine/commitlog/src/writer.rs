@@ -5,7 +5,7 @@ use std::thread;
 use parking_lot::MutexGuard;
 
 use crate::batch::elements;
-use crate::config::StoreConfig;
+use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::tags_code;
@@ -54,7 +54,7 @@ impl Writer<'_> {
         message: &NewMessage<'_>,
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
-        if !self.store.config.crc_property_enabled {
+        if self.store.config.crc_property == CrcProperty::Off {
             return self.append_with(message, Tail::Nothing, now_ms);
         }
         let properties = without_crc_property(message.properties);
@@ -65,7 +65,7 @@ impl Writer<'_> {
         self.append_with(&message, Tail::crc_behind(&properties), now_ms)
     }
 
-    #[inline(always)] // without a tail this is the hot path
+    #[inline]
     fn append_with(
         &mut self,
         message: &NewMessage<'_>,
@@ -179,12 +179,11 @@ struct Planned<'a> {
 
 /// The tail of a batch's records: stock adds no separator before it.
 fn batch_tail(config: &StoreConfig) -> Tail {
-    if config.crc_property_enabled {
-        Tail::Crc {
+    match config.crc_property {
+        CrcProperty::Off => Tail::Nothing,
+        CrcProperty::Verified | CrcProperty::Required => Tail::Crc {
             is_separated: false,
-        }
-    } else {
-        Tail::Nothing
+        },
     }
 }
 

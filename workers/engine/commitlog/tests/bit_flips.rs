@@ -12,7 +12,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use regent_commitlog::Store;
 use support::overwrite;
-use support::sample::{Sample, Sent, Served, Stop, memory_dir, read_everything, within};
+use support::sample::{Sample, Sent, Stop, memory_dir, within};
+use support::served::{Served, read_everything};
 
 /// For a closed and for a killed store with the CRC property.
 const FLIP_COUNT: u64 = 2_500;

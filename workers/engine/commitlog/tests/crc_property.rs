@@ -8,13 +8,14 @@ use std::path::Path;
 
 use regent_commitlog::inspect::{FindingKind, Survey};
 use regent_commitlog::{
-    AppendError, DELAY_LEVELS_MS, NewMessage, RecordDamage, RecordView, Store, StoreConfig,
+    AppendError, CrcProperty, DELAY_LEVELS_MS, NewMessage, RecordDamage, RecordView, Store,
+    StoreConfig,
 };
 use support::*;
 
 fn crc_config(dir: &Path) -> StoreConfig {
     let mut config = config(dir);
-    config.crc_property_enabled = true;
+    config.crc_property = CrcProperty::Verified;
     config
 }
 
@@ -179,7 +180,7 @@ fn records_without_the_property_are_read_unless_it_is_required() {
     drop(store);
 
     let mut required = crc_config(dir.path());
-    required.crc_property_required = true;
+    required.crc_property = CrcProperty::Required;
     let opened = Store::open(required.clone(), NOW_MS).unwrap();
 
     let damage = opened.recovery().damage.unwrap();
@@ -194,7 +195,7 @@ fn records_without_the_property_are_read_unless_it_is_required() {
 fn a_store_in_which_the_property_is_required_recovers_what_it_wrote() {
     let dir = tempdir();
     let mut required = crc_config(dir.path());
-    required.crc_property_required = true;
+    required.crc_property = CrcProperty::Required;
     let store = Store::open(required.clone(), NOW_MS).unwrap();
     fill(&store, 60);
     let positions = append_batch(&store, &[b"TAGS\x01x", b""]);

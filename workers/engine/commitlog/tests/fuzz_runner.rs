@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use regent_commitlog::inspect::Survey;
 use regent_commitlog::{DELAY_LEVELS_MS, RecordView, find_property, java_hash, property_entries};
-use support::sample::{Sample, Stop, memory_dir, read_everything, within};
+use support::sample::{Sample, Stop, memory_dir, within};
+use support::served::read_everything;
 use tempfile::TempDir;
 
 const HANG: Duration = Duration::from_secs(30);
@@ -28,6 +29,12 @@ const INPUT_SIZE_MAX: usize = 64 << 10;
 fn budget() -> Duration {
     let seconds = std::env::var("REGENT_FUZZ_SECONDS").ok();
     Duration::from_secs(seconds.map_or(1, |text| text.parse().expect("whole seconds")))
+}
+
+/// Added to every seed, to drive with other inputs than the usual ones.
+fn other_seed() -> u64 {
+    let seed = std::env::var("REGENT_FUZZ_SEED").ok();
+    seed.map_or(0, |text| text.parse().expect("a whole number"))
 }
 
 /// Bytes as the record at the start of a segment.
@@ -141,6 +148,7 @@ fn edit_number(random: &mut Rng, bytes: &mut [u8], at: usize) {
 
 /// Drives an entry point until its time is over.
 fn drive(seed: u64, corpus: Vec<Vec<u8>>, entry_point: impl Fn(&[u8]) + Send + 'static) {
+    let seed = seed + other_seed();
     let input = Arc::new(Mutex::new(Vec::new()));
     let known = Arc::clone(&input);
     let name = format!("seed {seed}");

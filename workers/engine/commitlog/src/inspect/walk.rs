@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::files::{SegmentFile, data_end, list_segments};
 use crate::record::{
-    BLANK_SIZE, ChecksumRule, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView,
-    check_record,
+    BLANK_SIZE, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record,
 };
 use crate::walk::is_torn;
 
@@ -212,7 +212,7 @@ impl LogWalk {
         }
         let record = self.window.read(segment, self.at, size)?;
         let position = segment.base + self.at;
-        let record = check_record(record, position, ChecksumRule::RecordIfPresent);
+        let record = check_record(record, position, CrcProperty::Verified);
         match record.map_err(Look::Damage)? {
             torn if is_torn(&torn, self.at, self.flushed) => Err(Look::Damage(RecordDamage::Torn)),
             _ => Ok(Found::Record(size)),

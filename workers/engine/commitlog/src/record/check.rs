@@ -7,18 +7,8 @@ use super::{
     MAGIC_BLANK, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT, QUEUE_ID_AT, QUEUE_OFFSET_AT,
     RecordDamage, RecordView, STORE_HOST_IPV6, SYS_FLAG_AT,
 };
+use crate::config::CrcProperty;
 use crate::cursor::Reader;
-
-/// Which checksum vouches for a record (storage-and-ha.md 2.7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ChecksumRule {
-    /// That of its body.
-    Body,
-    /// That of the whole record where it has one, else that of its body.
-    RecordIfPresent,
-    /// That of the whole record, which must be there.
-    Record,
-}
 
 /// What lies at a position of a segment.
 #[derive(Debug)]
@@ -31,7 +21,7 @@ pub(crate) enum Found<'a> {
 pub(crate) fn check(
     rest: &[u8],
     position: u64,
-    rule: ChecksumRule,
+    rule: CrcProperty,
 ) -> Result<Found<'_>, RecordDamage> {
     match locate(rest, position)? {
         Found::Record(record) => intact(record, rule).map(Found::Record),
@@ -58,7 +48,7 @@ pub(crate) fn locate(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDama
 pub(crate) fn check_record(
     bytes: &[u8],
     position: u64,
-    rule: ChecksumRule,
+    rule: CrcProperty,
 ) -> Result<RecordView<'_>, RecordDamage> {
     locate_record(bytes, position).and_then(|record| intact(record, rule))
 }
@@ -72,15 +62,15 @@ fn locate_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDa
     }
 }
 
-fn intact(view: RecordView<'_>, rule: ChecksumRule) -> Result<RecordView<'_>, RecordDamage> {
+fn intact(view: RecordView<'_>, rule: CrcProperty) -> Result<RecordView<'_>, RecordDamage> {
     let verdict = match rule {
-        ChecksumRule::Body => Verdict::Absent,
-        ChecksumRule::RecordIfPresent | ChecksumRule::Record => crc_property::verify(&view),
+        CrcProperty::Off => Verdict::Absent,
+        CrcProperty::Verified | CrcProperty::Required => crc_property::verify(&view),
     };
     match verdict {
         Verdict::Right => Ok(view),
         Verdict::Wrong => Err(RecordDamage::RecordCrc),
-        Verdict::Absent if rule == ChecksumRule::Record => Err(RecordDamage::NoRecordCrc),
+        Verdict::Absent if rule == CrcProperty::Required => Err(RecordDamage::NoRecordCrc),
         Verdict::Absent if view.is_intact() => Ok(view),
         Verdict::Absent => Err(RecordDamage::BodyCrc),
     }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use super::*;
+use crate::config::CrcProperty;
 
 /// remoting.md 4.1: topic `T`, body `hi`, `TAGS`=`A`, queue 2, offset 41, position 123456.
 const VECTOR: &str = "00000065 daa320a7 58932aac 00000002 00000000 0000000000000029 \
@@ -136,11 +137,11 @@ fn a_cut_record_is_damage_at_every_length() {
 
     for length in 0..bytes.len() {
         assert!(
-            check(&bytes[..length], 123_456, ChecksumRule::Body).is_err(),
+            check(&bytes[..length], 123_456, CrcProperty::Off).is_err(),
             "cut to {length} bytes"
         );
     }
-    assert!(check(&bytes, 123_456, ChecksumRule::Body).is_ok());
+    assert!(check(&bytes, 123_456, CrcProperty::Off).is_ok());
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn a_flipped_bit_in_any_length_magic_position_or_body_is_damage() {
             bytes[at] ^= 1 << bit;
 
             assert!(
-                check(&bytes, 123_456, ChecksumRule::Body).is_err(),
+                check(&bytes, 123_456, CrcProperty::Off).is_err(),
                 "bit {bit} of byte {at}"
             );
         }
@@ -164,7 +165,7 @@ fn a_record_copied_to_another_position_is_damage() {
     let bytes = from_hex(VECTOR);
 
     assert_eq!(
-        check(&bytes, 123_457, ChecksumRule::Body).unwrap_err(),
+        check(&bytes, 123_457, CrcProperty::Off).unwrap_err(),
         RecordDamage::Position
     );
     assert!(!has_header(&bytes, 123_457));
@@ -177,11 +178,11 @@ fn a_blank_record_must_fill_its_segment() {
 
     assert_eq!(rest[..8], from_hex("00000040 cbd43194"));
     assert!(matches!(
-        check(&rest, 0, ChecksumRule::Body),
+        check(&rest, 0, CrcProperty::Off),
         Ok(Found::Blank)
     ));
     assert_eq!(
-        check(&rest[..63], 0, ChecksumRule::Body).unwrap_err(),
+        check(&rest[..63], 0, CrcProperty::Off).unwrap_err(),
         RecordDamage::Length
     );
 }
@@ -232,7 +233,7 @@ fn the_crc_property_is_written_byte_for_byte_as_stock_does() {
         let record = encoded_with(&message, Version::V1, tail);
 
         assert_eq!(record, vector_with(stored));
-        for rule in [ChecksumRule::Record, ChecksumRule::RecordIfPresent] {
+        for rule in [CrcProperty::Required, CrcProperty::Verified] {
             assert!(check_record(&record, 123_456, rule).is_ok());
         }
     }
@@ -247,7 +248,7 @@ fn a_flipped_bit_anywhere_in_a_record_with_the_crc_property_is_damage() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << bit;
 
-            for rule in [ChecksumRule::Record, ChecksumRule::RecordIfPresent] {
+            for rule in [CrcProperty::Required, CrcProperty::Verified] {
                 let found = check_record(&bytes, 123_456, rule);
                 assert!(found.is_err(), "bit {bit} of byte {at}");
             }
@@ -259,12 +260,12 @@ fn a_flipped_bit_anywhere_in_a_record_with_the_crc_property_is_damage() {
 fn a_record_without_the_crc_property_is_damage_only_where_it_is_required() {
     let bytes = from_hex(VECTOR);
 
-    let required = check_record(&bytes, 123_456, ChecksumRule::Record);
+    let required = check_record(&bytes, 123_456, CrcProperty::Required);
 
     assert_eq!(required.unwrap_err(), RecordDamage::NoRecordCrc);
-    assert!(check_record(&bytes, 123_456, ChecksumRule::RecordIfPresent).is_ok());
+    assert!(check_record(&bytes, 123_456, CrcProperty::Verified).is_ok());
     let other = vector_with(b"number\x011234567890\x02");
-    assert!(check_record(&other, 123_456, ChecksumRule::RecordIfPresent).is_ok());
+    assert!(check_record(&other, 123_456, CrcProperty::Verified).is_ok());
 }
 
 #[test]

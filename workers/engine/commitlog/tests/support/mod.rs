@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub mod index;
 pub mod sample;
+pub mod served;
 
 use regent_commitlog::{
     Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Store, StoreConfig,
