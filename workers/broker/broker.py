@@ -35,7 +35,7 @@ from workers.broker.flusher import Flusher
 from workers.broker.held_pulls import HeldPull
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
-from workers.broker.message import REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
+from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.queue_locks import QueueLocks
@@ -315,7 +315,7 @@ class Broker:
         )
 
     def _deliver(self, log_position: int) -> None:
-        """Copy a delayed message to its real queue; its properties stay as they are.
+        """Copy a delayed message to its real queue; its own properties stay as they are.
 
         What can never be delivered is reported and passed over, or it would block its level.
 
@@ -333,7 +333,8 @@ class Broker:
             topic,
             int(queue_id),
             record.body,
-            encode_properties(record.properties),
+            # A checksum of the copied record would be a wrong one of the copy.
+            encode_properties({k: v for k, v in record.properties.items() if k != CRC}),
             flag=record.flag,
             sys_flag=record.sys_flag,
             born_timestamp_ms=record.born_timestamp_ms,

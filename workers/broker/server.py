@@ -212,6 +212,7 @@ def _open_store(settings: BrokerSettings) -> Store:
         flush_mode=settings.flush_mode,
         message_body_size_max=settings.message_size_max_bytes,
         delay_levels_ms=settings.delay_levels_ms,
+        crc_property=settings.crc_property,
         index_enabled=settings.index_enabled,
         index_slot_count=settings.index_slot_count,
         index_entry_count=settings.index_entry_count,

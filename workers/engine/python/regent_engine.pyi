@@ -264,6 +264,7 @@ class Store:
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
+        crc_property: str = "off",
         index_enabled: bool = True,
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
@@ -275,6 +276,10 @@ class Store:
 
         A store whose log is damaged in the middle can only be read, see `damage`. To give the
         position of that damage as `cut_damage_at` is to consent to losing all from there on.
+
+        With the `crc_property` "verified" every record ends in a checksum of all of it, and those
+        checksums are verified: a wrong bit in a header is found, too. With "required" a record
+        without one counts as damaged, besides.
         """
 
     def append(

@@ -28,6 +28,17 @@ pub enum FlushMode {
     Sync,
 }
 
+/// Whether records end in a checksum of all of their bytes (storage-and-ha.md 2.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrcProperty {
+    /// No: nothing but the body of a record is covered.
+    Off,
+    /// New ones do, and what has one is verified by it.
+    Verified,
+    /// As before, and a record without one is a damaged one.
+    Required,
+}
+
 /// Settings of one store; every default is stock's (storage-and-ha.md 10.1).
 #[derive(Debug, Clone)]
 pub struct StoreConfig {
@@ -51,6 +62,8 @@ pub struct StoreConfig {
     pub delay_levels_ms: Vec<i64>,
     /// `autoMessageVersionOnTopicLen`: V2 records for topics over 127 characters.
     pub message_version_by_topic_length: bool,
+    /// `enabledAppendPropCRC` and `forceVerifyPropCRC`.
+    pub crc_property: CrcProperty,
     /// `messageIndexEnable`: whether [`crate::Store::index_tick`] builds the key index. What is built
     /// already is searched, cut and expired either way.
     pub index_enabled: bool,
@@ -80,6 +93,7 @@ impl StoreConfig {
             message_body_size_max: 4 << 20,
             delay_levels_ms: DELAY_LEVELS_MS.to_vec(),
             message_version_by_topic_length: true,
+            crc_property: CrcProperty::Off,
             index_enabled: true,
             index_slot_count: 5_000_000,
             index_entry_count: 20_000_000,

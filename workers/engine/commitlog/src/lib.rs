@@ -47,7 +47,7 @@ mod truncation;
 mod walk;
 mod writer;
 
-pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
 pub use index::IndexStatus;

@@ -205,10 +205,17 @@ impl QueueRebuild {
         self.topics.get_mut(topic)?.get_mut(index)?.as_mut()
     }
 
-    /// Whether some queue cannot be completed from the records of this pass.
-    pub(crate) fn needs_older_records(&mut self) -> bool {
+    /// Whether some queue must be filled anew.
+    pub(crate) fn is_any_broken(&mut self) -> bool {
+        self.all().any(|slot| slot.is_broken)
+    }
+
+    /// Whether some queue cannot be completed from the records of this pass. Entries that point
+    /// behind `dropped_from` and belong to no record will be dropped.
+    pub(crate) fn needs_older_records(&mut self, dropped_from: u64) -> bool {
         let mut needed = false;
         for slot in self.all() {
+            slot.is_broken |= slot.has_lost_entries(dropped_from);
             // Having passed over a record was right if the queue's own last record came later.
             let is_younger = slot.confirmed_end == Some(slot.queue.end_offset());
             slot.is_broken |= slot.has_passed_over && !is_younger;
@@ -268,6 +275,14 @@ impl Rebuilding {
             entries_added: 0,
             offsets_missing: 0,
         }
+    }
+
+    /// Whether the queue loses entries at its end, and the pass met none of its records: a crash
+    /// may have torn them, or they stood for older records and are damaged.
+    fn has_lost_entries(&self, dropped_from: u64) -> bool {
+        let last = self.queue.last_entry();
+        let is_stray = last.is_some_and(|last| last.log_position >= dropped_from);
+        self.confirmed_end.is_none() && (is_stray || self.queue.is_cut_short())
     }
 
     /// Whether the log has room for all records between the queue's last one and this one.

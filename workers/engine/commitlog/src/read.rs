@@ -5,7 +5,8 @@ use crate::log::LogSegment;
 use crate::message::{Boundary, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
 use crate::queue::{ENTRY_SIZE, SharedQueue, decode_entry, is_filler};
 use crate::record::{
-    Found, RECORD_SIZE_MIN, check, check_record, has_header, has_queue_place, store_timestamp,
+    Found, RECORD_SIZE_MIN, RecordDamage, check, check_record, has_header, has_place,
+    store_timestamp,
 };
 use crate::store::Store;
 
@@ -94,7 +95,7 @@ impl Store {
     /// The whole record at a position; `None` when no record starts there.
     ///
     /// # Errors
-    /// The record's header is right and its body is not.
+    /// A record lies there and its checksum differs.
     pub fn read_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(segment) = self.log.segment_at(log_position) else {
             return Ok(None);
@@ -102,9 +103,13 @@ impl Store {
         let Some(rest) = segment.bytes_from(log_position) else {
             return Ok(None);
         };
-        match check(rest, log_position) {
+        match check(rest, log_position, self.config.crc_property) {
             Ok(Found::Record(record)) => Ok(Some(record.bytes.to_vec())),
-            Err(damage @ crate::record::RecordDamage::BodyCrc) => Err(StoreError::Corrupt {
+            Err(
+                damage @ (RecordDamage::BodyCrc
+                | RecordDamage::RecordCrc
+                | RecordDamage::NoRecordCrc),
+            ) => Err(StoreError::Corrupt {
                 position: log_position,
                 reason: damage.to_string(),
             }),
@@ -224,17 +229,16 @@ impl<'a> LogCursor<'a> {
 
     /// Whether bytes are the record of an entry: one of this queue with that offset, since nothing
     /// else tells of a wrong entry. In a store known to be damaged, and where recovery did not
-    /// look, body and topic are checked as well (D13); elsewhere their writing and recovery saw to
+    /// look, checksums are verified as well (D13); elsewhere their writing and recovery saw to
     /// that.
     fn may_serve(&self, record: &[u8], offset: u64, position: u64) -> bool {
         let (topic, queue_id) = self.place;
         let recovery = self.store.recovery();
         let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
-        let is_whole =
-            || check_record(record, position).is_ok_and(|view| view.topic == topic.as_bytes());
+        let rule = self.store.config.crc_property;
         has_header(record, position)
-            && has_queue_place(record, queue_id, offset)
-            && (is_known || is_whole())
+            && has_place(record, topic.as_bytes(), queue_id, offset)
+            && (is_known || check_record(record, position, rule).is_ok())
     }
 
     /// The record of an entry; `None` when it is gone from the log.

@@ -183,7 +183,7 @@ impl Store {
         let (mut at, mut timestamp_ms) = (segment.base, 0);
         while at < position {
             let rest = segment.bytes_from(at).unwrap_or_default();
-            match check(rest, at) {
+            match check(rest, at, self.config.crc_property) {
                 Ok(Found::Record(record)) => {
                     at += record.bytes.len() as u64;
                     timestamp_ms = record.store_timestamp_ms;

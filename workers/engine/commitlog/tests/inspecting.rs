@@ -7,8 +7,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use regent_commitlog::DELAY_LEVELS_MS;
 use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
+use regent_commitlog::{DELAY_LEVELS_MS, NewMessage};
 use support::{NOW_MS, SEGMENT_SIZE, append, open, tempdir};
 
 fn survey(dir: &Path) -> Survey {
@@ -198,4 +198,31 @@ fn an_empty_directory_is_an_empty_store() {
     let dir = tempdir();
 
     assert_eq!(kinds(&survey(dir.path())), []);
+}
+
+#[test]
+fn a_record_whose_properties_were_never_written_is_torn() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let whole = append(&store, "orders", 0, b"whole");
+    store.flush_tick(NOW_MS).expect("flushed");
+    let properties = format!("KEYS\u{1}{}\u{2}", "k".repeat(1_600));
+    let message = NewMessage {
+        properties: properties.as_bytes(),
+        ..NewMessage::new("orders", 0, b"torn")
+    };
+    let mut writer = store.writer().expect("open");
+    let torn = writer.append(&message, NOW_MS).expect("appended");
+    drop(writer);
+    drop(store);
+    assert_eq!(torn.log_position, u64::from(whole.size));
+    assert_eq!(kinds(&survey(dir.path())), []);
+    let (path, _) = segment(dir.path(), torn.log_position);
+    overwrite(&path, 1_024, &[0; 512]);
+
+    let survey = survey(dir.path());
+
+    assert_eq!(survey.findings()[0].kind, FindingKind::TornRecord);
+    assert_eq!(survey.end_position(), torn.log_position);
+    assert_eq!(open(dir.path()).max_position(), torn.log_position);
 }

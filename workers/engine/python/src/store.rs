@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyRange};
 use regent_commitlog as commitlog;
-use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
+use regent_commitlog::{Boundary, CrcProperty, FlushMode, NewMessage, QueueRead, StoreConfig};
 use regent_remoting::message_id::append_message_id;
 
 use crate::error::{caught, into_python};
@@ -33,7 +33,7 @@ impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
-        delay_levels_ms=None, index_enabled=true, index_slot_count=5_000_000,
+        delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
         index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, store_host=None,
         cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -46,6 +46,7 @@ impl Store {
         flush_mode: &str,
         message_body_size_max: usize,
         delay_levels_ms: Option<Vec<i64>>,
+        crc_property: &str,
         index_enabled: bool,
         index_slot_count: u32,
         index_entry_count: u32,
@@ -63,6 +64,16 @@ impl Store {
             _ => return Err(PyValueError::new_err("flush_mode is async or sync")),
         };
         config.message_body_size_max = message_body_size_max;
+        config.crc_property = match crc_property {
+            "off" => CrcProperty::Off,
+            "verified" => CrcProperty::Verified,
+            "required" => CrcProperty::Required,
+            _ => {
+                return Err(PyValueError::new_err(
+                    "crc_property is off, verified or required",
+                ));
+            }
+        };
         config.index_enabled = index_enabled;
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;

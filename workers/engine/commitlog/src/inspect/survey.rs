@@ -140,14 +140,16 @@ impl Survey {
         checks_queues: bool,
     ) -> Result<Self, StoreError> {
         let default_dir = root.join("commitlog");
+        let walk = LogWalk::new(commit_log_dir.unwrap_or(&default_dir))?;
+        let known_flushed_position =
+            Checkpoint::load(&root.join("checkpoint"))?.known_flushed_position();
         Ok(Self {
-            walk: LogWalk::new(commit_log_dir.unwrap_or(&default_dir))?,
+            walk: walk.flushed_to(known_flushed_position),
             state: State {
                 queues_dir: root.join("consumequeue"),
                 checks_queues,
                 delay_levels_ms: delay_levels_ms.to_vec(),
-                known_flushed_position: Checkpoint::load(&root.join("checkpoint"))?
-                    .known_flushed_position(),
+                known_flushed_position,
                 queues: AHashMap::new(),
                 end_position: 0,
                 findings: Vec::new(),
