@@ -35,6 +35,7 @@ mod queue;
 mod queue_flush;
 mod queue_rebuild;
 mod read;
+mod rebuild;
 mod record;
 mod recovery;
 mod retention;
@@ -57,6 +58,7 @@ pub use message::{
 };
 pub use properties::{find_property, java_hash, property_entries};
 pub use record::{RecordDamage, RecordView};
+pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
 pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};
 pub use store::Store;
