@@ -309,8 +309,11 @@ def _print_totals(survey: Survey) -> None:
         if index.file_count
         else "key index: none"
     )
-    newest = f"{len(epochs)}, the newest {epochs[-1][0]} from log position {epochs[-1][1]}"
-    print_line(f"epochs: {newest if epochs else 'none'}")
+    print_line(
+        f"epochs: {len(epochs)}, the newest {epochs[-1][0]} from log position {epochs[-1][1]}"
+        if epochs
+        else "epochs: none"
+    )
     if survey.truncation_position is not None:
         print_line(f"the next start cuts the log at {survey.truncation_position}")
 

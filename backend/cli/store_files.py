@@ -10,6 +10,7 @@ from typing import Any, Final
 from backend.cli.errors import CommandError, ExitCode
 
 SEGMENT_NAME: Final = re.compile(r"\d{20}")
+INDEX_NAME: Final = re.compile(r"\d{17}")
 DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 STORES_SHOWN: Final = 5
@@ -111,6 +112,16 @@ def queue_file_size(paths: StorePaths) -> int:
         if SEGMENT_NAME.fullmatch(path.name)
     )
     return max(sizes, key=lambda size: (sizes[size], size), default=QUEUE_FILE_SIZE)
+
+
+def index_files(paths: StorePaths) -> list[Path]:
+    """List the files of the key index."""
+    return [path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name)]
+
+
+def index_file_size(slots: int, entries: int) -> int:
+    """Return the size of an index file, in bytes (storage-and-ha.md 4.1)."""
+    return 40 + 4 * slots + 20 * entries
 
 
 def allocated_bytes(directory: Path) -> int:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from regent_engine import Finding, Rebuild, Rebuilt, StoreError, Survey
 
 from backend.cli import store_files, store_findings
-from backend.cli.errors import CommandError
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import bytes_text, print_json, print_line, print_note
 from backend.cli.store_files import StorePaths
 from backend.cli.store_options import (
@@ -73,6 +73,8 @@ def rebuild(
     store_files.refuse_if_in_use(paths)
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     parts = PARTS if only is None else (only,)
+    if "index" in parts:
+        _check_shape(paths, index_slots, index_entries)
     findings = _look(paths, index_slots, index_entries)
     if dry_run:
         _print_plan(paths, parts, findings, output)
@@ -96,6 +98,20 @@ def rebuild(
     except StoreError as error:
         raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
     _print_result(paths, parts, rebuilt, old_suffix, output)
+
+
+def _check_shape(paths: StorePaths, slots: int, entries: int) -> None:
+    """Refuse to make an index of a shape that the broker would throw away."""
+    size = store_files.index_file_size(slots, entries)
+    found = {path.stat().st_size for path in store_files.index_files(paths)}
+    if found and size not in found:
+        raise CommandError(
+            f"the index files in {paths.index} have another shape than the new ones would have",
+            why=f"their sizes in bytes are {sorted(found)}, of these numbers it would be {size}",
+            next_step="give --index-slots and --index-entries as broker.conf has maxHashSlotNum and"
+            " maxIndexNum; if it sets neither, move those files away first",
+            exit_code=ExitCode.USAGE,
+        )
 
 
 def _look(paths: StorePaths, index_slots: int, index_entries: int) -> list[Finding]:
