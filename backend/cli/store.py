@@ -100,7 +100,7 @@ def verify(
     else:
         _print_totals(survey)
         if error is None:
-            print_line("nothing is wrong")
+            print_line("nothing is wrong" + ("; to note:" if findings else ""))
         if findings:
             print_line("")
             store_findings.print_findings(findings, paths, count=survey.finding_count)

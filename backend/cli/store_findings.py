@@ -54,8 +54,8 @@ WORDS: Final = {
             " for reading only"
         ),
         next_step=(
-            _RESTORE + "; without either, broker.conf can give them up, and all behind them:"
-            " cutDamageAt=<log position>"
+            _RESTORE + "; without either, cutDamageAt={position} in broker.conf gives up what is"
+            " damaged first and all messages behind it"
         ),
     ),
     "missing_segments": Words(
@@ -67,8 +67,12 @@ WORDS: Final = {
             "messages were on the disk once and are gone; a broker opens the store for reading only"
         ),
         next_step=(
-            _RESTORE + "; without either, broker.conf can give them up: cutDamageAt=<log position>"
+            _RESTORE + "; without either, cutDamageAt={position} in broker.conf gives them up"
         ),
+    ),
+    "lost_messages": Words(
+        means="consumers of this queue cannot get these messages",
+        next_step=_RESTORE,
     ),
     "odd_segment": Words(
         means=(
@@ -233,15 +237,16 @@ WORDS: Final = {
 }
 
 
-def words_of(kind: str, paths: StorePaths) -> Words:
-    """Say what a kind of finding means for a store, and what to do."""
-    words = WORDS[kind]
-    return words._replace(next_step=words.next_step.replace("{store}", str(paths.root)))
+def words_of(found: Finding, paths: StorePaths) -> Words:
+    """Say what a finding means for a store, and what to do."""
+    words = WORDS[found.kind]
+    next_step = words.next_step.replace("{store}", str(paths.root))
+    return words._replace(next_step=next_step.replace("{position}", str(found.position)))
 
 
 def finding_fields(found: Finding, paths: StorePaths) -> dict[str, Any]:
     """List what is known of a finding, its consequence and the next step included."""
-    consequence, next_step = words_of(found.kind, paths)
+    consequence, next_step = words_of(found, paths)
     return {
         **store_files.fields(found),
         "file": str(found.file),
@@ -261,9 +266,12 @@ def print_findings(findings: Sequence[Finding], paths: StorePaths, *, count: int
     )
     if count > ROWS_SHOWN:
         print_line(f"… and {count - ROWS_SHOWN} more; -o json lists the first 1000")
-    for kind in dict.fromkeys(found.kind for found in findings):
-        consequence, next_step = words_of(kind, paths)
-        print_line(f"\n{kind}\n  means: {consequence}\n  next:  {next_step}")
+    told = set()
+    for found in findings:
+        if found.kind not in told:
+            told.add(found.kind)
+            words = words_of(found, paths)
+            print_line(f"\n{found.kind}\n  means: {words.means}\n  next:  {words.next_step}")
 
 
 def unwell(findings: Iterable[Finding], paths: StorePaths) -> CommandError | None:
@@ -273,17 +281,19 @@ def unwell(findings: Iterable[Finding], paths: StorePaths) -> CommandError | Non
         worst = next((found for found in findings if found.severity == severity), None)
         if worst is not None:
             return CommandError(
-                summary.format(store=paths.root), next_step=words_of(worst.kind, paths).next_step
+                summary.format(store=paths.root), next_step=words_of(worst, paths).next_step
             )
     return None
 
 
 def _where(found: Finding, paths: StorePaths) -> str:
     place = _short(found.file, paths)
-    if found.byte or found.queue:
+    if found.byte or (found.queue and found.file.is_file()):
         place += f" byte {found.byte}"
     if found.queue:
         return f"queue {found.queue} offset {found.position}, {place}"
+    if found.file.parent == paths.commit_log:
+        return f"{place} (log position {found.position})"
     return place
 
 

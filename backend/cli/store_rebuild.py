@@ -134,14 +134,14 @@ def _refuse(paths: StorePaths, findings: Iterable[Finding]) -> None:
             raise CommandError(
                 f"the store at {paths.root} cannot be rebuilt as it is",
                 why=f"{found.kind}: {found.file}: {found.text}",
-                next_step=store_findings.words_of(found.kind, paths).next_step,
+                next_step=store_findings.words_of(found, paths).next_step,
             )
 
 
 def _note_what_stays(paths: StorePaths, findings: Iterable[Finding]) -> None:
     for found in findings:
         if found.kind in store_findings.NOT_REBUILT:
-            next_step = store_findings.words_of(found.kind, paths).next_step
+            next_step = store_findings.words_of(found, paths).next_step
             print_note(f"not mended by this: {found.file}: {found.text}\n  next: {next_step}")
 
 

@@ -29,9 +29,7 @@ pub(crate) use build::NewIndex;
 use file::IndexFile;
 pub(crate) use file::file_path;
 pub(crate) use keys::each_hash;
-pub(crate) use layout::{
-    ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape,
-};
+pub(crate) use layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape};
 
 /// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
 const DAMAGED_NAME: &str = "damaged";

@@ -57,8 +57,8 @@ pub use message::{
     ReadOutcome, ReadStatus, Traffic,
 };
 pub use properties::{find_property, java_hash, property_entries};
-pub use record::{RecordDamage, RecordView};
 pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
+pub use record::{RecordDamage, RecordView};
 pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};
 pub use store::Store;

@@ -82,11 +82,13 @@ fn a_flipped_byte_in_the_middle_is_damage_with_the_place_where_records_go_on() {
 
     let survey = survey(dir.path());
 
-    // Its entry has no valid record any more.
     assert_eq!(
         kinds(&survey),
-        [FindingKind::DamagedLog, FindingKind::StrayEntries]
+        [FindingKind::DamagedLog, FindingKind::LostMessages]
     );
+    let lost = &survey.findings()[1];
+    assert_eq!((lost.queue.as_str(), lost.position), ("orders/2", 6));
+    assert!(lost.text.starts_with("1 message "));
     assert_eq!(survey.findings()[0].position, positions[20]);
     assert!(
         survey.findings()[0]

@@ -51,7 +51,11 @@ fn every_kind_has_its_own_name_and_a_known_severity() {
 
     assert_eq!(names.len(), FindingKind::ALL.len());
     let severities = ["lost", "blocked", "derived", "weakened", "note"];
-    assert!(FindingKind::ALL.iter().all(|kind| severities.contains(&kind.severity())));
+    assert!(
+        FindingKind::ALL
+            .iter()
+            .all(|kind| severities.contains(&kind.severity()))
+    );
 }
 
 #[test]
@@ -63,10 +67,17 @@ fn a_closed_store_with_epochs_has_no_fault_and_tells_them() {
 
     assert_eq!(survey.findings(), []);
     let epochs = survey.epochs().iter();
-    let epochs: Vec<_> = epochs.map(|epoch| (epoch.number, epoch.start_position)).collect();
+    let epochs: Vec<_> = epochs
+        .map(|epoch| (epoch.number, epoch.start_position))
+        .collect();
     assert_eq!(
         epochs,
-        [(1, 0), (29, positions[29]), (59, positions[59]), (89, positions[89])]
+        [
+            (1, 0),
+            (29, positions[29]),
+            (59, positions[59]),
+            (89, positions[89])
+        ]
     );
     let checkpoint = survey.checkpoint().unwrap();
     assert_eq!(checkpoint.flushed_position, positions[90]);
@@ -78,7 +89,10 @@ fn damage_of_the_epoch_file_is_as_bad_as_its_backup_is() {
     let dir = tempdir();
     filled(dir.path());
     let path = |name| dir.path().join(name);
-    let (epochs, backup) = (fs::read(path(EPOCHS)).unwrap(), fs::read(path(BACKUP)).unwrap());
+    let (epochs, backup) = (
+        fs::read(path(EPOCHS)).unwrap(),
+        fs::read(path(BACKUP)).unwrap(),
+    );
     let damaged = [&b"4\n1\n"[..], b"1-0\n2-5\n3-9\n4-12\n"].concat();
     for (main, second, expected) in [
         (Some(&damaged), Some(&backup), FindingKind::EpochsFromBackup),
@@ -86,11 +100,17 @@ fn damage_of_the_epoch_file_is_as_bad_as_its_backup_is() {
         (Some(&damaged), Some(&damaged), FindingKind::DamagedEpochs),
         (Some(&damaged), None, FindingKind::DamagedEpochs),
         (None, Some(&damaged), FindingKind::DamagedEpochs),
-        (Some(&epochs), Some(&damaged), FindingKind::DamagedEpochBackup),
+        (
+            Some(&epochs),
+            Some(&damaged),
+            FindingKind::DamagedEpochBackup,
+        ),
     ] {
         for (name, content) in [(EPOCHS, main), (BACKUP, second)] {
             let _ = fs::remove_file(path(name));
-            content.map(|content| fs::write(path(name), content).unwrap());
+            if let Some(content) = content {
+                fs::write(path(name), content).unwrap();
+            }
         }
 
         assert_eq!(kinds(dir.path()), [expected]);
@@ -120,7 +140,10 @@ fn a_checkpoint_is_missing_or_ahead_of_the_log() {
     overwrite(&path, 8, &(NOW_MS + 1).to_be_bytes());
     let found = findings(dir.path());
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].kind, found[0].byte), (FindingKind::WrongCheckpoint, 8));
+    assert_eq!(
+        (found[0].kind, found[0].byte),
+        (FindingKind::WrongCheckpoint, 8)
+    );
     assert!(found[0].text.starts_with("logicsMsgTimestamp"));
 
     fs::write(&path, [0; 20]).unwrap();
@@ -137,7 +160,11 @@ fn with_a_journal_only_what_the_next_start_keeps_is_judged() {
     fs::write(dir.path().join("truncation"), journal(cut_at, NOW_MS)).unwrap();
     fs::remove_dir_all(dir.path().join("consumequeue/b/0")).unwrap();
     let base = positions[80] - positions[80] % SEGMENT_SIZE;
-    overwrite(&segment_path(dir.path(), base), positions[80] - base + 4, b"torn");
+    overwrite(
+        &segment_path(dir.path(), base),
+        positions[80] - base + 4,
+        b"torn",
+    );
 
     let survey = survey(dir.path());
 
@@ -175,7 +202,9 @@ fn segments_of_another_size_or_name_are_found() {
     let content = fs::read(&first).unwrap();
     fs::write(&first, &content[..8192]).unwrap();
     let found = findings(dir.path());
-    let odd = found.iter().find(|found| found.kind == FindingKind::OddSegment);
+    let odd = found
+        .iter()
+        .find(|found| found.kind == FindingKind::OddSegment);
     assert_eq!(odd.unwrap().file, first);
     fs::write(&first, &content).unwrap();
 
@@ -205,8 +234,17 @@ fn an_unclean_stop_and_leftovers_are_notes() {
         .collect();
     assert_eq!(
         leftovers,
-        ["notes.txt", "damaged", "consumequeue.20260101T000000", "epochFileCheckpoint.new"]
+        [
+            "notes.txt",
+            "damaged",
+            "consumequeue.20260101T000000",
+            "epochFileCheckpoint.new"
+        ]
     );
-    assert!(found.iter().any(|found| found.kind == FindingKind::UncleanStop));
+    assert!(
+        found
+            .iter()
+            .any(|found| found.kind == FindingKind::UncleanStop)
+    );
     assert!(found.iter().all(|found| found.kind.severity() == "note"));
 }

@@ -57,7 +57,10 @@ fn an_index_that_a_store_built_has_no_fault_whatever_the_messages() {
         let (found, index) = survey(dir.path());
 
         assert_eq!(found, [], "seed {seed}");
-        let keys = filler.messages.iter().map(|message| message.key_texts().len() as u64);
+        let keys = filler
+            .messages
+            .iter()
+            .map(|message| message.key_texts().len() as u64);
         assert_eq!(index.key_count, keys.sum::<u64>());
         assert_eq!(index.missing_count, 0);
         assert_eq!(index.file_count, index_files(dir.path()).len());
@@ -78,7 +81,10 @@ fn what_is_not_indexed_yet_is_a_note_with_the_number_of_keys() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].0, FindingKind::UnfinishedIndex);
     assert_eq!(found[0].0.severity(), "note");
-    let keys = filler.messages.iter().map(|message| message.key_texts().len() as u64);
+    let keys = filler
+        .messages
+        .iter()
+        .map(|message| message.key_texts().len() as u64);
     let keys: u64 = keys.sum();
     // The newest indexed record counts as well: nobody knows whether all its keys are there.
     assert_eq!(index.waiting_count, keys);
@@ -96,7 +102,11 @@ fn a_wrong_hash_position_or_time_is_found_with_file_and_byte() {
         let found = survey(dir.path()).0;
 
         assert!(
-            found.contains(&(FindingKind::WrongIndexEntry, path.clone(), entry_at(5) + field_at)),
+            found.contains(&(
+                FindingKind::WrongIndexEntry,
+                path.clone(),
+                entry_at(5) + field_at
+            )),
             "{found:?}"
         );
         fs::write(&path, &content).unwrap();
@@ -105,8 +115,15 @@ fn a_wrong_hash_position_or_time_is_found_with_file_and_byte() {
 
     let found = survey(dir.path()).0;
 
-    assert!(found.contains(&(FindingKind::WrongIndexEntry, path, entry_at(5))), "{found:?}");
-    assert!(found.iter().any(|found| found.0 == FindingKind::MissingIndexKeys));
+    assert!(
+        found.contains(&(FindingKind::WrongIndexEntry, path, entry_at(5))),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .iter()
+            .any(|found| found.0 == FindingKind::MissingIndexKeys)
+    );
 }
 
 #[test]
@@ -140,11 +157,17 @@ fn a_chain_that_leaves_out_entries_is_found_at_the_link_or_the_slot() {
     overwrite(&path, entry_at(linked) + 16, &[0; 4]);
     assert_eq!(
         survey(dir.path()).0,
-        [(FindingKind::BrokenIndexChain, path.clone(), entry_at(linked) + 16)]
+        [(
+            FindingKind::BrokenIndexChain,
+            path.clone(),
+            entry_at(linked) + 16
+        )]
     );
     fs::write(&path, &content).unwrap();
 
-    let slot = (0..SLOT_COUNT as u64).find(|slot| number_at(40 + 4 * slot) > 0).unwrap();
+    let slot = (0..SLOT_COUNT as u64)
+        .find(|slot| number_at(40 + 4 * slot) > 0)
+        .unwrap();
     overwrite(&path, 40 + 4 * slot, &[0; 4]);
     assert_eq!(
         survey(dir.path()).0,
@@ -170,7 +193,11 @@ fn a_file_that_cannot_be_is_damaged_at_the_field_that_says_so() {
 
         let found = survey(dir.path()).0;
 
-        assert_eq!(found[0], (FindingKind::DamagedIndex, path.clone(), byte), "byte {at}");
+        assert_eq!(
+            found[0],
+            (FindingKind::DamagedIndex, path.clone(), byte),
+            "byte {at}"
+        );
         fs::write(&path, &content).unwrap();
     }
     fs::write(&path, &content[..100]).unwrap();
@@ -207,17 +234,27 @@ fn after_a_crash_files_that_may_not_be_on_the_disk_are_no_damage() {
 
     assert!(found.contains(&FindingKind::UnflushedIndex), "{found:?}");
     assert!(found.contains(&FindingKind::UncleanStop), "{found:?}");
-    assert!(found.iter().all(|kind| kind.severity() == "note"), "{found:?}");
+    assert!(
+        found.iter().all(|kind| kind.severity() == "note"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn entries_behind_a_log_that_lost_its_end_are_told() {
     let dir = tempdir();
-    let positions: Vec<u64> =
-        indexed(dir.path(), 8).messages.iter().map(|message| message.position).collect();
+    let positions: Vec<u64> = indexed(dir.path(), 8)
+        .messages
+        .iter()
+        .map(|message| message.position)
+        .collect();
     let last = *positions.last().unwrap();
     let base = last - last % support::SEGMENT_SIZE;
-    overwrite(&support::segment_path(dir.path(), base), last - base, &[0; 200]);
+    overwrite(
+        &support::segment_path(dir.path(), base),
+        last - base,
+        &[0; 200],
+    );
 
     let found = kinds(dir.path());
 
@@ -240,7 +277,10 @@ fn entries_are_read_out_in_order_from_a_position_on() {
     );
 
     let from = keys[20].log_position;
-    let first = keys.iter().position(|key| key.log_position == from).unwrap();
+    let first = keys
+        .iter()
+        .position(|key| key.log_position == from)
+        .unwrap();
     let found = read_index(&config(dir.path()), from, 5).unwrap();
 
     assert_eq!(found, keys[first..first + 5]);

@@ -55,7 +55,12 @@ fn what_is_made_anew_equals_what_was_there() {
     let rebuilt = rebuild(dir.path(), ALL, None);
 
     let queues = |(path, _): &(&std::path::PathBuf, &Vec<u8>)| path.starts_with("consumequeue");
-    assert!(contents(dir.path()).iter().filter(queues).eq(whole.iter().filter(queues)));
+    assert!(
+        contents(dir.path())
+            .iter()
+            .filter(queues)
+            .eq(whole.iter().filter(queues))
+    );
     assert_eq!(files(dir.path()), index);
     assert!(is_well(dir.path()));
     assert_eq!(rebuilt.index_file_count, index.len());
@@ -113,14 +118,20 @@ fn a_store_in_use_to_be_cut_or_damaged_is_refused_and_left_alone() {
     let dir = tempdir();
     let filler = filled(dir.path());
     let store = open(dir.path());
-    assert!(matches!(begin(dir.path(), ALL), Err(StoreError::Locked { .. })));
+    assert!(matches!(
+        begin(dir.path(), ALL),
+        Err(StoreError::Locked { .. })
+    ));
     store.close().unwrap();
     drop(store);
 
     let path = dir.path().join("truncation");
     fs::write(&path, journal(filler.messages[5].position, NOW_MS)).unwrap();
     let error = begin(dir.path(), ALL).unwrap_err();
-    assert!(error.to_string().contains("start the broker once"), "{error}");
+    assert!(
+        error.to_string().contains("start the broker once"),
+        "{error}"
+    );
     fs::remove_file(path).unwrap();
 
     let at = filler.messages[40].position;
@@ -129,7 +140,10 @@ fn a_store_in_use_to_be_cut_or_damaged_is_refused_and_left_alone() {
     let before = contents(dir.path());
     let mut refused = begin(dir.path(), ALL).unwrap();
     let error = refused.advance(u64::MAX).unwrap_err();
-    assert!(matches!(error, StoreError::Corrupt { position, .. } if position == at), "{error}");
+    assert!(
+        matches!(error, StoreError::Corrupt { position, .. } if position == at),
+        "{error}"
+    );
     drop(refused);
     assert_eq!(contents(dir.path()), before);
 }
@@ -142,7 +156,10 @@ fn a_log_without_its_flushed_end_is_refused() {
     let base = at - at % support::SEGMENT_SIZE;
     overwrite(&segment_path(dir.path(), base), at - base, &[0; 100]);
 
-    let error = begin(dir.path(), ALL).unwrap().advance(u64::MAX).unwrap_err();
+    let error = begin(dir.path(), ALL)
+        .unwrap()
+        .advance(u64::MAX)
+        .unwrap_err();
 
     assert!(error.to_string().contains("was flushed up to"), "{error}");
 }
@@ -161,7 +178,10 @@ fn after_a_crash_the_checkpoint_stays_what_recovery_goes_by() {
     let rebuilt = rebuild(image.path(), ALL, None);
 
     assert!(!rebuilt.has_checkpoint);
-    assert_eq!(fs::read(image.path().join("checkpoint")).unwrap(), checkpoint);
+    assert_eq!(
+        fs::read(image.path().join("checkpoint")).unwrap(),
+        checkpoint
+    );
     let store = open(image.path());
     assert_eq!(store.max_position(), rebuilt_end(&filler, &store));
     build(&store);

@@ -12,7 +12,11 @@ use crate::index::Trust;
 use crate::truncation::Truncation;
 
 /// Three times, then two positions, of eight bytes each.
-const CHECKPOINT_TIMES: [&str; 3] = ["physicMsgTimestamp", "logicsMsgTimestamp", "indexMsgTimestamp"];
+const CHECKPOINT_TIMES: [&str; 3] = [
+    "physicMsgTimestamp",
+    "logicsMsgTimestamp",
+    "indexMsgTimestamp",
+];
 
 /// What the checkpoint says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,8 +63,8 @@ impl Control {
 
     /// The list that a store goes by: the file's, or else its backup's.
     pub(super) fn epochs(&self) -> &[Epoch] {
-        let lists = [&self.epochs, &self.backup].into_iter();
-        let list = lists.filter_map(|list| list.as_ref().ok()?.as_ref()).next();
+        let mut lists = [&self.epochs, &self.backup].into_iter();
+        let list = lists.find_map(|list| list.as_ref().ok()?.as_ref());
         list.map_or(&[], EpochList::as_slice)
     }
 
@@ -149,11 +153,19 @@ impl Control {
     }
 
     /// Compares epochs and checkpoint with the log, whose newest record has the given time.
-    pub(super) fn on_end(&self, log: Range<u64>, newest_timestamp_ms: i64, findings: &mut Findings) {
+    pub(super) fn on_end(
+        &self,
+        log: Range<u64>,
+        newest_timestamp_ms: i64,
+        findings: &mut Findings,
+    ) {
         let place = || (self.epoch_path.clone(), 0);
         let cut_at = self.truncation_position().unwrap_or(u64::MAX);
         let epochs = self.epochs();
-        if let Some(first) = epochs.first().filter(|first| first.start_position > log.start) {
+        if let Some(first) = epochs
+            .first()
+            .filter(|first| first.start_position > log.start)
+        {
             let text = format!("the log begins at {}, {first}", log.start);
             findings.add_in_file(FindingKind::LogBeforeEpochs, place(), log.start, text);
         }
@@ -176,9 +188,14 @@ impl Control {
             checkpoint.queue_timestamp_ms,
             checkpoint.index_timestamp_ms,
         ];
-        for ((time_ms, name), byte) in times.into_iter().zip(CHECKPOINT_TIMES).zip((0..).step_by(8)) {
+        for ((time_ms, name), byte) in times
+            .into_iter()
+            .zip(CHECKPOINT_TIMES)
+            .zip((0..).step_by(8))
+        {
             if !(0..=newest_timestamp_ms).contains(&time_ms) {
-                let text = format!("{name} is {time_ms}, the newest record's {newest_timestamp_ms}");
+                let text =
+                    format!("{name} is {time_ms}, the newest record's {newest_timestamp_ms}");
                 let place = (self.root.join("checkpoint"), byte);
                 findings.add_in_file(FindingKind::WrongCheckpoint, place, 0, text);
             }

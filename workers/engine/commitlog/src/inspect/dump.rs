@@ -40,7 +40,8 @@ pub fn read_index(
         let mut file = open(config, &dir, stamp, previous.as_ref())?;
         let header = file.header;
         // The first entry counts from the end of the file before.
-        let first_base_ms = previous.map_or(header.begin_timestamp_ms, |file| file.end_timestamp_ms);
+        let first_base_ms =
+            previous.map_or(header.begin_timestamp_ms, |file| file.end_timestamp_ms);
         previous = Some(header);
         if header.end_position < min_position {
             continue;
@@ -56,7 +57,11 @@ pub fn read_index(
                 continue;
             }
             let is_first = number == FIRST_NUMBER;
-            let base_ms = if is_first { first_base_ms } else { header.begin_timestamp_ms };
+            let base_ms = if is_first {
+                first_base_ms
+            } else {
+                header.begin_timestamp_ms
+            };
             keys.push(IndexedKey {
                 file: format!("{stamp:017}"),
                 number,

@@ -14,6 +14,8 @@ pub enum FindingKind {
     MissingSegments,
     /// The log ends before the position it was flushed to.
     LostTail,
+    /// Messages of a queue that lie where the log is damaged, missing or lost.
+    LostMessages,
     /// A segment whose size or name is not that of the others.
     OddSegment,
     /// The newest segment was still being allocated when the process died.
@@ -42,7 +44,7 @@ pub enum FindingKind {
     UnflushedIndex,
     /// The log's last records are not indexed yet.
     UnfinishedIndex,
-    /// The index has no entries for tags, as before RocketMQ 5.5.
+    /// The index has no entries for tags, as before `RocketMQ` 5.5.
     IndexWithoutTags,
     /// Neither the epoch file nor its backup can be read.
     DamagedEpochs,
@@ -70,10 +72,11 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::DamagedLog,
         Self::MissingSegments,
         Self::LostTail,
+        Self::LostMessages,
         Self::OddSegment,
         Self::UnfinishedSegment,
         Self::TornRecord,
@@ -109,6 +112,7 @@ impl FindingKind {
             Self::DamagedLog => "damaged_log",
             Self::MissingSegments => "missing_segments",
             Self::LostTail => "lost_tail",
+            Self::LostMessages => "lost_messages",
             Self::OddSegment => "odd_segment",
             Self::UnfinishedSegment => "unfinished_segment",
             Self::TornRecord => "torn_record",
@@ -144,7 +148,9 @@ impl FindingKind {
     #[must_use]
     pub fn severity(self) -> &'static str {
         match self {
-            Self::DamagedLog | Self::MissingSegments | Self::LostTail => "lost",
+            Self::DamagedLog | Self::MissingSegments | Self::LostTail | Self::LostMessages => {
+                "lost"
+            }
             Self::OddSegment | Self::DamagedEpochs | Self::DamagedJournal => "blocked",
             Self::MissingEntry
             | Self::WrongEntry
@@ -187,6 +193,11 @@ pub struct Finding {
     pub byte: u64,
     /// What was found there.
     pub text: String,
+}
+
+/// A number of things, in words.
+pub(super) fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 /// Findings as they are collected.

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-use super::finding::{FindingKind, Findings};
+use super::finding::{FindingKind, Findings, counted};
 use super::index_file::IndexedFile;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
@@ -114,7 +114,8 @@ impl IndexCheck {
     }
 
     fn refuse_unflushed(&mut self, place: (PathBuf, u64), count: usize) {
-        let text = format!("{count} files are not known to be on the disk since the last stop");
+        let files = counted(count as u64, "file", "files");
+        let text = format!("{files} from here on, of which nobody knows what is on the disk");
         self.refused = Some((FindingKind::UnflushedIndex, place, text));
     }
 
@@ -143,26 +144,26 @@ impl IndexCheck {
         let mut hashes = std::mem::take(&mut self.hashes);
         hashes.clear();
         each_hash(record, &mut self.text, |hash| hashes.push(hash));
-        let tags = has_index_entries(record.sys_flag)
-            && find_property(record.properties, TAGS).is_some();
+        let tags =
+            has_index_entries(record.sys_flag) && find_property(record.properties, TAGS).is_some();
         let tags_hash = hashes.last().copied().filter(|_| tags);
         while let Some(entry) = self.peek(findings)? {
             match entry.log_position.cmp(&record.log_position) {
                 Ordering::Greater => break,
                 Ordering::Less => self.on_stray(entry, findings),
-                Ordering::Equal => match hashes.iter().position(|hash| *hash == entry.key_hash) {
-                    Some(at) => {
+                Ordering::Equal => {
+                    let key = hashes.iter().position(|hash| *hash == entry.key_hash);
+                    if let Some(at) = key {
                         hashes.remove(at);
                         self.check_times(entry, record, findings);
-                    }
-                    None => {
+                    } else {
+                        let (position, hash) = (record.log_position, entry.key_hash);
                         let text = format!(
-                            "no key of the record at log position {} has the hash {}",
-                            record.log_position, entry.key_hash
+                            "no key of the record at log position {position} has the hash {hash}"
                         );
                         self.on_wrong(entry, text, findings);
                     }
-                },
+                }
             }
             self.current = None;
         }
@@ -208,12 +209,14 @@ impl IndexCheck {
             self.current = None;
         }
         if let Some((place, position, count)) = behind {
-            let text = format!("{count} entries at or behind the log's end at {end_position}");
+            let entries = counted(count, "entry", "entries");
+            let text = format!("{entries} at or behind the log's end at {end_position}");
             findings.add_in_file(FindingKind::IndexBehindLog, place, position, text);
         }
         self.tell_missing(findings);
         if self.survey.waiting_count > 0 && !self.is_in_use && !self.is_cut_short {
-            let text = format!("{} keys are not indexed yet", self.survey.waiting_count);
+            let keys = counted(self.survey.waiting_count, "key", "keys");
+            let text = format!("{keys} not indexed yet");
             let (kind, place) = (FindingKind::UnfinishedIndex, (self.dir.clone(), 0));
             findings.add_in_file(kind, place, self.survey.end_position, text);
         }
@@ -224,13 +227,15 @@ impl IndexCheck {
         let place = || (self.dir.clone(), 0);
         if !self.has_tags && self.missing_tags_count > 0 {
             self.survey.missing_count -= self.missing_tags_count;
-            let text = format!("{} messages have tags", self.missing_tags_count);
+            let messages = counted(self.missing_tags_count, "message", "messages");
+            let text = format!("{messages} with tags");
             findings.add_in_file(FindingKind::IndexWithoutTags, place(), 0, text);
         }
         let count = self.survey.missing_count;
         if count > 0 {
+            let keys = counted(count, "key", "keys");
             let text = format!(
-                "{count} keys without an entry, the first of the record at log position {}",
+                "{keys} without an entry, the first of the record at log position {}",
                 self.first_missing
             );
             findings.add_in_file(
@@ -264,12 +269,7 @@ impl IndexCheck {
             file.check_chain(number, &mut self.chains, findings)?;
             let Some(entry) = file.entry(number)? else {
                 let text = "it points to a negative log position".into();
-                findings.add_in_file(
-                    FindingKind::WrongIndexEntry,
-                    file.place(number, 4),
-                    0,
-                    text,
-                );
+                findings.add_in_file(FindingKind::WrongIndexEntry, file.place(number, 4), 0, text);
                 continue;
             };
             let next = if number + 1 < next_number {
@@ -348,7 +348,10 @@ impl IndexCheck {
         // The first entry counts from the end of the file before, which may be gone.
         let seconds = header.elapsed_s(stored_ms);
         if number > FIRST_NUMBER && !file.has_wrong_times && entry.elapsed_s != seconds {
-            let text = format!("{} s after its file's begin, not {seconds} s", entry.elapsed_s);
+            let text = format!(
+                "{} s after its file's begin, not {seconds} s",
+                entry.elapsed_s
+            );
             findings.add_in_file(
                 FindingKind::WrongIndexEntry,
                 file.place(number, 12),

@@ -100,7 +100,9 @@ impl IndexedFile {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         chains.resize(self.shape.slot_count as usize, 0);
-        let fields = self.bytes(number)?.map(|bytes| (int(bytes, 0), int(bytes, 16)));
+        let fields = self
+            .bytes(number)?
+            .map(|bytes| (int(bytes, 0), int(bytes, 16)));
         let Some((hash, previous)) = fields else {
             return Ok(());
         };

@@ -39,7 +39,11 @@ pub(super) fn check(
         // A store in use may just be replacing a file.
         let is_unused = !(is_in_use && path.is_file());
         if Path::new(name).extension() == Some("new".as_ref()) && is_unused {
-            tell_leftover(path, "the unfinished replacement of a file or directory", findings);
+            tell_leftover(
+                path,
+                "the unfinished replacement of a file or directory",
+                findings,
+            );
         } else if DERIVED.iter().any(|start| name.starts_with(start)) {
             tell_leftover(path, "set aside by an earlier rebuild", findings);
         }

@@ -36,6 +36,17 @@ pub struct QueueSurvey {
     pub last_store_timestamp_ms: i64,
 }
 
+/// Entries of a queue, by what the log has where they point to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EntryCount {
+    /// Those that point to what the walk could read.
+    pub(crate) present: u64,
+    /// Those that point to what is damaged or missing.
+    pub(crate) lost: u64,
+    /// Offset of the first of these.
+    pub(crate) first_lost: Option<u64>,
+}
+
 /// One queue. Files are opened when they are read, since a store may have many thousands.
 #[derive(Debug)]
 pub(crate) struct QueueFiles {
@@ -80,17 +91,31 @@ impl QueueFiles {
         )
     }
 
-    /// Entries that stand for a record at these log positions.
-    pub(crate) fn count_in(&mut self, positions: &Range<u64>) -> Result<u64, StoreError> {
+    /// Counts entries that stand for a record at these log positions, those in gaps of the log
+    /// apart.
+    pub(crate) fn count_in(
+        &mut self,
+        positions: &Range<u64>,
+        gaps: &[Range<u64>],
+    ) -> Result<EntryCount, StoreError> {
         let (Some(first), Some(last)) = (self.files.first(), self.files.last()) else {
-            return Ok(0);
+            return Ok(EntryCount::default());
         };
         let end = (last.base + last.size) / ENTRY_BYTES;
-        let mut count = 0;
+        let mut count = EntryCount::default();
         for offset in first.base / ENTRY_BYTES..end {
             match self.entry(offset)? {
                 Some(entry) => {
-                    count += u64::from(entry != FILLER && positions.contains(&entry.log_position));
+                    let position = entry.log_position;
+                    if entry == FILLER || !positions.contains(&position) {
+                        continue;
+                    }
+                    if gaps.iter().any(|gap| gap.contains(&position)) {
+                        count.first_lost.get_or_insert(offset);
+                        count.lost += 1;
+                    } else {
+                        count.present += 1;
+                    }
                 }
                 None => break,
             }

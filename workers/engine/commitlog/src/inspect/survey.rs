@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use ahash::AHashMap;
 
 use super::control::{CheckpointSurvey, Control};
-use super::finding::{Finding, FindingKind, Findings};
+use super::finding::{Finding, FindingKind, Findings, counted};
 use super::index::{IndexCheck, IndexSurvey};
 use super::layout;
 use super::queues::{QueueFiles, QueueSurvey};
@@ -45,6 +45,8 @@ struct State {
     compares: bool,
     delay_levels_ms: Vec<i64>,
     segments: Vec<(u64, PathBuf)>,
+    /// Where the log is damaged, missing or lost.
+    gaps: Vec<Range<u64>>,
     queues: AHashMap<String, AHashMap<i32, Queue>>,
     end_position: u64,
     newest_timestamp_ms: i64,
@@ -85,6 +87,7 @@ impl Survey {
                 compares: comparing.is_some(),
                 delay_levels_ms: config.delay_levels_ms.clone(),
                 segments: walk.segment_paths(),
+                gaps: Vec::new(),
                 queues: AHashMap::new(),
                 end_position: 0,
                 newest_timestamp_ms: 0,
@@ -98,7 +101,9 @@ impl Survey {
         if comparing.is_some() {
             let findings = &mut survey.state.findings;
             layout::check(&config.root, log_dir, is_in_use, findings)?;
-            survey.control.begin(is_in_use, survey.walk.total_bytes() > 0, findings);
+            survey
+                .control
+                .begin(is_in_use, survey.walk.total_bytes() > 0, findings);
             survey.index.begin(survey.walk.min_position(), findings);
         }
         Ok(survey)
@@ -204,13 +209,13 @@ impl Survey {
                     next,
                 }) if position < cut_at => {
                     let text = format!("{damage}; records go on at {next}");
-                    state.find_in_log(FindingKind::DamagedLog, position, text);
+                    state.find_gap(FindingKind::DamagedLog, position..next, text);
                     self.index.on_gap(next);
                     continue;
                 }
                 Some(Step::Missing { position, next }) if position < cut_at => {
                     let text = format!("the next segment begins at {next}");
-                    state.find_in_log(FindingKind::MissingSegments, position, text);
+                    state.find_gap(FindingKind::MissingSegments, position..next, text);
                     self.index.on_gap(next);
                     continue;
                 }
@@ -238,9 +243,9 @@ impl Survey {
         let known_flushed = control.known_flushed_position();
         if position < known_flushed {
             let text = format!("it was flushed up to {known_flushed}");
-            state.find_in_log(FindingKind::LostTail, position, text);
+            state.find_gap(FindingKind::LostTail, position..u64::MAX, text);
         } else if torn_bytes > 0 && cut_at.is_none() {
-            let text = format!("{torn_bytes} bytes behind the last record");
+            let text = counted(torn_bytes, "byte", "bytes") + " behind the last record";
             state.find_in_log(FindingKind::TornRecord, position, text);
         }
         state.check_strays(&(min_position..cut_at.unwrap_or(u64::MAX)))?;
@@ -334,31 +339,51 @@ impl State {
         for queue in queues.flat_map(|queues| queues.values_mut()) {
             let survey = &queue.survey;
             let place = format!("{}/{}", survey.topic, survey.queue_id);
-            let (kind, position, (file, byte), text) = if let Some(files) = &mut queue.files {
-                let count = files.count_in(positions)?;
-                if count <= queue.met_count {
-                    continue;
-                }
-                let text = format!("{} entries without a record", count - queue.met_count);
-                let position = survey.max_offset;
-                (FindingKind::StrayEntries, position, files.place(position), text)
-            } else {
-                let text = format!("{} records in the log, no queue files", survey.record_count);
-                let dir = self.queues_dir.join(&place);
-                (FindingKind::AbsentQueue, survey.min_offset, (dir, 0), text)
+            let Some(files) = &mut queue.files else {
+                let records = counted(survey.record_count, "record", "records");
+                found.push(Finding {
+                    kind: FindingKind::AbsentQueue,
+                    position: survey.min_offset,
+                    file: self.queues_dir.join(&place),
+                    byte: 0,
+                    queue: place,
+                    text: format!("{records} in the log, no queue files"),
+                });
+                continue;
             };
-            found.push(Finding {
-                kind,
-                queue: place,
-                position,
-                file,
-                byte,
-                text,
-            });
+            let count = files.count_in(positions, &self.gaps)?;
+            let mut tell = |kind, position, text| {
+                let (file, byte) = files.place(position);
+                found.push(Finding {
+                    kind,
+                    queue: place.clone(),
+                    position,
+                    file,
+                    byte,
+                    text,
+                });
+            };
+            if let Some(offset) = count.first_lost {
+                let text = counted(count.lost, "message", "messages")
+                    + " where the log is damaged or missing, this one first";
+                tell(FindingKind::LostMessages, offset, text);
+            }
+            if count.present > queue.met_count {
+                let strays = count.present - queue.met_count;
+                let text = counted(strays, "entry", "entries") + " without a record";
+                tell(FindingKind::StrayEntries, survey.max_offset, text);
+            }
         }
         found.sort_unstable_by(|one, other| one.queue.cmp(&other.queue));
-        found.into_iter().for_each(|found| self.findings.add(found));
+        for found in found {
+            self.findings.add(found);
+        }
         Ok(())
+    }
+
+    fn find_gap(&mut self, kind: FindingKind, gap: Range<u64>, text: String) {
+        self.find_in_log(kind, gap.start, text);
+        self.gaps.push(gap);
     }
 
     fn find_in_log(&mut self, kind: FindingKind, position: u64, text: String) {
