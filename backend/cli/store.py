@@ -54,11 +54,11 @@ def verify(
 ) -> None:
     """Check every record of a store, and everything else in it against them.
 
-    That are consume queues, key index, epochs, checkpoint, the marks of a crash or an interrupted
-    truncation, and files that do not belong there. Nothing is changed. Each finding says what is
-    wrong, where, what that means and what to do. Exit code 0: all is well, or there are only
-    notes; 1: something is wrong. A store in use can be checked as well, but what its broker is
-    writing right now may show as missing.
+    Checked are consume queues, key index, epochs, checkpoint, the marks of a crash or of an
+    interrupted truncation, and files that do not belong there. Nothing is changed. Each finding
+    says what is wrong, where, what that means and what to do. Exit code 0: all is well, or there
+    are only notes; 1: something is wrong. A store in use can be checked as well, but what its
+    broker is writing right now may show as missing.
 
     Examples:
         regent store verify .regent/brokers/broker-a/store

@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{
-    DELAY_LEVELS_MS, RecordView, Store, find_property, java_hash, property_entries,
-};
+use regent_commitlog::{RecordView, Store, find_property, java_hash, property_entries};
 use support::NOW_MS;
 use support::sample::{Sample, config, memory_dir, read_everything, within};
 use tempfile::TempDir;
@@ -86,7 +84,7 @@ impl Scene {
 }
 
 fn survey(dir: &Path) {
-    if let Ok(mut survey) = Survey::new(dir, None, &DELAY_LEVELS_MS, true) {
+    if let Ok(mut survey) = Survey::comparing(&config(dir), false) {
         while survey.advance(1 << 20).is_ok_and(|goes_on| goes_on) {}
     }
 }

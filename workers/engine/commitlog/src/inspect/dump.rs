@@ -27,12 +27,13 @@ pub struct IndexedKey {
 /// Reads entries of records at `min_position` or behind it, the oldest first, at most `count_max`.
 ///
 /// # Errors
-/// A file cannot be read, or is not an index file of the configured shape.
+/// A setting is out of range, or a file cannot be read or is not an index file of the configured shape.
 pub fn read_index(
     config: &StoreConfig,
     min_position: u64,
     count_max: usize,
 ) -> Result<Vec<IndexedKey>, StoreError> {
+    let config = &config.clone().validated()?;
     let dir = config.root.join("index");
     let mut keys = Vec::new();
     let mut previous: Option<Header> = None;
@@ -67,7 +68,7 @@ pub fn read_index(
                 number,
                 hash: entry.key_hash,
                 log_position: entry.log_position,
-                store_timestamp_ms: base_ms + i64::from(entry.elapsed_s) * 1000,
+                store_timestamp_ms: base_ms.saturating_add(i64::from(entry.elapsed_s) * 1000),
                 previous: entry.previous,
             });
         }

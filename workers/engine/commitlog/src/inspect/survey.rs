@@ -72,6 +72,7 @@ impl Survey {
     }
 
     fn begin(config: &StoreConfig, comparing: Option<bool>) -> Result<Self, StoreError> {
+        let config = &config.clone().validated()?;
         let is_in_use = comparing.unwrap_or(true);
         let control = Control::load(&config.root)?;
         let trust = control.index_trust(is_in_use);
