@@ -207,17 +207,7 @@ def dump(
                 next_step="leave out --topic and --queue-id, or --index",
                 exit_code=ExitCode.USAGE,
             )
-        try:
-            keys = read_index(
-                str(paths.root),
-                min_position=position or 0,
-                count=limit,
-                index_slot_count=index_slots,
-                index_entry_count=index_entries,
-            )
-        except StoreError as error:
-            raise store_files.unreadable(paths, str(error)) from error
-        _print_keys(keys, output)
+        _print_keys(_keys(paths, position or 0, limit, (index_slots, index_entries)), output)
         return
     found = [
         record
@@ -330,6 +320,21 @@ def _control_fields(survey: Survey) -> dict[str, Any]:
         ],
         "checkpoint": None if checkpoint is None else store_files.fields(checkpoint),
     }
+
+
+def _keys(
+    paths: StorePaths, min_position: int, count: int, shape: tuple[int, int]
+) -> list[IndexedKey]:
+    try:
+        return read_index(
+            str(paths.root),
+            min_position=min_position,
+            count=count,
+            index_slot_count=shape[0],
+            index_entry_count=shape[1],
+        )
+    except StoreError as error:
+        raise store_files.unreadable(paths, str(error)) from error
 
 
 def _print_keys(keys: list[IndexedKey], output: Output) -> None:
