@@ -35,6 +35,7 @@ mod queue;
 mod queue_flush;
 mod queue_rebuild;
 mod read;
+mod rebuild;
 mod record;
 mod recovery;
 mod retention;
@@ -56,6 +57,7 @@ pub use message::{
     ReadOutcome, ReadStatus, Traffic,
 };
 pub use properties::{find_property, java_hash, property_entries};
+pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
 pub use record::{RecordDamage, RecordView};
 pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};

@@ -3,6 +3,8 @@
 //! The log rules, and later records win. That also brings out right a topic that was deleted and
 //! created again: the records of its first life give way to those of the second.
 
+use std::path::PathBuf;
+
 use ahash::AHashMap;
 
 use crate::config::StoreConfig;
@@ -48,23 +50,28 @@ struct Rebuilding {
 }
 
 impl QueueRebuild {
+    /// No queue yet; those of the records to come are made in `dir`.
+    pub(crate) fn empty(config: &StoreConfig, dir: PathBuf) -> Self {
+        let file_size = config.queue_file_size_bytes;
+        Self {
+            table: QueueTable::new(dir, file_size, config.message_version_by_topic_length),
+            file_size,
+            delay_levels_ms: config.delay_levels_ms.clone(),
+            topics: AHashMap::new(),
+            is_from_oldest: false,
+            report: RecoveryReport::default(),
+        }
+    }
+
     /// Loads every queue of the store.
     pub(crate) fn load(
         config: &StoreConfig,
         directory: &StoreDirectory,
         is_clean: bool,
     ) -> Result<Self, StoreError> {
-        let file_size = config.queue_file_size_bytes;
         let dir = directory.consume_queues();
-        let by_length = config.message_version_by_topic_length;
-        let mut rebuild = Self {
-            table: QueueTable::new(dir.clone(), file_size, by_length),
-            file_size,
-            delay_levels_ms: config.delay_levels_ms.clone(),
-            topics: AHashMap::new(),
-            is_from_oldest: false,
-            report: RecoveryReport::default(),
-        };
+        let mut rebuild = Self::empty(config, dir.clone());
+        let file_size = rebuild.file_size;
         for (topic, queue_id) in list_queues(&dir)? {
             if let Some(index) = rebuild.queue_index(&topic, queue_id) {
                 let path = dir.join(&topic).join(queue_id.to_string());

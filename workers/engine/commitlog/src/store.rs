@@ -15,7 +15,6 @@ use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
-use crate::queue::SharedQueue;
 use crate::queue_flush::flush_queues;
 use crate::recovery::{RecoveryReport, recover};
 use crate::table::{QueueTable, SharedQueues};
@@ -188,13 +187,7 @@ impl Store {
     /// Every queue with its readable range, by topic and id.
     #[must_use]
     pub fn queues(&self) -> Vec<QueueRange> {
-        let range = |(topic, queue_id, queue): (Arc<str>, i32, Arc<SharedQueue>)| QueueRange {
-            topic: topic.to_string(),
-            queue_id,
-            min_offset: queue.min_offset(),
-            max_offset: queue.max_offset(),
-        };
-        self.queues.list().into_iter().map(range).collect()
+        self.queues.ranges()
     }
 
     /// Messages and bytes appended since the store was opened.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{DELAY_LEVELS_MS, RecordView, find_property, java_hash, property_entries};
-use support::sample::{Sample, Stop, memory_dir, within};
+use regent_commitlog::{RecordView, find_property, java_hash, property_entries};
+use support::sample::{Sample, Stop, config, memory_dir, within};
 use support::served::read_everything;
 use tempfile::TempDir;
 
@@ -90,7 +90,7 @@ impl Scene {
 }
 
 fn survey(dir: &Path) {
-    if let Ok(mut survey) = Survey::new(dir, None, &DELAY_LEVELS_MS, true) {
+    if let Ok(mut survey) = Survey::comparing(&config(dir, false), false) {
         while survey.advance(1 << 20).is_ok_and(|goes_on| goes_on) {}
     }
 }

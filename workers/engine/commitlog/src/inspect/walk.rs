@@ -93,6 +93,14 @@ impl LogWalk {
         self
     }
 
+    /// Where each segment begins, and its file.
+    pub(super) fn segment_paths(&self) -> Vec<(u64, PathBuf)> {
+        let segments = self.segments.iter();
+        segments
+            .map(|segment| (segment.base, segment.path.clone()))
+            .collect()
+    }
+
     /// Where the log begins.
     #[must_use]
     pub fn min_position(&self) -> u64 {

@@ -56,7 +56,7 @@ pub struct Sample {
     has_crc: bool,
 }
 
-fn config(dir: &Path, has_crc: bool) -> StoreConfig {
+pub fn config(dir: &Path, has_crc: bool) -> StoreConfig {
     let mut config = super::index::config(dir);
     config.segment_size_bytes = SEGMENT_SIZE;
     config.populate_ahead_bytes = SEGMENT_SIZE;
