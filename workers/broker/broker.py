@@ -6,8 +6,9 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 
 import random
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import structlog
 from regent_engine import (
@@ -43,6 +44,9 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+
+COLD_READER_COUNT: Final = 4
+"""Threads of their own for reads that wait for the disk, so that they hold up no flush."""
 
 log = structlog.get_logger()
 
@@ -103,6 +107,7 @@ class Broker:
         self.polling = LongPolling[Resumable](
             clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
         )
+        self.cold_readers = ThreadPoolExecutor(COLD_READER_COUNT, "cold-read")
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
@@ -121,6 +126,7 @@ class Broker:
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
         self._blocks: set[WriteBlock] = set()
+        self._is_read_limited = False
 
     @property
     def is_writable(self) -> bool:
@@ -277,15 +283,32 @@ class Broker:
             reconsume_times=message.reconsume_times,
             store_host=message.store_host,
         )
-        if message.topic == SCHEDULE_TOPIC:
-            self.state.delays.arrived(message.queue_id)
-        else:
-            self.arrived([(message.topic, message.queue_id, appended.queue_offset + 1)])
+        self.arrived([(message.topic, message.queue_id, appended.queue_offset + 1)])
         return appended
 
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
-        """Wake the pulls that wait at the queues that have grown."""
-        self.polling.arrived(arrivals)
+        """Wake whoever waits at the queues that have grown, once they have grown for readers."""
+        if not self._is_read_limited:
+            self._wake(arrivals)
+
+    def confirm(self, position: int | None) -> None:
+        """Show readers the log up to a position, None for all of it, and wake who waits for that.
+
+        It only rises (`Store.set_confirmed_position`). Repeat it when a position beyond the end of
+        the log is reached: what was appended meanwhile is then told.
+        """
+        self._is_read_limited = position is not None
+        self._wake(self.store.set_confirmed_position(position))
+
+    def _wake(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
+        pulled = []
+        for arrival in arrivals:
+            topic, queue_id, _ = arrival
+            if topic == SCHEDULE_TOPIC:
+                self.state.delays.arrived(queue_id)
+            else:
+                pulled.append(arrival)
+        self.polling.arrived(pulled)
 
     def notify_members(self, group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""

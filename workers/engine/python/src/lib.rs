@@ -12,6 +12,7 @@ mod inspect;
 mod message;
 mod shared_store;
 mod store;
+mod store_reads;
 mod store_results;
 mod store_upkeep;
 
