@@ -139,3 +139,115 @@ impl Residency {
         end <= position + size
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewMessage, StoreConfig};
+
+    const NOW_MS: i64 = 1_758_000_000_000;
+    const SEGMENT_SIZE: u64 = 4 << 20;
+    const MIB: u64 = 1 << 20;
+
+    /// A flushed log of 16 KiB messages of one queue.
+    fn filled(dir: &std::path::Path, size: u64, hot_size: u64, cold_cache: u64) -> Store {
+        let mut config = StoreConfig::new(dir);
+        config.segment_size_bytes = SEGMENT_SIZE;
+        config.hot_size_bytes = hot_size;
+        config.cold_cache_bytes = cold_cache;
+        let store = Store::open(config, NOW_MS).expect("the store opens");
+        let body = vec![7; 16 << 10];
+        let message = NewMessage::new("t", 0, &body);
+        while store.max_position() < size {
+            let mut writer = store.writer().expect("the store is open");
+            writer.append(&message, NOW_MS).expect("there is room");
+        }
+        store.flush().expect("the disk is well");
+        store
+    }
+
+    fn wanted(offset: u64) -> QueueRead<'static> {
+        QueueRead {
+            offset: offset.cast_signed(),
+            count_max: 32,
+            bytes_max: 256 << 10,
+            filter: None,
+        }
+    }
+
+    /// Bytes of a range of the log that are in memory, in whole pages.
+    fn resident(store: &Store, from: u64, to: u64) -> u64 {
+        let is_there = |position: &u64| {
+            let segment = store.log.segment_at(*position).expect("a segment");
+            let at = usize::try_from(position - segment.base).expect("inside a map");
+            segment.map.resident_bytes(at, 1).expect("the kernel tells") == 1
+        };
+        let pages = (from.next_multiple_of(4096)..to).step_by(4096);
+        pages.filter(is_there).count() as u64 * 4096
+    }
+
+    #[test]
+    fn catching_up_leaves_the_end_of_the_log_in_memory_and_gives_the_rest_back() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = filled(dir.path(), 40 * MIB, 8 * MIB, 2 * MIB);
+        let (end, hot) = (store.max_position(), store.hot_position());
+        assert_eq!(resident(&store, 0, end), end.next_multiple_of(4096));
+
+        let (mut offset, mut cold_count_max) = (0, 0);
+        while offset < 2_000 {
+            let (outcome, records) = store
+                .read_slices("t", 0, &wanted(offset))
+                .expect("readable");
+            if outcome.count == 0 {
+                break;
+            }
+            if records.ranges().all(|(_, end)| end < hot) {
+                cold_count_max = cold_count_max.max(outcome.count);
+                assert!(records.size() <= BYTES_MAX);
+            }
+            offset = outcome.next_offset;
+        }
+
+        assert!((1..=COUNT_MAX).contains(&cold_count_max));
+        let cold = resident(&store, 0, hot - PIECE_BYTES);
+        assert!(cold <= 3 * MIB, "{cold} bytes of the cold part are left");
+        assert_eq!(
+            resident(&store, hot, end),
+            end.next_multiple_of(4096) - hot.next_multiple_of(4096)
+        );
+    }
+
+    #[test]
+    fn a_read_that_must_not_wait_finds_only_what_is_in_memory() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = filled(dir.path(), 24 * MIB, u64::MAX, 256 * MIB);
+        let count = |offset| {
+            let found = store
+                .read_resident("t", 0, &wanted(offset))
+                .expect("readable");
+            found.map(|(outcome, _)| outcome.count)
+        };
+        assert_eq!(count(8), Some(15));
+
+        store.forget(0, 2 * MIB);
+
+        assert_eq!(count(8), None);
+        let read = store.read_slices("t", 0, &wanted(8)).expect("readable");
+        assert_eq!(read.0.count, 15);
+        assert_eq!(read.1.iter().len(), 1);
+        assert_eq!(count(8), Some(15));
+        assert_eq!(count(1_400), Some(15), "the end is taken to be there");
+    }
+
+    #[test]
+    fn pieces_read_again_are_kept_and_those_read_longest_ago_go_first() {
+        let reads = ColdReads::default();
+
+        let given_back: Vec<_> = [1, 2, 1, 1, 3, 4]
+            .into_iter()
+            .filter_map(|piece| reads.note(piece, 2))
+            .collect();
+
+        assert_eq!(given_back, [2, 1]);
+    }
+}
