@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 from regent_engine import (
@@ -33,7 +33,7 @@ from workers.broker.clients import Consumers, Producers
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
-from workers.broker.held_pulls import HeldPull
+from workers.broker.held_pulls import Resumable
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
 from workers.broker.message import REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
@@ -45,8 +45,8 @@ from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
 
+# Reads that wait for the disk have threads of their own, so that they hold up no flush.
 COLD_READER_COUNT: Final = 4
-"""Threads of their own for reads that wait for the disk, so that they hold up no flush."""
 
 log = structlog.get_logger()
 
@@ -57,13 +57,6 @@ class WriteBlock(StrEnum):
     STOPPING = "the broker is stopping"
     FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
     DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
-
-
-class Resumable(Protocol):
-    """A held pull's own knowledge of how to go on."""
-
-    def resume(self, pull: "HeldPull[Resumable]", *, is_over: bool) -> None:
-        """Try again; when the time is over, answer whatever comes of it."""
 
 
 class Broker:
@@ -294,21 +287,17 @@ class Broker:
     def confirm(self, position: int | None) -> None:
         """Show readers the log up to a position, None for all of it, and wake who waits for that.
 
-        It only rises (`Store.set_confirmed_position`). Repeat it when a position beyond the end of
-        the log is reached: what was appended meanwhile is then told.
+        Of what is appended before a position that the log has not reached, the next call tells.
         """
         self._is_read_limited = position is not None
         self._wake(self.store.set_confirmed_position(position))
 
     def _wake(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
-        pulled = []
-        for arrival in arrivals:
-            topic, queue_id, _ = arrival
+        for topic, queue_id, end in arrivals:
             if topic == SCHEDULE_TOPIC:
                 self.state.delays.arrived(queue_id)
             else:
-                pulled.append(arrival)
-        self.polling.arrived(pulled)
+                self.polling.arrived([(topic, queue_id, end)])
 
     def notify_members(self, group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""

@@ -16,6 +16,7 @@ from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.resources import memory_bytes
 
+
 def on_query_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell where a group left off in a queue."""
     header = decode_header(QueryConsumerOffsetHeader, command.ext)

@@ -18,10 +18,10 @@ from backend.remoting.headers import (
 )
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker, Resumable
+from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.held_pulls import SLOT_MS, HeldPull
+from workers.broker.held_pulls import SLOT_MS, HeldPull, Resumable
 from workers.broker.topics import READABLE
 
 COUNT_MAX: Final = 32
@@ -56,7 +56,7 @@ class Pull:
     tag_hashes: list[int] | None
 
     def read(self, offset: int) -> ReadResult | None:
-        """Read what is in memory, no more than an answer may carry; None if the disk must be read."""
+        """Read what is in memory, as much as an answer may carry; None if the disk has it."""
         return self.broker.store.read_resident(*self._wanted(offset))
 
     def run(self) -> Awaitable[bytes] | None:
