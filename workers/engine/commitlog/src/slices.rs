@@ -55,6 +55,7 @@ impl<'a> RecordSlices<'a> {
     }
 
     /// The slices in the order of their records.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.slices.iter().map(|slice| {
             let bytes = slice.segment.bytes(slice.position, slice.size);
