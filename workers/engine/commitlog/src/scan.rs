@@ -67,6 +67,8 @@ impl Store {
         scan.residency = Some(Residency::new(self));
         let outcome = scan.read()?;
         let is_there = !scan.is_waiting;
+        // Read ahead for a cold read, perhaps, which came no further.
+        self.give_back(&slices);
         Ok(is_there.then_some((outcome, slices)))
     }
 }

@@ -111,7 +111,9 @@ pub(crate) fn encode_command<'py>(
         .ok_or_else(|| PyValueError::new_err(format!("no language {language:?}")))?;
     let ext = ext.map(text_pairs).transpose()?.unwrap_or_default();
     if body.is_some() && body_size.is_some() {
-        return Err(PyValueError::new_err("give a body, or the size of one that follows"));
+        return Err(PyValueError::new_err(
+            "give a body, or the size of one that follows",
+        ));
     }
     let body = body.unwrap_or_default();
     let frame = detached(py, || {

@@ -55,7 +55,9 @@ impl Store {
         };
         self.0.run(py, |store| {
             let found = store.read_resident(topic, queue_id, &read)?;
-            found.map(|(outcome, slices)| result(&outcome, &slices)).transpose()
+            found
+                .map(|(outcome, slices)| result(&outcome, &slices))
+                .transpose()
         })
     }
 
