@@ -164,6 +164,7 @@ class BrokerSettings:
     index_slot_count: int = _stock("maxHashSlotNum", _whole(1, 500_000_000), 5_000_000)
     index_entry_count: int = _stock("maxIndexNum", _whole(2, 100_000_000), 20_000_000)
     message_size_max_bytes: int = _stock("maxMessageSize", _whole(10, 1 << 28), 4 << 20)
+    memory_percent: int = _stock("accessMessageInMemoryMaxRatio", _percent(0, 100), 40)
     flush_mode: FlushMode = _stock("flushDiskType", _flush_mode, "async")
     flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
     flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000)

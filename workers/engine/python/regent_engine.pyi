@@ -66,12 +66,14 @@ def encode_command(
     remark: str | None = None,
     ext: Mapping[str, str] | None = None,
     body: bytes | None = None,
+    body_size: int | None = None,
     encoding: str = "json",
 ) -> bytes:
-    """Encode a command as one frame.
+    """Encode a command as one frame; with `body_size` without its body, which is sent behind it.
 
     Raises:
-        ValueError: the language or encoding has no such name, or a length doesn't fit its field.
+        ValueError: the language or encoding has no such name, a length doesn't fit its field, or
+            both body and size are given.
     """
 
 @final
@@ -270,6 +272,8 @@ class Store:
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         populate_ahead_bytes: int = 32 << 20,
+        hot_size_bytes: int = 2**64 - 1,
+        cold_cache_bytes: int = 256 << 20,
         store_host: tuple[str, int] | None = None,
         cut_damage_at: int | None = None,
     ) -> Store:
@@ -281,6 +285,8 @@ class Store:
         With the `crc_property` "verified" every record ends in a checksum of all of it, and those
         checksums are verified: a wrong bit in a header is found, too. With "required" a record
         without one counts as damaged, besides.
+        Reads from more than `hot_size_bytes` behind the end of the log are smaller, 8 messages and
+        64 KiB, and leave at most `cold_cache_bytes` of it in memory, all of them together.
         """
 
     def append(
@@ -314,6 +320,27 @@ class Store:
         bytes_max: int = 262_144,
         tag_hashes: Sequence[int] | None = None,
     ) -> ReadResult: ...
+    def read_resident(
+        self,
+        topic: str,
+        queue_id: int,
+        offset: int,
+        count_max: int = 32,
+        bytes_max: int = 262_144,
+        tag_hashes: Sequence[int] | None = None,
+    ) -> ReadResult | None:
+        """Read only what is in memory; None when already the first message is not."""
+    @property
+    def confirmed_position(self) -> int:
+        """The position up to which readers see the log: its end where nothing limits them."""
+    def set_confirmed_position(self, position: int | None) -> list[tuple[str, int, int]]:
+        """Show readers the records that end at or before a position, with None all of them.
+
+        The first limit may be anywhere; from then on it only rises, until None lifts it, and a
+        lower one changes nothing. Truncation alone lowers it. It is not kept on the disk. Returned
+        is what became readable since the last call, perhaps with other queues, as (topic, queue
+        id, max offset).
+        """
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
     ) -> list[tuple[int, int, int]]:

@@ -73,6 +73,11 @@ pub struct StoreConfig {
     pub index_entry_count: u32,
     /// How far ahead of the writer the helper thread populates pages.
     pub populate_ahead_bytes: u64,
+    /// How much of the log behind its end is taken to be in memory (`accessMessageInMemoryMaxRatio`
+    /// of the machine's). Reads farther behind are cold: smaller, and their pages are given back.
+    pub hot_size_bytes: u64,
+    /// How many bytes of the log cold reads leave in memory, all of them together.
+    pub cold_cache_bytes: u64,
     /// Position at which an operator allows a damaged log to be cut, although valid records
     /// follow. Without it a store so damaged is read-only (D13).
     pub cut_damage_at: Option<u64>,
@@ -98,6 +103,8 @@ impl StoreConfig {
             index_slot_count: 5_000_000,
             index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
+            hot_size_bytes: u64::MAX,
+            cold_cache_bytes: 256 << 20,
             cut_damage_at: None,
         }
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use parking_lot::Mutex;
 
 use crate::checkpoint::{Checkpoint, CheckpointFile};
+use crate::cold::ColdReads;
 use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
@@ -15,6 +16,7 @@ use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
+use crate::queue::SharedQueue;
 use crate::queue_flush::flush_queues;
 use crate::recovery::{RecoveryReport, recover};
 use crate::table::{QueueTable, SharedQueues};
@@ -37,6 +39,7 @@ pub struct Store {
     /// Its lock is taken before the flusher's, and that before the appender's.
     pub(crate) index: Index,
     pub(crate) epochs: Mutex<EpochFile>,
+    pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
     pub(crate) expiry: Mutex<()>,
     pub(crate) directory: Arc<StoreDirectory>,
@@ -130,6 +133,7 @@ impl Store {
                 queues: recovered.queues,
             }),
             epochs: Mutex::new(epochs),
+            cold_reads: ColdReads::default(),
             expiry: Mutex::new(()),
             directory,
             opened_at_ms: now_ms,
@@ -187,7 +191,13 @@ impl Store {
     /// Every queue with its readable range, by topic and id.
     #[must_use]
     pub fn queues(&self) -> Vec<QueueRange> {
-        self.queues.ranges()
+        let range = |(topic, queue_id, queue): (Arc<str>, i32, Arc<SharedQueue>)| QueueRange {
+            topic: topic.to_string(),
+            queue_id,
+            min_offset: queue.min_offset(),
+            max_offset: self.readable_end(&queue),
+        };
+        self.queues.list().into_iter().map(range).collect()
     }
 
     /// Messages and bytes appended since the store was opened.

@@ -168,6 +168,11 @@ impl Store {
         let mut reopened = Self::recover(self.config.clone(), directory, self.opened_at_ms)?;
         let queues = &mut reopened.appender.get_mut().queues;
         queues.adopt_traffic(&self.appender.get_mut().queues);
+        let limit = self.log.read_limit();
+        if limit < u64::MAX {
+            let lowered = limit.min(truncation.position);
+            reopened.log.raise_read_limit(Some(lowered));
+        }
         *self = reopened;
         Ok(())
     }

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use regent_commitlog::inspect::{FindingKind, Survey};
 use regent_commitlog::{
-    AppendError, CrcProperty, DELAY_LEVELS_MS, NewMessage, RecordDamage, RecordView, Store,
-    StoreConfig,
+    AppendError, CrcProperty, NewMessage, RecordDamage, RecordView, Store, StoreConfig,
 };
 use support::*;
 
@@ -140,7 +139,7 @@ fn a_wrong_bit_in_a_header_is_found_by_recovery_by_reads_and_by_a_survey() {
         let at = position - base + 55;
         overwrite(&segment_path(crashed.path(), base), at, &[1]);
 
-        let mut survey = Survey::new(crashed.path(), None, &DELAY_LEVELS_MS, false).unwrap();
+        let mut survey = Survey::new(&crc_config(crashed.path())).unwrap();
         while survey.advance(1 << 20).unwrap() {}
         let opened = open_with_crc(crashed.path());
 

@@ -7,8 +7,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
 use regent_commitlog::NewMessage;
+use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
 use support::{NOW_MS, SEGMENT_SIZE, append, config, open, tempdir};
 
 fn survey(dir: &Path) -> Survey {

@@ -13,6 +13,7 @@ mod message;
 mod rebuild;
 mod shared_store;
 mod store;
+mod store_reads;
 mod store_results;
 mod store_upkeep;
 
