@@ -193,6 +193,20 @@ impl MapReader {
     }
 }
 
+/// Starts to write changed pages of a range of a file to the disk, and does not wait for it.
+///
+/// What goes wrong later is told by the next flush of the range through any map of the file.
+pub(crate) fn start_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
+    let offset = |at: usize| libc::off64_t::try_from(at).map_err(io::Error::other);
+    let (from, size) = (offset(from)?, offset(to - from)?);
+    let flags = libc::SYNC_FILE_RANGE_WRITE;
+    // SAFETY: the descriptor is open for the life of `file`, and no memory is handed over.
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), from, size, flags) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Takes the exclusive lock on byte 0 of a lock file; `false` when someone else holds it.
 ///
 /// The lock belongs to the open file, so that a second store in this process is refused as well,

@@ -164,7 +164,7 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.store.poison();
+            self.store.poison("a thread panicked while it appended");
         }
     }
 }
