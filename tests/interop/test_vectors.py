@@ -4,7 +4,7 @@ The committed vectors are what stock clients and stock servers said to one anoth
 what the clients of this run and our servers said.
 """
 
-from collections.abc import Iterable
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,7 @@ from tests.interop.vectors import VECTORS
 from tests.unit.engine.slow_decoder import SlowCommand, decode_frame
 
 FILES = sorted(VECTORS.glob("*/*.frames"))
-BYTE_BY_BYTE_SIZE_MAX = 200_000
-"""A connection's first so many bytes are fed one at a time: its kinds of frame repeat soon."""
+ENGINE = Path(__file__).resolve().parents[2] / "workers" / "engine"
 LENGTH_SIZE = 4
 PULL_CODES = (11, 361)
 
@@ -80,15 +79,16 @@ def test_every_frame_of_this_run_decodes(
 
     pairs = list(connections(recording_directory))
     codes = {frame.request_code for pair in pairs for frame in named(*pair)}
-    for pair in pairs:
-        for file in pair:
-            check_recorded(file)
+    files = [file for pair in pairs for file in pair]
+    counts = [check_recorded(file) for file in files]
 
+    assert frame_counts_byte_by_byte(files) == counts
     assert len(pairs) > 2
     assert {34, 105, 310} <= codes
 
 
-def check_recorded(file: Path) -> None:
+def check_recorded(file: Path) -> int:
+    """Number of whole frames, decoded back to back and by the slow decoder."""
     data = file.read_bytes()
     frames = list(split(data))
     data = data[: sum(len(frame.content) for frame in frames)]
@@ -98,18 +98,20 @@ def check_recorded(file: Path) -> None:
     assert len(back_to_back) == len(frames), file
     for frame, command in zip(frames, back_to_back, strict=True):
         assert plain(command) == slowly(frame), file
-    some = frames_up_to(frames, BYTE_BY_BYTE_SIZE_MAX)
-    assert_same(back_to_back[: len(some)], byte_by_byte(b"".join(some)))
+    return len(frames)
 
 
-def frames_up_to(frames: Iterable[Frame], size_max: int) -> list[bytes]:
-    chosen, size = [], 0
-    for frame in frames:
-        size += len(frame.content)
-        if size > size_max:
-            break
-        chosen.append(frame.content)
-    return chosen
+def frame_counts_byte_by_byte(files: list[Path]) -> list[int]:
+    """Number of frames of each file, found alike whole and fed one byte at a time."""
+    cargo = "cargo run --locked --quiet --release -p regent-remoting --example byte_by_byte --"
+    finished = subprocess.run(
+        [*cargo.split(), *map(str, files)],
+        cwd=ENGINE,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return [int(line.partition(" ")[0]) for line in finished.stdout.splitlines()]
 
 
 def plain(command: Command) -> SlowCommand:

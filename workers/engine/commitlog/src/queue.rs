@@ -340,10 +340,14 @@ pub(crate) fn create_file(
     let path = dir.join(segment_name(base));
     let allocated = slice_end(end, file_size);
     let file = create_segment(&path, file_size, allocated)?;
-    let map = ExclusiveMap::new(&file)
-        .and_then(|map| map.advise_random().map(|()| map))
-        .map_err(|error| StoreError::io(&path, error))?;
-    Ok((map, allocated))
+    match ExclusiveMap::new(&file).and_then(|map| map.advise_random().map(|()| map)) {
+        Ok(map) => Ok((map, allocated)),
+        Err(error) => {
+            // It would be in the way of the next attempt.
+            remove_file(&path)?;
+            Err(StoreError::io(&path, error))
+        }
+    }
 }
 
 /// Gives the file at `base` disk blocks from `allocated` to `end`; returns how far they reach.
