@@ -14,6 +14,10 @@ use crate::prepare::{Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter};
 
+/// How much of the room behind a unit is fetched while the unit is written. The next one is likely
+/// of the same size; of a longer one the processor fetches the rest in time by itself.
+const PREFETCHED_BYTES_MAX: usize = 1024;
+
 /// One segment as readers see it.
 #[derive(Debug, Clone)]
 pub(crate) struct LogSegment {
@@ -261,6 +265,7 @@ impl LogWriter {
     /// Makes room for one unit of `size` bytes.
     ///
     /// A unit that would leave less than the blank header's 8 bytes goes to the next segment.
+    #[inline]
     pub(crate) fn reserve(&mut self, size: usize) -> Result<Unit<'_>, StoreError> {
         let fits = |tail: &Tail| size + BLANK_SIZE <= tail.map.remaining();
         while !self.tail.as_ref().is_some_and(fits) {
@@ -271,6 +276,7 @@ impl LogWriter {
         let Some(tail) = &mut self.tail else {
             return Err(StoreError::Closed);
         };
+        tail.map.prefetch(size, size.min(PREFETCHED_BYTES_MAX));
         let position = tail.base + tail.map.position() as u64;
         let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
         Ok(Unit {
@@ -283,6 +289,7 @@ impl LogWriter {
         })
     }
 
+    #[cold]
     fn roll(&mut self) -> Result<(), StoreError> {
         let base = self
             .tail

@@ -265,6 +265,8 @@ impl QueueWriter {
         if let Some(file) = self.files.first() {
             let position = file.map.position() as u64;
             if position + count * ENTRY_BYTES <= file.allocated {
+                // Among many queues, none of it is in a cache; until the push it comes.
+                file.map.prefetch(0, ENTRY_SIZE);
                 return Ok(());
             }
         }
