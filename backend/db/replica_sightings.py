@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import delete, text
+from sqlalchemy import text
 
 from backend.db.engine import Connection
-from backend.db.tables import replica_sightings
 from backend.domain.election import Sighting
 
 # (cluster, broker group, broker id)
@@ -79,6 +78,10 @@ DELETE FROM replica_sightings
    AND replica_sightings.heard_by = :heard_by
 """)
 
+_FORGET_OLD: Final = text(
+    "DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'"
+)
+
 _LIST_MASTERLESS: Final = text("""
 SELECT c.name AS cluster_name, b.name AS group_name
   FROM replica_groups g
@@ -128,11 +131,9 @@ async def forget(connection: Connection, keys: Sequence[ReplicaKey], *, heard_by
     await connection.execute(_FORGET, _names(keys) | {"heard_by": heard_by})
 
 
-async def forget_all(connection: Connection, *, heard_by: UUID) -> None:
-    """Note that a process hears nobody any longer."""
-    await connection.execute(
-        delete(replica_sightings).where(replica_sightings.c.heard_by == heard_by)
-    )
+async def forget_old(connection: Connection) -> None:
+    """Remove what processes noted that are long gone."""
+    await connection.execute(_FORGET_OLD)
 
 
 async def list_masterless(

@@ -36,7 +36,7 @@ async def forget_sightings(
         await replica_sightings.forget(connection, keys, heard_by=heard_by)
 
 
-async def forget_all_sightings(*, heard_by: UUID, database: Database) -> None:
-    """Note that this process stops and hears nobody any longer."""
+async def forget_old_sightings(*, database: Database) -> None:
+    """Remove what processes noted that are long gone."""
     async with database.begin() as connection:
-        await replica_sightings.forget_all(connection, heard_by=heard_by)
+        await replica_sightings.forget_old(connection)
