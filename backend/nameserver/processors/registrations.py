@@ -150,7 +150,7 @@ def _sighting(header: BrokerHeartbeatHeader) -> Sighting:
         max_offset=_or(header.max_offset, UNKNOWN_POSITION),
         confirm_offset=_or(header.confirm_offset, UNKNOWN_POSITION),
         priority=_or(header.election_priority, PRIORITY_LOWEST),
-        is_verified=header.is_verified,
+        is_verified=header.is_verified is not False,
     )
 
 
