@@ -292,3 +292,22 @@ async def test_a_stopped_control_plane_takes_nobody_along(start_server, connect,
 
 def _server(database, redis):
     return NameServer.serve("127.0.0.1", 0, database=database, redis=redis, clock=SystemClock())
+
+
+async def test_an_election_is_told_though_the_ear_was_cut_off(f3, database):
+    """A notice that was missed is made good when the process listens again."""
+    for broker in f3:
+        await broker.lease()
+    cut = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'regent-notices' AND datname = current_database()"
+    )
+
+    async with database.begin() as connection:
+        await connection.execute(cut)
+    await f3[0].elect(2, designateElect="true")
+
+    for broker in f3:
+        while (notice := await broker.await_notice()).ext["masterEpoch"] != "2":
+            pass
+        assert (notice.code, notice.ext["masterBrokerId"]) == (1008, "2")
