@@ -4,7 +4,7 @@ Every process of the control plane may do it at any moment (D1). What is refused
 the state as it was read last, so the caller is told the truth whoever wins a race.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 from uuid import UUID
@@ -77,6 +77,25 @@ async def find_group(name: GroupName, controller: Controller) -> GroupView | Non
     return None if held is None else GroupView(held.group, _liveness(held, controller.witness))
 
 
+async def find_groups(names: Sequence[GroupName], controller: Controller) -> list[GroupView]:
+    """Find those of some groups that there are, in one statement.
+
+    Raises:
+        BrokerGroupAmbiguous: several clusters hold one of a name.
+    """
+    async with _autocommitting(controller.database).connect() as connection:
+        held = await replica_groups.list_named(
+            connection,
+            [name.group_name for name in names],
+            cluster_name=None,
+            heard_by=controller.witness.id,
+        )
+    found = (_only(name, held) for name in names)
+    return [
+        GroupView(one.group, _liveness(one, controller.witness)) for one in found if one is not None
+    ]
+
+
 async def change_group(
     name: GroupName, decide: Decide, controller: Controller, *, cause: str
 ) -> GroupView | None:
@@ -111,9 +130,19 @@ async def _read(connection: Connection, name: GroupName, witness: Witness) -> He
     found = await replica_groups.list_named(
         connection, [name.group_name], cluster_name=name.cluster_name, heard_by=witness.id
     )
-    if len(found) > 1:
+    return _only(name, found)
+
+
+def _only(name: GroupName, found: Sequence[HeldGroup]) -> HeldGroup | None:
+    meant = [
+        held
+        for held in found
+        if held.group.name == name.group_name
+        and name.cluster_name in (None, held.group.cluster_name)
+    ]
+    if len(meant) > 1:
         raise BrokerGroupAmbiguous(name.group_name)
-    return found[0] if found else None
+    return meant[0] if meant else None
 
 
 def _liveness(held: HeldGroup, witness: Witness) -> Liveness:

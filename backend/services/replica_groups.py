@@ -29,6 +29,7 @@ from backend.services.group_changes import (
     GroupView,
     change_group,
     find_group,
+    find_groups,
 )
 
 REGISTER_CODE_LENGTH_MAX: Final = 512
@@ -133,8 +134,7 @@ async def describe_groups(names: Sequence[GroupName], controller: Controller) ->
     Raises:
         BrokerGroupAmbiguous: several clusters hold one of a name.
     """
-    found = [await find_group(name, controller) for name in names]
-    return [view for view in found if view is not None]
+    return await find_groups(names, controller)
 
 
 async def alter_set(

@@ -98,33 +98,34 @@ def on_broker_heartbeat(
     if header.broker_id is None or header.broker_id < FIRST_BROKER_ID:
         return Answer()
     key = (header.cluster_name, header.broker_name, header.broker_id)
+    told = _sighting(header)
+    if told.timeout_ms <= 0:
+        return _take_leave(key, told, directory)
     if directory.heartbeats.find(key) is None:
         check_cluster_name(header.cluster_name)
         check_group_name(header.broker_name)
     is_heard = directory.heartbeats.hear(
-        key,
-        _sighting(header),
-        connection=session,
-        takes_notices=not command.is_oneway,
+        key, told, connection=session, takes_notices=not command.is_oneway
     )
     if not is_heard:
         return Answer(ResponseCode.SYSTEM_BUSY, remark="too many brokers are heard already")
     # Only who tells its epoch speaks to a controller; others only register routes.
     if command.is_oneway or header.epoch is None:
         return Answer(remark=HEARD_REMARK)
-    return _grant_lease(key, header, directory)
+    return _grant_lease(key, told, directory)
 
 
-async def _grant_lease(
-    key: ReplicaKey, header: BrokerHeartbeatHeader, directory: Directory
-) -> Answer:
-    told = _sighting(header)
+async def _grant_lease(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
     is_granted = await directory.sightings.ask_lease(key, told)
-    timeout_ms = told.timeout_ms
-    if timeout_ms <= 0:
-        directory.failover.note_goodbye(key)
-    lease = LeaseAnswer(lease_ms=timeout_ms if is_granted else 0)
+    lease = LeaseAnswer(lease_ms=told.timeout_ms if is_granted else 0)
     return Answer(ext=encode_header(lease), remark=HEARD_REMARK)
+
+
+async def _take_leave(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
+    """Have a broker replaced that asks not to be waited for: it gives its lease back."""
+    await directory.sightings.ask_lease(key, told)
+    directory.failover.note_goodbye(key)
+    return Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
 
 
 def on_query_data_version(command: Command, _session: object, directory: Directory) -> Answer:

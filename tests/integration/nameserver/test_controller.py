@@ -81,6 +81,17 @@ async def test_sync_state_data_of_no_group_is_an_error(broker, body):  # 1.9
     assert (answer.code, answer.remark) == (1, "not set any response code")
 
 
+async def test_of_groups_so_called_the_one_of_the_connection_is_listed(client, second_client):
+    one, two = BrokerPeer(client, 1, cluster="one"), BrokerPeer(second_client, 1, cluster="two")
+    for broker in (one, two):
+        await broker.apply()
+        await broker.beat()
+    await two.elect()
+
+    assert "masterBrokerId" not in (await one.sync_state_data("g", "unknown"))["g"]
+    assert (await two.sync_state_data())["g"]["masterBrokerId"] == 1
+
+
 async def test_a_broker_that_registers_learns_its_master(f3):  # S9
     answer = await f3[1].register(brokerAddress="10.9.9.9:1")
 
