@@ -101,6 +101,7 @@ impl Writer<'_> {
             push(&mut queue, tags_code, &appended);
         }
         open.count(1, size);
+        self.store.check_maps()?;
         Ok(appended)
     }
 
@@ -160,7 +161,7 @@ impl Writer<'_> {
             push(&mut queue, planned.tags_code, appended);
         }
         open.count(planned.len() as u64, total);
-        Ok(())
+        Ok(self.store.check_maps()?)
     }
 }
 
