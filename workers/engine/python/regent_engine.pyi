@@ -261,6 +261,8 @@ class Store:
         commit_log_path: str | None = None,
         segment_size_bytes: int = 1 << 30,
         queue_file_size_bytes: int = 6_000_000,
+        batch_queue_file_size_bytes: int = 13_800_000,
+        multi_dispatch_enabled: bool = False,
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
@@ -299,6 +301,16 @@ class Store:
 
         An error leaves the messages before it appended.
         """
+    def append_inner_batch(
+        self,
+        topic: str,
+        queue_id: int,
+        packed: bytes,
+        properties: bytes,
+        *,
+        born_timestamp_ms: int = 0,
+    ) -> Appended:
+        """Append a packed batch as one record of a topic that has batch queues, or no queues yet."""
     def read(
         self,
         topic: str,
@@ -311,7 +323,10 @@ class Store:
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
     ) -> list[tuple[int, int, int]]:
-        """List queue entries as (log position, size, tags code)."""
+        """List queue entries as (log position, size, tags code).
+
+        In a batch queue one stands for all messages of its record.
+        """
     def record(self, log_position: int) -> bytes | None: ...
     def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
     def queues(self) -> list[tuple[str, int, int, int]]:

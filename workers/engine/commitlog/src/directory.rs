@@ -47,6 +47,11 @@ impl StoreDirectory {
         self.root.join("consumequeue")
     }
 
+    /// Made with the first batch queue.
+    pub(crate) fn batch_queues(&self) -> PathBuf {
+        self.root.join("batchconsumequeue")
+    }
+
     pub(crate) fn index(&self) -> PathBuf {
         self.root.join("index")
     }

@@ -3,9 +3,11 @@
 //! For tools. Files are read in windows, so that one which changes or shrinks meanwhile is an
 //! odd answer or an error, never a signal.
 
+mod queue_survey;
 mod queues;
 mod survey;
 mod walk;
 
-pub use survey::{Finding, FindingKind, QueueSurvey, Survey};
+pub use queue_survey::QueueSurvey;
+pub use survey::{Finding, FindingKind, Survey};
 pub use walk::{LogWalk, Step};

@@ -3,9 +3,12 @@
 use crate::error::StoreError;
 use crate::log::LogSegment;
 use crate::message::{Boundary, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
-use crate::queue::{ENTRY_SIZE, SharedQueue, decode_entry, is_filler};
+use crate::queue::SharedQueue;
+use crate::queue_layout::{Layout, Placed, is_filler};
+use crate::queue_places::{LIGHT_PREFIX, LIGHT_QUEUE_ID, light_offset};
 use crate::record::{
-    Found, RECORD_SIZE_MIN, check, check_record, has_header, has_queue_place, store_timestamp,
+    Found, RECORD_SIZE_MIN, RecordView, check, check_record, has_header, has_queue_place,
+    store_timestamp,
 };
 use crate::store::Store;
 
@@ -21,7 +24,8 @@ impl Store {
         Some((queue.min_offset(), queue.max_offset()))
     }
 
-    /// Up to `count` entries from `offset` on, ending with the readable ones.
+    /// Up to `count` entries from the one for `offset` on, ending with the readable ones. In a batch
+    /// queue an entry stands for as many offsets as its record has messages.
     #[must_use]
     pub fn queue_entries(
         &self,
@@ -36,9 +40,10 @@ impl Store {
         if offset < queue.min_offset() {
             return Vec::new();
         }
-        (offset..queue.max_offset())
+        (queue.number_of(offset)..queue.end_number())
             .take(count)
-            .map_while(|offset| queue.entry(offset))
+            .map_while(|number| queue.placed(number))
+            .map(|placed| placed.entry)
             .collect()
     }
 
@@ -128,7 +133,7 @@ impl Store {
         if offset < queue.min_offset() {
             return Ok(None);
         }
-        self.entry_timestamp(&queue, (topic, queue_id), offset)
+        self.entry_timestamp(&queue, (topic, queue_id), queue.number_of(offset))
     }
 
     /// Store time of the oldest message of a queue.
@@ -143,7 +148,8 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(None);
         };
-        self.entry_timestamp(&queue, (topic, queue_id), queue.min_offset())
+        let number = queue.number_of(queue.min_offset());
+        self.entry_timestamp(&queue, (topic, queue_id), number)
     }
 
     /// The offset of a time (storage-and-ha.md 5.7); 0 for a queue that does not exist.
@@ -160,10 +166,11 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(0);
         };
-        let (min, max) = (queue.min_offset(), queue.max_offset());
-        // The number of messages before the wanted border, found by halving; a message whose
-        // record is gone counts as older.
-        let (mut low, mut high) = (min, max);
+        let min = queue.number_of(queue.min_offset());
+        let end = queue.end_number();
+        // The entries before the wanted border, found by halving; a message whose record is gone
+        // counts as older.
+        let (mut low, mut high) = (min, end);
         while low < high {
             let middle = low + (high - low) / 2;
             let is_before = match (
@@ -180,26 +187,29 @@ impl Store {
                 high = middle;
             }
         }
-        Ok(match boundary {
-            Boundary::Lower => low,
-            Boundary::Upper => low.saturating_sub(1).max(min),
-        })
+        let number = match (boundary, queue.layout()) {
+            (Boundary::Lower, Layout::Plain) => low,
+            // As in stock no time is later than the last batch.
+            (Boundary::Lower, Layout::Batch) => low.min(end.saturating_sub(1)).max(min),
+            (Boundary::Upper, _) => low.saturating_sub(1).max(min),
+        };
+        Ok(queue.offset_at(number))
     }
 
     fn entry_timestamp(
         &self,
         queue: &SharedQueue,
         place: Place<'_>,
-        offset: u64,
+        number: u64,
     ) -> Result<Option<i64>, StoreError> {
-        let Some(entry) = queue.entry(offset) else {
+        let Some(placed) = queue.placed(number) else {
             return Ok(None);
         };
         let mut cursor = LogCursor::new(self, place);
-        let Some(record) = cursor.record(offset, &entry)? else {
+        let Some(record) = cursor.record(&placed)? else {
             return Ok(None);
         };
-        Ok(store_timestamp(record, entry.log_position))
+        Ok(store_timestamp(record, placed.entry.log_position))
     }
 }
 
@@ -233,12 +243,23 @@ impl<'a> LogCursor<'a> {
         let is_whole =
             || check_record(record, position).is_ok_and(|view| view.topic == topic.as_bytes());
         has_header(record, position)
-            && has_queue_place(record, queue_id, offset)
-            && (is_known || is_whole())
+            && (has_queue_place(record, queue_id, offset) && (is_known || is_whole())
+                || self.is_light(record, offset, is_known))
+    }
+
+    /// Whether a record of another topic names this queue and this offset in it.
+    fn is_light(&self, record: &[u8], offset: u64, is_known: bool) -> bool {
+        let (topic, queue_id) = self.place;
+        queue_id == LIGHT_QUEUE_ID
+            && topic.starts_with(LIGHT_PREFIX)
+            && RecordView::parse(record).is_ok_and(|view| {
+                light_offset(&view, topic) == Some(offset) && (is_known || view.is_intact())
+            })
     }
 
     /// The record of an entry; `None` when it is gone from the log.
-    fn record(&mut self, offset: u64, entry: &QueueEntry) -> Result<Option<&[u8]>, StoreError> {
+    fn record(&mut self, placed: &Placed) -> Result<Option<&[u8]>, StoreError> {
+        let (entry, offset) = (&placed.entry, placed.offset);
         let position = entry.log_position;
         if is_filler(entry) || position < self.store.log.min_position() {
             return Ok(None);
@@ -298,31 +319,34 @@ impl<'a, 'b> Scan<'a, 'b> {
 
     /// Examines entries of the file that holds `offset`.
     fn run(&mut self, queue: &SharedQueue, offset: u64, max: u64) -> Result<(), StoreError> {
-        let found = queue.segment_at(offset);
+        let (layout, number) = (queue.layout(), queue.number_of(offset));
+        let entry_size = layout.entry_size();
+        let found = queue.segment_at(number);
         let file = found
             .as_ref()
             .and_then(|(segment, at)| segment.map.bytes().get(*at..));
-        let Some(entries) = file.filter(|entries| entries.len() >= ENTRY_SIZE) else {
+        let Some(entries) = file.filter(|entries| entries.len() >= entry_size) else {
             self.status = ReadStatus::OffsetFoundNull;
             self.next_offset = queue.next_file_offset(offset);
             return Ok(());
         };
         self.next_offset = offset;
-        let examined_max = (EXAMINED_BYTES_MAX / ENTRY_SIZE).max(self.read.count_max);
-        let entries = entries.chunks_exact(ENTRY_SIZE).map(decode_entry);
-        for (offset, entry) in (offset..max).zip(entries).take(examined_max) {
-            let entry = entry.ok_or_else(|| StoreError::Corrupt {
+        let examined_max = EXAMINED_BYTES_MAX.div_ceil(entry_size);
+        let examined_end = offset.saturating_add(examined_max.max(self.read.count_max) as u64);
+        let entries = entries.chunks_exact(entry_size);
+        for (number, entry) in (number..).zip(entries) {
+            let placed = layout.decode(entry, number);
+            let placed = placed.ok_or_else(|| StoreError::Corrupt {
                 position: 0,
-                reason: format!("entry {offset} of the queue is not valid"),
+                reason: format!("entry {number} of the queue is not valid"),
             });
-            if entry
-                .as_ref()
-                .is_ok_and(|entry| self.is_full(entry.size as usize))
+            if self.next_offset >= max.min(examined_end)
+                || placed.as_ref().is_ok_and(|placed| self.is_full(placed))
             {
                 break;
             }
-            match entry.and_then(|entry| self.examine(offset, &entry)) {
-                Ok(()) => self.next_offset = offset + 1,
+            match placed.and_then(|placed| self.examine(&placed)) {
+                Ok(next_offset) => self.next_offset = next_offset,
                 // What was found before the damage is served; the next read reports it.
                 Err(_) if self.count > 0 => break,
                 Err(error) => return Err(error),
@@ -331,35 +355,37 @@ impl<'a, 'b> Scan<'a, 'b> {
         Ok(())
     }
 
-    fn examine(&mut self, offset: u64, entry: &QueueEntry) -> Result<(), StoreError> {
+    /// Takes the record of an entry, or passes it over; returns the offset after it.
+    fn examine(&mut self, placed: &Placed) -> Result<u64, StoreError> {
+        let (entry, next_offset) = (&placed.entry, placed.end_offset());
         if entry.log_position < self.gone_before {
-            return Ok(());
+            return Ok(next_offset);
         }
         if !self.passes(entry.tags_code) {
             if self.bytes == 0 {
                 self.status = ReadStatus::NoMatchedMessage;
             }
-            return Ok(());
+            return Ok(next_offset);
         }
-        let Some(record) = self.cursor.record(offset, entry)? else {
+        let Some(record) = self.cursor.record(placed)? else {
             if self.bytes == 0 {
                 self.status = ReadStatus::MessageWasRemoving;
             }
             self.gone_before = self.cursor.store.log.next_segment_start(entry.log_position);
-            return Ok(());
+            return Ok(next_offset);
         };
         self.records.extend_from_slice(record);
         self.bytes += record.len();
-        self.count += 1;
+        self.count += usize::from(placed.count);
         self.status = ReadStatus::Found;
         self.gone_before = 0;
-        Ok(())
+        Ok(next_offset)
     }
 
-    fn is_full(&self, size: usize) -> bool {
-        self.count > 0
-            && (self.count >= self.read.count_max
-                || self.bytes.saturating_add(size) > self.read.bytes_max)
+    fn is_full(&self, placed: &Placed) -> bool {
+        let count = self.count.saturating_add(usize::from(placed.count));
+        let bytes = self.bytes.saturating_add(placed.entry.size as usize);
+        self.count > 0 && (count > self.read.count_max || bytes > self.read.bytes_max)
     }
 
     /// Matching compares the low 32 bits, whatever the entry holds.

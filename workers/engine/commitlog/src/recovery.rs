@@ -227,7 +227,8 @@ fn scan(
     loop {
         rebuild.begin_pass(start == 0)?;
         let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
-        if start == 0 || !rebuild.needs_older_records() {
+        let is_unfinished = rebuild.take_new_layout();
+        if !is_unfinished && (start == 0 || !rebuild.needs_older_records()) {
             return Ok((start, end));
         }
         start = 0;

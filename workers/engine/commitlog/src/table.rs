@@ -10,14 +10,17 @@ use parking_lot::RwLock;
 
 use crate::error::{AppendError, StoreError};
 use crate::files::remove_dir;
-use crate::message::{QUEUE_ID_MAX, QueueEntry, Traffic};
+use crate::message::{QUEUE_ID_MAX, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
+use crate::queue_layout::{Layout, Placed};
+use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
-const RETRY_PREFIX: &str = "%RETRY%";
-const RETRY_TOPIC_SIZE_MAX: usize = 255;
+pub(crate) const RETRY_PREFIX: &str = "%RETRY%";
+/// Of retry topics and light queues.
+const LONG_TOPIC_SIZE_MAX: usize = 255;
 
 /// Queues of one topic, indexed by queue id.
 type Slots<Q> = Vec<Option<Q>>;
@@ -57,16 +60,47 @@ impl SharedQueues {
 pub(crate) struct TopicWriter {
     name: Arc<str>,
     queues: Slots<QueueWriter>,
+    /// Of all its queues; what the next one will be as long as there is none.
+    layout: Layout,
     pub(crate) version: Version,
     pub(crate) is_schedule: bool,
     pub(crate) traffic: Traffic,
 }
 
+/// Where the files of queues are, and how large, by their layout.
+#[derive(Debug, Clone)]
+pub(crate) struct QueueHomes {
+    pub(crate) plain: (PathBuf, u64),
+    pub(crate) batch: (PathBuf, u64),
+}
+
+impl QueueHomes {
+    /// Directory of all topics with such queues.
+    pub(crate) fn dir(&self, layout: Layout) -> &Path {
+        &self.of(layout).0
+    }
+
+    pub(crate) fn file_size(&self, layout: Layout) -> u64 {
+        self.of(layout).1
+    }
+
+    /// Where the files of a queue are.
+    pub(crate) fn queue_dir(&self, layout: Layout, topic: &str, queue_id: i32) -> PathBuf {
+        self.dir(layout).join(topic).join(queue_id.to_string())
+    }
+
+    fn of(&self, layout: Layout) -> &(PathBuf, u64) {
+        match layout {
+            Layout::Plain => &self.plain,
+            Layout::Batch => &self.batch,
+        }
+    }
+}
+
 /// All queues under the append lock.
 #[derive(Debug)]
 pub(crate) struct QueueTable {
-    dir: PathBuf,
-    file_size: u64,
+    homes: QueueHomes,
     version_by_length: bool,
     topics: HashMap<Arc<str>, TopicWriter, RandomState>,
     shared: Arc<SharedQueues>,
@@ -77,17 +111,15 @@ pub(crate) struct QueueTable {
 #[derive(Debug)]
 pub(crate) struct OpenTopic<'a> {
     pub(crate) topic: &'a mut TopicWriter,
-    dir: &'a Path,
-    file_size: u64,
+    homes: &'a QueueHomes,
     shared: &'a SharedQueues,
     dirty: &'a mut Vec<Arc<SharedQueue>>,
 }
 
 impl QueueTable {
-    pub(crate) fn new(dir: PathBuf, file_size: u64, version_by_length: bool) -> Self {
+    pub(crate) fn new(homes: QueueHomes, version_by_length: bool) -> Self {
         Self {
-            dir,
-            file_size,
+            homes,
             version_by_length,
             topics: HashMap::default(),
             shared: Arc::default(),
@@ -110,8 +142,7 @@ impl QueueTable {
         };
         Ok(OpenTopic {
             topic,
-            dir: &self.dir,
-            file_size: self.file_size,
+            homes: &self.homes,
             shared: &self.shared,
             dirty: &mut self.dirty,
         })
@@ -131,6 +162,7 @@ impl QueueTable {
         if is_dirty && queue.mark_dirty() {
             open.dirty.push(Arc::clone(queue.shared()));
         }
+        open.topic.layout = queue.shared().layout();
         open.insert(index, queue);
     }
 
@@ -143,14 +175,8 @@ impl QueueTable {
         }
     }
 
-    /// Where the directories of the topics are.
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// Where the files of a queue are.
-    pub(crate) fn queue_dir(&self, topic: &str, queue_id: i32) -> PathBuf {
-        self.dir.join(topic).join(queue_id.to_string())
+    pub(crate) fn homes(&self) -> &QueueHomes {
+        &self.homes
     }
 
     pub(crate) fn traffic(&self) -> Vec<(String, Traffic)> {
@@ -171,9 +197,12 @@ impl QueueTable {
             return Ok(());
         }
         self.shared.topics.write().remove(name);
-        let dir = self.dir.join(name);
-        self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
-        remove_dir(&dir)
+        for layout in [Layout::Plain, Layout::Batch] {
+            let dir = self.homes.dir(layout).join(name);
+            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
+            remove_dir(&dir)?;
+        }
+        Ok(())
     }
 
     /// Queues touched since the last call.
@@ -191,8 +220,10 @@ impl OpenTopic<'_> {
     pub(crate) fn reserve(&mut self, queue_id: i32, count: u64) -> Result<usize, AppendError> {
         let index = queue_index(queue_id)?;
         if self.topic.queues.get(index).is_none_or(Option::is_none) {
-            let dir = self.dir.join(&*self.topic.name).join(queue_id.to_string());
-            self.insert(index, QueueWriter::new(dir, self.file_size, Vec::new()));
+            let layout = self.topic.layout;
+            let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
+            let file_size = self.homes.file_size(layout);
+            self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
         }
         if let Some(Some(queue)) = self.topic.queues.get_mut(index) {
             queue.reserve(count)?;
@@ -207,12 +238,29 @@ impl OpenTopic<'_> {
         queue.map_or(0, QueueWriter::end_offset)
     }
 
+    pub(crate) fn has_batch_queues(&self) -> bool {
+        self.topic.layout == Layout::Batch
+    }
+
+    /// Makes queues of a topic that has none yet batch queues; returns whether the topic has such.
+    pub(crate) fn admits_inner_batches(&mut self) -> bool {
+        if self.topic.queues.iter().all(Option::is_none) {
+            self.topic.layout = Layout::Batch;
+        }
+        self.has_batch_queues()
+    }
+
     /// Appends an entry to the queue at an index that [`Self::reserve`] returned.
     #[inline]
-    pub(crate) fn push(&mut self, index: usize, entry: &QueueEntry) {
-        if let Some(Some(queue)) = self.topic.queues.get_mut(index)
-            && queue.push(entry)
-        {
+    pub(crate) fn push(&mut self, index: usize, placed: &Placed) {
+        let Some(Some(queue)) = self.topic.queues.get_mut(index) else {
+            return;
+        };
+        let is_newly_dirty = match self.topic.layout {
+            Layout::Plain => queue.push(&placed.entry),
+            Layout::Batch => queue.push_batch(placed),
+        };
+        if is_newly_dirty {
             self.dirty.push(Arc::clone(queue.shared()));
         }
     }
@@ -236,6 +284,7 @@ impl TopicWriter {
         Ok(Self {
             name: Arc::from(name),
             queues: Vec::new(),
+            layout: Layout::Plain,
             version: version_for(name, version_by_length)?,
             is_schedule: name == SCHEDULE_TOPIC,
             traffic: Traffic::default(),
@@ -250,8 +299,8 @@ pub(crate) fn is_legal_topic(name: &str) -> bool {
 
 /// Refuses names that are too long for a record or that would leave the store's directory.
 fn version_for(name: &str, version_by_length: bool) -> Result<Version, AppendError> {
-    let size_max = if name.starts_with(RETRY_PREFIX) {
-        RETRY_TOPIC_SIZE_MAX
+    let size_max = if name.starts_with(RETRY_PREFIX) || name.starts_with(LIGHT_PREFIX) {
+        LONG_TOPIC_SIZE_MAX
     } else {
         TOPIC_SIZE_MAX_V1
     };

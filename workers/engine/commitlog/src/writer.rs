@@ -7,12 +7,17 @@ use parking_lot::MutexGuard;
 use crate::batch::elements;
 use crate::error::{AppendError, StoreError};
 use crate::message::{Appended, NewMessage, QueueEntry};
-use crate::properties::tags_code;
+use crate::properties::{find_property, tags_code};
+use crate::queue_layout::Placed;
+use crate::queue_places::INNER_COUNT;
 use crate::record::{
-    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Version, encode, encoded_size, occupies_queue,
+    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Version, encode, encoded_size,
+    is_inner_batch, occupies_queue,
 };
 use crate::store::{Appender, Store};
 use crate::table::OpenTopic;
+
+mod inner_batch;
 
 /// How much longer than the longest body a whole record may be.
 const RECORD_ALLOWANCE: usize = 64 << 10;
@@ -52,9 +57,19 @@ impl Writer<'_> {
         message: &NewMessage<'_>,
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
+        if is_inner_batch(message.sys_flag) {
+            return Err(AppendError::MalformedBatch(
+                "an inner batch is appended as one",
+            ));
+        }
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(message.topic)?;
+        if open.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
+            return Err(AppendError::MalformedBatch(
+                "a plain message cannot say how many it is",
+            ));
+        }
         let version = open.topic.version;
         let size = checked_size(message, version, config.message_body_size_max)?;
         check_unit(size, log.unit_size_max())?;
@@ -79,11 +94,11 @@ impl Writer<'_> {
                 &mut open,
                 index,
                 message,
-                &appended,
+                (&appended, 1),
                 &config.delay_levels_ms,
             );
         }
-        count(&mut open, &appended);
+        count(&mut open, &appended, 1);
         Ok(appended)
     }
 
@@ -103,9 +118,9 @@ impl Writer<'_> {
         appended: &mut Vec<Appended>,
     ) -> Result<(), AppendError> {
         let config = &self.store.config;
-        if shared.sys_flag & TRANSACTION_TYPE != 0 {
+        if shared.sys_flag & TRANSACTION_TYPE != 0 || is_inner_batch(shared.sys_flag) {
             return Err(AppendError::MalformedBatch(
-                "a batch cannot be transactional",
+                "a batch can be neither transactional nor an inner one",
             ));
         }
         let Appender { log, queues } = &mut *self.appender;
@@ -132,8 +147,9 @@ impl Writer<'_> {
         }
         unit.commit(now_ms);
         for ((message, _), appended) in messages.iter().zip(&appended[first_new..]) {
-            push(&mut open, index, message, appended, &config.delay_levels_ms);
-            count(&mut open, appended);
+            let levels = &config.delay_levels_ms;
+            push(&mut open, index, message, (appended, 1), levels);
+            count(&mut open, appended, 1);
         }
         Ok(())
     }
@@ -231,7 +247,7 @@ fn push(
     open: &mut OpenTopic<'_>,
     index: usize,
     message: &NewMessage<'_>,
-    appended: &Appended,
+    (appended, count): (&Appended, u16),
     delay_levels_ms: &[i64],
 ) {
     let levels = open.topic.is_schedule.then_some(delay_levels_ms);
@@ -240,10 +256,16 @@ fn push(
         size: appended.size,
         tags_code: tags_code(message.properties, appended.store_timestamp_ms, levels),
     };
-    open.push(index, &entry);
+    let placed = Placed {
+        entry,
+        offset: appended.queue_offset,
+        count,
+        store_timestamp_ms: appended.store_timestamp_ms,
+    };
+    open.push(index, &placed);
 }
 
-fn count(open: &mut OpenTopic<'_>, appended: &Appended) {
-    open.topic.traffic.message_count += 1;
+fn count(open: &mut OpenTopic<'_>, appended: &Appended, message_count: u16) {
+    open.topic.traffic.message_count += u64::from(message_count);
     open.topic.traffic.bytes += u64::from(appended.size);
 }

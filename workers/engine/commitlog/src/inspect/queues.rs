@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::StoreError;
 use crate::files::{SegmentFile, list_segments};
 use crate::message::QueueEntry;
-use crate::queue::{ENTRY_SIZE, FILLER, decode_entry};
+use crate::queue_layout::{ENTRY_SIZE, FILLER, decode_entry};
 
 /// Entries read at once.
 const WINDOW_ENTRIES: u64 = 204;

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use ahash::AHashMap;
 
+use super::queue_survey::QueueSurvey;
 use super::queues::QueueFiles;
 use super::walk::{LogWalk, Step};
 use crate::checkpoint::Checkpoint;
 use crate::error::StoreError;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
-use crate::record::{RecordView, is_inner_batch, occupies_queue};
+use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
+use crate::record::{RecordView, occupies_queue};
 use crate::stored_queue::list_queues;
 use crate::table::{SCHEDULE_TOPIC, is_legal_topic};
 
@@ -80,33 +82,14 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What the log holds of one queue.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueueSurvey {
-    /// The topic.
-    pub topic: String,
-    /// The queue inside the topic.
-    pub queue_id: i32,
-    /// Records.
-    pub record_count: u64,
-    /// Bytes of these records.
-    pub byte_count: u64,
-    /// Lowest offset.
-    pub min_offset: u64,
-    /// The offset after the highest.
-    pub max_offset: u64,
-    /// Earliest store time.
-    pub first_store_timestamp_ms: i64,
-    /// Latest store time.
-    pub last_store_timestamp_ms: i64,
-}
-
 #[derive(Debug)]
 struct Queue {
     survey: QueueSurvey,
     files: Option<QueueFiles>,
     /// Entries that were met at a record's offset, right or wrong.
     met_count: u64,
+    /// Its entries are only counted, not compared.
+    is_batch: bool,
 }
 
 /// A walk over a store that counts and, if asked to, compares.
@@ -119,6 +102,7 @@ pub struct Survey {
 #[derive(Debug)]
 struct State {
     queues_dir: PathBuf,
+    batch_queues_dir: PathBuf,
     checks_queues: bool,
     delay_levels_ms: Vec<i64>,
     known_flushed_position: u64,
@@ -144,6 +128,7 @@ impl Survey {
             walk: LogWalk::new(commit_log_dir.unwrap_or(&default_dir))?,
             state: State {
                 queues_dir: root.join("consumequeue"),
+                batch_queues_dir: root.join("batchconsumequeue"),
                 checks_queues,
                 delay_levels_ms: delay_levels_ms.to_vec(),
                 known_flushed_position: Checkpoint::load(&root.join("checkpoint"))?
@@ -247,31 +232,51 @@ impl Survey {
 
 impl State {
     fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
-        if !occupies_queue(record.sys_flag) || is_inner_batch(record.sys_flag) {
+        if !occupies_queue(record.sys_flag) {
             return Ok(());
         }
         let topic = String::from_utf8_lossy(record.topic);
         let expected = self.expected(&topic, record);
-        let queue = self.queue(&topic, record.queue_id)?;
-        queue.survey.count(record);
+        let own = (&*topic, record.queue_id, record.queue_offset);
+        self.on_place(own, record, &expected)?;
+        if !self.queue(&topic, record.queue_id)?.is_batch {
+            for (name, offset) in light_places(record) {
+                // Only those that are there: a broker may not make them.
+                if self.queues.contains_key(name) || self.queues_dir.join(name).is_dir() {
+                    self.on_place((name, LIGHT_QUEUE_ID, offset), record, &expected)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts and compares a record in the queue, and at the offset in it, where it belongs.
+    fn on_place(
+        &mut self,
+        (topic, queue_id, offset): (&str, i32, u64),
+        record: &RecordView<'_>,
+        expected: &QueueEntry,
+    ) -> Result<(), StoreError> {
+        let queue = self.queue(topic, queue_id)?;
+        queue.survey.count(record, offset);
         let Some(files) = &mut queue.files else {
             return Ok(());
         };
-        let kind = match files.entry(record.queue_offset)? {
+        let kind = match files.entry(offset)? {
             // A topic that was deleted and made again counts its offsets from 0 again.
             Some(entry) if entry.log_position > record.log_position => return Ok(()),
             Some(entry) => {
                 queue.met_count += 1;
-                if entry == expected {
+                if entry == *expected {
                     return Ok(());
                 }
                 FindingKind::WrongEntry
             }
             None => FindingKind::MissingEntry,
         };
-        let place = format!("{topic}/{}", record.queue_id);
+        let place = format!("{topic}/{queue_id}");
         let text = format!("for the record at log position {}", record.log_position);
-        self.find(kind, place, record.queue_offset, text);
+        self.find(kind, place, offset, text);
         Ok(())
     }
 
@@ -291,8 +296,10 @@ impl State {
         match queues.entry(queue_id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
-                let dir = self.queues_dir.join(topic).join(queue_id.to_string());
+                let name = Path::new(topic).join(queue_id.to_string());
+                let dir = self.queues_dir.join(&name);
                 let is_there = is_legal_topic(topic) && dir.is_dir();
+                let is_batch = is_legal_topic(topic) && self.batch_queues_dir.join(name).is_dir();
                 let files = (self.checks_queues && is_there)
                     .then(|| QueueFiles::open(&dir))
                     .transpose()?;
@@ -305,6 +312,7 @@ impl State {
                     survey,
                     files,
                     met_count: 0,
+                    is_batch,
                 }))
             }
         }
@@ -336,6 +344,9 @@ impl State {
             .values_mut()
             .flat_map(|queues| queues.values_mut())
         {
+            if queue.is_batch {
+                continue;
+            }
             let survey = &queue.survey;
             let place = format!("{}/{}", survey.topic, survey.queue_id);
             let Some(files) = &mut queue.files else {
@@ -370,22 +381,5 @@ impl State {
                 text,
             });
         }
-    }
-}
-
-impl QueueSurvey {
-    fn count(&mut self, record: &RecordView<'_>) {
-        let is_first = self.record_count == 0;
-        self.record_count += 1;
-        self.byte_count += record.bytes.len() as u64;
-        let (offset, time) = (record.queue_offset, record.store_timestamp_ms);
-        if is_first || offset < self.min_offset {
-            self.min_offset = offset;
-        }
-        if is_first || time < self.first_store_timestamp_ms {
-            self.first_store_timestamp_ms = time;
-        }
-        self.max_offset = self.max_offset.max(offset + 1);
-        self.last_store_timestamp_ms = self.last_store_timestamp_ms.max(time);
     }
 }
