@@ -39,13 +39,15 @@ pub(crate) fn light_places<'a>(record: &RecordView<'a>) -> impl Iterator<Item = 
         .any(|prefix| record.topic.starts_with(prefix.as_bytes()))
         || record.topic == SCHEDULE_TOPIC.as_bytes()
         || is_inner_batch(record.sys_flag);
-    let names = (!is_excluded)
-        .then(|| list(record.properties, LIGHT_NAMES))
-        .unwrap_or_default();
+    let listed = |name| {
+        let properties = if is_excluded { &[] } else { record.properties };
+        list(properties, name)
+    };
+    let names = listed(LIGHT_NAMES);
     let offsets = if names.is_empty() {
         Vec::new()
     } else {
-        list(record.properties, LIGHT_OFFSETS)
+        listed(LIGHT_OFFSETS)
     };
     let are_paired = names.len() == offsets.len();
     let pairs = names.into_iter().zip(offsets).filter(move |_| are_paired);
