@@ -19,6 +19,7 @@ DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 STORES_SHOWN: Final = 5
 QUEUE_FILE_SIZE: Final = 6_000_000
+BATCH_QUEUE_FILE_SIZE: Final = 13_800_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,13 @@ def rebuild_queues(
     if paths.queues.exists():
         paths.queues.rename(old)
     try:
-        queues = _queues_made_anew(paths, segment_size, queue_size, delay_levels_ms)
+        queues = _queues_made_anew(
+            paths,
+            segment_size,
+            queue_size,
+            delay_levels_ms,
+            has_light_queues=any(old.glob("%LMQ%*")),
+        )
     except BaseException as error:
         shutil.rmtree(paths.queues, ignore_errors=True)
         with suppress(FileNotFoundError):
@@ -122,15 +129,26 @@ def rebuild_queues(
 
 
 def _queues_made_anew(
-    paths: StorePaths, segment_size: int, queue_size: int, delay_levels_ms: list[int] | None
+    paths: StorePaths,
+    segment_size: int,
+    queue_size: int,
+    delay_levels_ms: list[int] | None,
+    *,
+    has_light_queues: bool,
 ) -> list[tuple[str, int, int, int]]:
-    """Open the store, which fills its queues from the log, and close it again."""
+    """Open the store, which fills its queues from the log, and close it again.
+
+    Batch queues were left where they are: opening repairs them.
+    """
+    batch_queue_size = _file_size(paths.root.glob("batchconsumequeue/*/*"))
     store = Store(
         str(paths.root),
         commit_log_path=str(paths.commit_log),
         segment_size_bytes=segment_size,
         delay_levels_ms=delay_levels_ms,
         queue_file_size_bytes=queue_size,
+        batch_queue_file_size_bytes=batch_queue_size or BATCH_QUEUE_FILE_SIZE,
+        multi_dispatch_enabled=has_light_queues,
     )
     queues, damage = store.queues(), store.damage
     store.close()

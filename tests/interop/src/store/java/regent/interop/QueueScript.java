@@ -13,7 +13,7 @@ import org.apache.rocketmq.common.sysflag.MessageSysFlag;
 /** Fills the other kinds of queues: inner batches and messages in batch queues, messages in light queues. */
 final class QueueScript extends StoreScript {
     private static final String LIGHT_TOPIC = "Devices";
-    private static final String[] LIGHT_NAMES = {"%LMQ%a", "%LMQ%ger\u00e4t-\u4e16", "%LMQ%b"};
+    private static final String[] LIGHT_NAMES = {"%LMQ%a", "%LMQ%device_7", "%LMQ%b"};
     private static final int KIND_COUNT = 3;
     private static final int INNER_COUNT_MAX = 6;
 
