@@ -310,7 +310,7 @@ class Store:
         *,
         born_timestamp_ms: int = 0,
     ) -> Appended:
-        """Append a packed batch as one record of a topic that has batch queues, or no queues yet."""
+        """Append a packed batch as one record of a topic with batch queues or without queues."""
     def read(
         self,
         topic: str,
