@@ -233,8 +233,8 @@ def rebuild(
     with progress_console().status(f"rebuilding the queues of {paths.root}"):
         old, queues = store_files.rebuild_queues(paths, levels, keep_old=keep_old)
     print_line(f"{len(queues)} queues with {sum(high - low for *_, low, high in queues)} messages")
-    if old is not None:
-        print_note(f"the old files are in {old}")
+    for path in old:
+        print_note(f"the old files are in {path}")
 
 
 def _survey(paths: StorePaths, *, checks_queues: bool, delay_levels: str | None = None) -> Survey:

@@ -4,7 +4,6 @@ import fcntl
 import re
 import shutil
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +32,11 @@ class StorePaths:
     def queues(self) -> Path:
         """The consume queues."""
         return self.root / "consumequeue"
+
+    @property
+    def batch_queues(self) -> Path:
+        """The consume queues of topics whose attribute queue.type is BatchCQ."""
+        return self.root / "batchconsumequeue"
 
 
 def locate(directory: Path, commit_log: Path | None) -> StorePaths:
@@ -91,7 +95,7 @@ def parse_delay_levels(text: str) -> list[int]:
 
 def rebuild_queues(
     paths: StorePaths, delay_levels_ms: list[int] | None, *, keep_old: bool
-) -> tuple[Path | None, list[tuple[str, int, int, int]]]:
+) -> tuple[list[Path], list[tuple[str, int, int, int]]]:
     """Set the queues aside and let the store make them anew from its log.
 
     Returns where the old ones are, if they are kept, and (topic, queue id, min and max offset).
@@ -103,53 +107,51 @@ def rebuild_queues(
     if segment_size is None:
         raise CommandError(f"{paths.commit_log} has no segment", exit_code=ExitCode.NOT_FOUND)
     queue_size = _file_size(paths.queues.glob("*/*")) or QUEUE_FILE_SIZE
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    old = paths.queues.with_name(f"consumequeue.{stamp}")
-    if paths.queues.exists():
-        paths.queues.rename(old)
+    batch_queue_size = _file_size(paths.batch_queues.glob("*/*")) or BATCH_QUEUE_FILE_SIZE
+    has_light_queues = any(paths.queues.glob("%LMQ%*"))
+    old = _set_aside(paths)
     try:
         queues = _queues_made_anew(
             paths,
-            segment_size,
-            queue_size,
-            delay_levels_ms,
-            has_light_queues=any(old.glob("%LMQ%*")),
+            segment_size_bytes=segment_size,
+            queue_file_size_bytes=queue_size,
+            batch_queue_file_size_bytes=batch_queue_size,
+            multi_dispatch_enabled=has_light_queues,
+            delay_levels_ms=delay_levels_ms,
         )
     except BaseException as error:
-        shutil.rmtree(paths.queues, ignore_errors=True)
-        with suppress(FileNotFoundError):
-            old.rename(paths.queues)
+        for current in (paths.queues, paths.batch_queues):
+            shutil.rmtree(current, ignore_errors=True)
+        for current, aside in old.items():
+            aside.rename(current)
         if isinstance(error, StoreError):
             raise unreadable(paths, str(error)) from error
         raise
-    if keep_old and old.exists():
-        return old, queues
-    shutil.rmtree(old, ignore_errors=True)
-    return None, queues
+    if keep_old:
+        return list(old.values()), queues
+    for aside in old.values():
+        shutil.rmtree(aside, ignore_errors=True)
+    return [], queues
 
 
-def _queues_made_anew(
-    paths: StorePaths,
-    segment_size: int,
-    queue_size: int,
-    delay_levels_ms: list[int] | None,
-    *,
-    has_light_queues: bool,
-) -> list[tuple[str, int, int, int]]:
-    """Open the store, which fills its queues from the log, and close it again.
+def _set_aside(paths: StorePaths) -> dict[Path, Path]:
+    """Rename the directories of the queues; return the new names by the old ones."""
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    old = {
+        current: current.rename(current.with_name(f"{current.name}.{stamp}"))
+        for current in (paths.queues, paths.batch_queues)
+        if current.exists()
+    }
+    if paths.batch_queues in old:
+        # Without their directories nobody knows that the topics have batch queues.
+        for directory in old[paths.batch_queues].glob("*/*"):
+            (paths.batch_queues / directory.parent.name / directory.name).mkdir(parents=True)
+    return old
 
-    Batch queues were left where they are: opening repairs them.
-    """
-    batch_queue_size = _file_size(paths.root.glob("batchconsumequeue/*/*"))
-    store = Store(
-        str(paths.root),
-        commit_log_path=str(paths.commit_log),
-        segment_size_bytes=segment_size,
-        delay_levels_ms=delay_levels_ms,
-        queue_file_size_bytes=queue_size,
-        batch_queue_file_size_bytes=batch_queue_size or BATCH_QUEUE_FILE_SIZE,
-        multi_dispatch_enabled=has_light_queues,
-    )
+
+def _queues_made_anew(paths: StorePaths, **options: Any) -> list[tuple[str, int, int, int]]:
+    """Open the store, which fills its queues from the log, and close it again."""
+    store = Store(str(paths.root), commit_log_path=str(paths.commit_log), **options)
     queues, damage = store.queues(), store.damage
     store.close()
     if damage is not None:

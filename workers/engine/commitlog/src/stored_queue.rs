@@ -251,8 +251,10 @@ impl StoredQueue {
 
     fn truncate_to(&mut self, number: u64) -> Result<(), StoreError> {
         let entry_bytes = self.layout.entry_bytes();
-        let at = number * entry_bytes;
-        while let Some(last) = self.files.pop_if(|last| last.base > at) {
+        let (at, first_at) = (number * entry_bytes, self.first * entry_bytes);
+        // Stock searches times wrongly in a queue whose last file is empty.
+        let is_unused = |last: &mut StoredFile| last.base >= at && last.base > first_at;
+        while let Some(last) = self.files.pop_if(is_unused) {
             remove_file(&self.dir.join(segment_name(last.base)))?;
         }
         if let Some(file) = self.files.last_mut() {
