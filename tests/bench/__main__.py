@@ -1,7 +1,8 @@
 """Print each performance ratio of one run, and fail when one is below its floor.
 
-Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [idle]`; all of them
-without names. `stock_store` measures a peer, in facts without limits, and needs Maven and Java.
+Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]`; all of
+them without names. `stock_store` measures a peer, in facts without limits, and needs Maven and
+Java.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -20,6 +21,7 @@ from tests.bench.appends import measure_appends
 from tests.bench.idle import measure_idle
 from tests.bench.measure import Measure
 from tests.bench.pipelined import measure_pipelined
+from tests.bench.pulls import measure_pulls
 from tests.bench.stock_store import measure_stock_store
 from tests.bench.store import measure_store
 
@@ -29,6 +31,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Measure]]] = {
     "store": measure_store,
     "stock_store": measure_stock_store,
     "pipelined": measure_pipelined,
+    "pulls": measure_pulls,
     "idle": measure_idle,
 }
 

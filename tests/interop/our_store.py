@@ -61,6 +61,7 @@ def open_store(directory: Path, sizes: Sizes, *, multi_dispatch_enabled: bool = 
         multi_dispatch_enabled=multi_dispatch_enabled,
         index_slot_count=sizes.slots,
         index_entry_count=sizes.indexes,
+        crc_property="required" if sizes.has_crc else "off",
     )
 
 

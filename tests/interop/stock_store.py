@@ -33,13 +33,14 @@ QueueKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """File sizes of a store, small enough to roll often."""
+    """File sizes of a store, small enough to roll often; and whether it has the CRC property."""
 
     segment: int = 65_536
     queue_file: int = 400
     batch_queue_file: int = 920
     slots: int = 50
     indexes: int = 300
+    has_crc: bool = False
 
     def options(self) -> dict[str, Any]:
         return {
@@ -49,6 +50,7 @@ class Sizes:
             "light_queues": "true",
             "slot_count": self.slots,
             "index_count": self.indexes,
+            "crc": str(self.has_crc).lower(),
         }
 
 

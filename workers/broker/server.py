@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import structlog
-from regent_engine import Store
+from regent_engine import Store, StoreError
 
 from workers.broker.broker import Broker, WriteBlock
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
 from workers.broker.registration import Registrant
+from workers.broker.resources import memory_bytes
 from workers.broker.session import Session
 from workers.broker.settings import BrokerSettings
 
@@ -98,7 +99,7 @@ class BrokerServer:
         """Serve clients and keep the name servers informed."""
         broker = self.broker
         broker.state.add_system_topics()
-        await broker.state.topic_saver.save()
+        await broker.state.try_to_save_topics()
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
@@ -145,15 +146,26 @@ class BrokerServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await broker.indexer.stop()
         await broker.flusher.stop()
+        await asyncio.to_thread(broker.cold_readers.shutdown)
         for session in list(self._sessions):
             session.close()
         await broker.state.save_all()
-        await asyncio.to_thread(self.store.close)
+        outcome = await self._close_store()
         for session in list(self._sessions):
             session.abort()
         self._close_sockets()
         duration_ms = round((time.monotonic() - started_at) * 1000)
-        log.info("broker_stopped", outcome="clean", duration_ms=duration_ms)
+        log.info("broker_stopped", outcome=outcome, duration_ms=duration_ms)
+
+    async def _close_store(self) -> str:
+        """Close the store; one that failed before stays marked as not closed, and is recovered."""
+        try:
+            await asyncio.to_thread(self.store.close)
+        except StoreError as error:
+            log.error("store_not_closed", reason=str(error))  # noqa: TRY400 - no trace needed
+            self.failed.set()
+            return "unclean"
+        return "clean"
 
     async def _listen(
         self, listener: socket.socket, dispatcher: Dispatcher, *, is_fast: bool
@@ -214,9 +226,11 @@ def _open_store(settings: BrokerSettings) -> Store:
         flush_mode=settings.flush_mode,
         message_body_size_max=settings.message_size_max_bytes,
         delay_levels_ms=settings.delay_levels_ms,
+        crc_property=settings.crc_property,
         index_enabled=settings.index_enabled,
         index_slot_count=settings.index_slot_count,
         index_entry_count=settings.index_entry_count,
+        hot_size_bytes=memory_bytes() * settings.memory_percent // 100,
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,
     )

@@ -100,10 +100,15 @@ class Session(asyncio.Protocol):
         if exc is not None:
             log.info("client_lost", client=self.address, reason=str(exc))
 
-    def send(self, frame: bytes) -> None:
-        """Write a frame, unless the connection is gone."""
-        if self._transport is not None and frame:
-            self.active_at = self._loop.time()
+    def send(self, frame: bytes, body: bytes = b"") -> None:
+        """Write a frame, its body perhaps apart, unless the connection is gone."""
+        if self._transport is None or not frame:
+            return
+        self.active_at = self._loop.time()
+        if body:
+            # uvloop hands both to the system as they are; it neither joins nor copies them.
+            self._transport.writelines((frame, body))
+        else:
             self._transport.write(frame)
 
     def close(self) -> None:
@@ -152,6 +157,8 @@ class Session(asyncio.Protocol):
             self._broker.flusher.when_durable(received.deferred_position, release)
         if received.arrivals:
             self._broker.arrived(received.arrivals)
+        if received.store_failure is not None:
+            self._broker.store_failed(received.store_failure)
         if received.cold:
             self._waiting.extend(received.cold)
             self._serve_waiting()

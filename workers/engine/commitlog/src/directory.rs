@@ -1,6 +1,6 @@
 //! The store directory: its lock file, its mark of an unclean stop, its places.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, remove_file, sync_dir};
 use crate::sys::lock_first_byte;
+use crate::table::QueueHomes;
 
 /// A locked store directory; dropping it releases the lock.
 #[derive(Debug)]
@@ -52,6 +53,14 @@ impl StoreDirectory {
         self.root.join("batchconsumequeue")
     }
 
+    /// Where queues are, by their layout.
+    pub(crate) fn queue_homes(&self, config: &StoreConfig) -> QueueHomes {
+        QueueHomes {
+            plain: (self.consume_queues(), config.queue_file_size_bytes),
+            batch: (self.batch_queues(), config.batch_queue_file_size_bytes),
+        }
+    }
+
     pub(crate) fn index(&self) -> PathBuf {
         self.root.join("index")
     }
@@ -85,10 +94,22 @@ impl StoreDirectory {
     /// Writes the mark: the process id in decimal.
     pub(crate) fn put_abort_mark(&self) -> Result<(), StoreError> {
         let path = self.abort();
+        let mut options = OpenOptions::new();
+        // The block that the mark of a killed process holds is written again: on a full disk a
+        // file that was emptied might not get one back.
+        let options = options.write(true).create(true).truncate(false);
+        let file = step(Step::Create, &path, || options.open(&path));
+        let file = file.map_err(|error| StoreError::io(&path, error))?;
         let content = std::process::id().to_string();
-        step(Step::Write, &path, || fs::write(&path, content))
-            .map_err(|error| StoreError::io(&path, error))?;
-        sync_dir(&self.root)
+        let written = step(Step::Write, &path, || {
+            file.write_all_at(content.as_bytes(), 0)?;
+            file.set_len(content.len() as u64)
+        });
+        match written.map_err(|error| StoreError::io(&path, error)) {
+            // Whoever opens the store next only asks whether the mark is there.
+            Ok(()) | Err(StoreError::DiskFull { .. }) => sync_dir(&self.root),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn remove_abort_mark(&self) -> Result<(), StoreError> {

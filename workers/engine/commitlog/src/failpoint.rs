@@ -24,12 +24,21 @@ pub enum Step<'a> {
         /// Byte behind the last.
         to: usize,
     },
+    /// Has the system begin to write a range of a file, without waiting for it.
+    StartWriteBack {
+        /// First byte.
+        from: usize,
+        /// Byte behind the last.
+        to: usize,
+    },
     /// Syncs the names in a directory.
     SyncDir,
     /// Syncs the file system that holds a directory.
     SyncFileSystem,
     /// Renames a file to another name.
     Rename(&'a Path),
+    /// Exchanges two directories.
+    Exchange(&'a Path),
     /// Removes a file.
     Remove,
     /// Creates a directory and those above it, as far as they are missing.

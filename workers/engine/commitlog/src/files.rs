@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek, syncfs};
+use rustix::fs::{
+    CWD, FallocateFlags, RenameFlags, SeekFrom, fallocate, renameat_with, seek, syncfs,
+};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
@@ -99,6 +101,13 @@ pub(crate) fn create_segment(path: &Path, size: u64, allocated: u64) -> Result<F
     }
 }
 
+/// Gives all of an existing segment disk blocks; costs next to nothing where it has them.
+pub(crate) fn allocate_segment(path: &Path, size: usize) -> Result<(), StoreError> {
+    let file = open_segment(path)?;
+    step(Step::Resize, path, || preallocate(&file, 0, size as u64))
+        .map_err(|error| StoreError::io(path, error))
+}
+
 /// Gives a range of a file disk blocks, so that writing its map cannot fail (D24).
 ///
 /// What the range holds stays. File systems without `fallocate` get it written again in small
@@ -185,6 +194,14 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     let renamed = step(Step::Rename(to), from, || fs::rename(from, to));
     renamed.map_err(|error| StoreError::io(to, error))
+}
+
+/// Exchanges two directories, in one step that a crash cannot divide.
+pub(crate) fn exchange(one: &Path, other: &Path) -> Result<(), StoreError> {
+    let exchanged = step(Step::Exchange(other), one, || {
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(io::Error::from)
+    });
+    exchanged.map_err(|error| StoreError::io(other, error))
 }
 
 /// Makes everything on the file system of `dir` durable.

@@ -14,7 +14,9 @@ mod batch;
 pub mod bench;
 mod checked_text;
 mod checkpoint;
+mod cold;
 mod config;
+mod confirmed;
 mod cursor;
 mod directory;
 mod epoch_file;
@@ -38,9 +40,12 @@ mod queue_layout;
 mod queue_places;
 mod queue_rebuild;
 mod read;
+mod rebuild;
 mod record;
 mod recovery;
 mod retention;
+mod scan;
+mod slices;
 mod store;
 mod stored_queue;
 #[allow(unsafe_code, reason = "the only place for it")]
@@ -48,9 +53,10 @@ mod sys;
 mod table;
 mod truncation;
 mod walk;
+mod write_back;
 mod writer;
 
-pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
 pub use index::IndexStatus;
@@ -59,9 +65,11 @@ pub use message::{
     ReadOutcome, ReadStatus, Traffic,
 };
 pub use properties::{find_property, java_hash, property_entries};
+pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
 pub use record::{RecordDamage, RecordView};
 pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};
+pub use slices::RecordSlices;
 pub use store::Store;
 pub use walk::LogDamage;
 pub use writer::Writer;

@@ -212,6 +212,7 @@ impl SharedQueue {
 #[derive(Debug)]
 pub(crate) struct QueueWriter {
     shared: Arc<SharedQueue>,
+    layout: Layout,
     files: Vec<QueueTail>,
     end_offset: u64,
 }
@@ -262,6 +263,7 @@ impl QueueWriter {
             .collect();
         Self {
             shared: Arc::new(shared),
+            layout,
             files,
             end_offset,
         }
@@ -269,6 +271,10 @@ impl QueueWriter {
 
     pub(crate) fn shared(&self) -> &Arc<SharedQueue> {
         &self.shared
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
     }
 
     pub(crate) fn end_offset(&self) -> u64 {
@@ -280,7 +286,10 @@ impl QueueWriter {
     pub(crate) fn reserve(&mut self, count: u64) -> Result<(), StoreError> {
         if let Some(file) = self.files.first() {
             let position = file.map.position() as u64;
-            if position + count * self.shared.layout.entry_bytes() <= file.allocated {
+            let layout = self.layout;
+            if position + count * layout.entry_bytes() <= file.allocated {
+                // Among many queues, none of it is in a cache; until the push it comes.
+                file.map.prefetch(0, layout.entry_size());
                 return Ok(());
             }
         }
@@ -326,7 +335,7 @@ impl QueueWriter {
 
     /// As [`Self::push`], for a batch queue.
     pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
-        let layout = self.shared.layout;
+        let layout = self.layout;
         let file = &mut self.files[0];
         layout.encode(&mut file.map.tail()[..layout.entry_size()], placed);
         self.publish(layout.entry_size(), placed.end_offset())

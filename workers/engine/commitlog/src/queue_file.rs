@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{create_dir, create_segment, open_segment, preallocate, segment_name};
+use crate::files::{
+    create_dir, create_segment, open_segment, preallocate, remove_file, segment_name,
+};
 use crate::sys::ExclusiveMap;
 
 /// Disk blocks are given to a queue file in slices, or 10 000 idle queues would hold 60 GB.
@@ -21,10 +23,14 @@ pub(crate) fn create_file(
     let path = dir.join(segment_name(base));
     let allocated = slice_end(end, file_size);
     let file = create_segment(&path, file_size, allocated)?;
-    let map = ExclusiveMap::new(&file)
-        .and_then(|map| map.advise_random().map(|()| map))
-        .map_err(|error| StoreError::io(&path, error))?;
-    Ok((map, allocated))
+    match ExclusiveMap::new(&file).and_then(|map| map.advise_random().map(|()| map)) {
+        Ok(map) => Ok((map, allocated)),
+        Err(error) => {
+            // It would be in the way of the next attempt.
+            remove_file(&path)?;
+            Err(StoreError::io(&path, error))
+        }
+    }
 }
 
 /// Gives the file at `base` disk blocks from `allocated` to `end`; returns how far they reach.

@@ -21,7 +21,7 @@ use crate::table::{QueueHomes, QueueTable, SCHEDULE_TOPIC};
 
 mod rebuilding;
 
-use rebuilding::Rebuilding;
+use rebuilding::{Rebuilding, Topic};
 
 /// Last offset whose place in the queue's files is a signed 64-bit integer.
 const OFFSET_MAX: u64 = i64::MAX as u64 / BATCH_ENTRY_SIZE as u64 - 1;
@@ -40,51 +40,46 @@ pub(crate) struct QueueRebuild {
     report: RecoveryReport,
 }
 
-/// The queues of a topic, by queue id.
-#[derive(Debug)]
-struct Topic {
-    layout: Layout,
-    /// Its layout is that of the directory its queues lie in, whatever its records are.
-    is_stored: bool,
-    slots: Vec<Option<Rebuilding>>,
-}
-
 impl QueueRebuild {
-    /// Loads every queue of the store.
-    pub(crate) fn load(
-        config: &StoreConfig,
-        directory: &StoreDirectory,
-        is_clean: bool,
-    ) -> Result<Self, StoreError> {
-        let homes = QueueHomes {
-            plain: (directory.consume_queues(), config.queue_file_size_bytes),
-            batch: (directory.batch_queues(), config.batch_queue_file_size_bytes),
-        };
-        let by_length = config.message_version_by_topic_length;
-        let mut rebuild = Self {
-            table: QueueTable::new(homes.clone(), by_length),
+    /// No queue yet; those of the records to come are made in `homes`.
+    pub(crate) fn empty(config: &StoreConfig, homes: QueueHomes) -> Self {
+        Self {
+            table: QueueTable::new(homes, config.message_version_by_topic_length),
             delay_levels_ms: config.delay_levels_ms.clone(),
             makes_light_queues: config.multi_dispatch_enabled,
             topics: AHashMap::new(),
             is_from_oldest: false,
             has_new_layout: false,
             report: RecoveryReport::default(),
-        };
-        for layout in [Layout::Plain, Layout::Batch] {
-            for (topic, queue_id) in list_queues(homes.dir(layout))? {
-                let Some(index) = rebuild.queue_index(&topic, queue_id) else {
-                    continue;
-                };
+        }
+    }
+
+    /// As [`Self::empty`]; the queues get the layouts of those in `stored`, and light queues that
+    /// are there are made anew in any case.
+    pub(crate) fn beside(
+        config: &StoreConfig,
+        homes: QueueHomes,
+        stored: &QueueHomes,
+    ) -> Result<Self, StoreError> {
+        let mut rebuild = Self::empty(config, homes);
+        for (topic, _, layout) in list_by_layout(stored)? {
+            let topic = rebuild.topics.entry(topic);
+            topic.or_insert_with(|| Topic::new(layout)).is_stored = true;
+        }
+        Ok(rebuild)
+    }
+
+    /// Loads every queue of the store.
+    pub(crate) fn load(
+        config: &StoreConfig,
+        directory: &StoreDirectory,
+        is_clean: bool,
+    ) -> Result<Self, StoreError> {
+        let homes = directory.queue_homes(config);
+        let mut rebuild = Self::empty(config, homes.clone());
+        for (topic, queue_id, layout) in list_by_layout(&homes)? {
+            if let Some(index) = rebuild.queue_index(&topic, queue_id) {
                 let path = homes.queue_dir(layout, &topic, queue_id);
-                let known = rebuild.topics.get(&topic);
-                if known.is_some_and(|known| known.layout != layout) {
-                    let reason = "the topic has plain queues as well; remove those that do not fit \
-                                  its attribute queue.type, stock starts with neither";
-                    return Err(StoreError::UnexpectedFile {
-                        path,
-                        reason: reason.into(),
-                    });
-                }
                 let queue = StoredQueue::load(path, layout, homes.file_size(layout), is_clean)?;
                 rebuild.insert(&topic, index, queue);
             }
@@ -304,10 +299,17 @@ impl QueueRebuild {
         slots.get_mut(index)?.as_mut()
     }
 
-    /// Whether some queue cannot be completed from the records of this pass.
-    pub(crate) fn needs_older_records(&mut self) -> bool {
+    /// Whether some queue must be filled anew.
+    pub(crate) fn is_any_broken(&mut self) -> bool {
+        self.all().any(|slot| slot.is_broken)
+    }
+
+    /// Whether some queue cannot be completed from the records of this pass. Entries that point
+    /// behind `dropped_from` and belong to no record will be dropped.
+    pub(crate) fn needs_older_records(&mut self, dropped_from: u64) -> bool {
         let mut needed = false;
         for slot in self.all() {
+            slot.is_broken |= slot.has_lost_entries(dropped_from);
             // Having passed over a record was right if the queue's own last record came later.
             let is_younger = slot.confirmed_end == Some(slot.queue.end_offset());
             slot.is_broken |= slot.has_passed_over && !is_younger;
@@ -357,16 +359,22 @@ impl QueueRebuild {
     }
 }
 
-impl Topic {
-    fn new(layout: Layout) -> Self {
-        Self {
-            layout,
-            is_stored: false,
-            slots: Vec::new(),
+/// Topic, id and layout of every queue with a directory.
+fn list_by_layout(homes: &QueueHomes) -> Result<Vec<(String, i32, Layout)>, StoreError> {
+    let mut layouts: AHashMap<String, Layout> = AHashMap::new();
+    let mut queues = Vec::new();
+    for layout in [Layout::Plain, Layout::Batch] {
+        for (topic, queue_id) in list_queues(homes.dir(layout))? {
+            if *layouts.entry(topic.clone()).or_insert(layout) != layout {
+                let reason = "the topic has plain queues as well; remove those that do not fit \
+                              its attribute queue.type, stock starts with neither";
+                return Err(StoreError::UnexpectedFile {
+                    path: homes.queue_dir(layout, &topic, queue_id),
+                    reason: reason.into(),
+                });
+            }
+            queues.push((topic, queue_id, layout));
         }
     }
-
-    fn queues(&self) -> impl Iterator<Item = &Rebuilding> {
-        self.slots.iter().flatten()
-    }
+    Ok(queues)
 }

@@ -15,7 +15,9 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memmap2::{Advice, MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
+
+const CACHE_LINE_BYTES: usize = 64;
 
 #[derive(Debug)]
 struct SharedMap {
@@ -101,7 +103,25 @@ impl MapWriter {
         }
     }
 
+    /// Has the processor fetch the memory of the `length` bytes from `from` bytes behind the
+    /// position, or of what the map has of them: writing them later then waits for it less.
+    #[inline]
+    pub(crate) fn prefetch(&self, from: usize, length: usize) {
+        let begin = self.position.saturating_add(from);
+        let end = begin.saturating_add(length).min(self.shared.raw.len());
+        for at in (begin..end).step_by(CACHE_LINE_BYTES) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `at` is within the mapping, and a prefetch has no effect but on caches.
+            unsafe {
+                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(
+                    self.shared.raw.as_ptr().add(at).cast(),
+                );
+            }
+        }
+    }
+
     /// Makes the next `length` bytes readable; they never change again.
+    #[inline]
     pub(crate) fn publish(&mut self, length: usize) {
         assert!(length <= self.remaining(), "published beyond the map");
         self.position += length;
@@ -150,11 +170,60 @@ impl MapReader {
         let _ = self.shared.raw.advise(advice);
     }
 
+    /// How many bytes from `at` on are in memory without a gap, up to `length` of them.
+    pub(crate) fn resident_bytes(&self, at: usize, length: usize) -> io::Result<usize> {
+        assert!(at <= self.size(), "a position beyond the map");
+        let length = length.min(self.size() - at);
+        // SAFETY: a question about the system, which takes no pointer.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) })
+            .map_err(|_| io::Error::last_os_error())?;
+        let lead = at % page;
+        let mut pages = vec![0_u8; (lead + length).div_ceil(page)];
+        // SAFETY: the start is a page of a live mapping, the length ends inside its last page, and
+        // the answer is one byte for each page.
+        let answer = unsafe {
+            let start = self.shared.raw.as_ptr().add(at - lead);
+            libc::mincore(start.cast_mut().cast(), lead + length, pages.as_mut_ptr())
+        };
+        if answer != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let count = pages.iter().take_while(|page| **page & 1 == 1).count();
+        Ok((count * page).saturating_sub(lead).min(length))
+    }
+
+    /// Takes the pages of a range out of this map; the next look at one brings it back.
+    ///
+    /// Mapped pages stay in memory whatever the kernel is told about their file.
+    pub(crate) fn unmap_pages(&self, from: usize, to: usize) -> io::Result<()> {
+        // SAFETY: the map is shared with its file, so that no content is lost: whoever reads such
+        // a page, now or later, gets the same bytes from the page cache or the disk.
+        unsafe {
+            self.shared
+                .raw
+                .unchecked_advise_range(UncheckedAdvice::DontNeed, from, to - from)
+        }
+    }
+
     /// Makes the pages of a range present and writable without changing their content.
     pub(crate) fn populate(&self, from: usize, to: usize) -> io::Result<()> {
         self.shared
             .raw
             .advise_range(Advice::PopulateWrite, from, to - from)
+    }
+}
+
+/// Starts to write changed pages of a range of a file to the disk, and does not wait for it.
+///
+/// What goes wrong later is told by the next flush of the range through any map of the file.
+pub(crate) fn start_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
+    let offset = |at: usize| libc::off64_t::try_from(at).map_err(io::Error::other);
+    let (from, size) = (offset(from)?, offset(to - from)?);
+    let flags = libc::SYNC_FILE_RANGE_WRITE;
+    // SAFETY: the descriptor is open for the life of `file`, and no memory is handed over.
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), from, size, flags) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

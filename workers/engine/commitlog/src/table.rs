@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ahash::{AHashMap, RandomState};
-use hashbrown::HashMap;
-use hashbrown::hash_map::EntryRef;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use parking_lot::RwLock;
 
 use crate::error::{AppendError, StoreError};
 use crate::files::remove_dir;
-use crate::message::{QUEUE_ID_MAX, Traffic};
+use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_layout::{Layout, Placed};
 use crate::queue_places::LIGHT_PREFIX;
@@ -38,6 +38,17 @@ impl SharedQueues {
             .get(topic)?
             .get(usize::try_from(queue_id).ok()?)?
             .clone()
+    }
+
+    /// Every queue with its readable range, by topic and id.
+    pub(crate) fn ranges(&self) -> Vec<QueueRange> {
+        let range = |(topic, queue_id, queue): (Arc<str>, i32, Arc<SharedQueue>)| QueueRange {
+            topic: topic.to_string(),
+            queue_id,
+            min_offset: queue.min_offset(),
+            max_offset: queue.max_offset(),
+        };
+        self.list().into_iter().map(range).collect()
     }
 
     /// Every queue, ordered by topic and id.
@@ -102,7 +113,10 @@ impl QueueHomes {
 pub(crate) struct QueueTable {
     homes: QueueHomes,
     version_by_length: bool,
-    topics: HashMap<Arc<str>, TopicWriter, RandomState>,
+    topics: HashTable<TopicWriter>,
+    hasher: RandomState,
+    /// Bucket of the topic opened last: the next message is often of the same topic.
+    last: usize,
     shared: Arc<SharedQueues>,
     dirty: Vec<Arc<SharedQueue>>,
 }
@@ -116,12 +130,21 @@ pub(crate) struct OpenTopic<'a> {
     dirty: &'a mut Vec<Arc<SharedQueue>>,
 }
 
+/// A queue with room for what will be pushed.
+#[derive(Debug)]
+pub(crate) struct OpenQueue<'a> {
+    writer: &'a mut QueueWriter,
+    dirty: &'a mut Vec<Arc<SharedQueue>>,
+}
+
 impl QueueTable {
     pub(crate) fn new(homes: QueueHomes, version_by_length: bool) -> Self {
         Self {
             homes,
             version_by_length,
-            topics: HashMap::default(),
+            topics: HashTable::new(),
+            hasher: RandomState::default(),
+            last: 0,
             shared: Arc::default(),
             dirty: Vec::new(),
         }
@@ -134,11 +157,12 @@ impl QueueTable {
     /// The topic of a message, made on its first use.
     #[inline]
     pub(crate) fn open_topic(&mut self, name: &str) -> Result<OpenTopic<'_>, AppendError> {
-        let topic = match self.topics.entry_ref(name) {
-            EntryRef::Occupied(known) => known.into_mut(),
-            EntryRef::Vacant(place) => {
-                place.insert(TopicWriter::new(name, self.version_by_length)?)
-            }
+        let last = self.topics.get_bucket(self.last);
+        if last.is_none_or(|topic| *topic.name != *name) {
+            self.last = self.bucket(name)?;
+        }
+        let Some(topic) = self.topics.get_bucket_mut(self.last) else {
+            return Err(AppendError::IllegalTopic);
         };
         Ok(OpenTopic {
             topic,
@@ -146,6 +170,23 @@ impl QueueTable {
             shared: &self.shared,
             dirty: &mut self.dirty,
         })
+    }
+
+    /// Where the topic is in the table, made on its first use.
+    #[inline(never)]
+    fn bucket(&mut self, name: &str) -> Result<usize, AppendError> {
+        let hash = |topic: &TopicWriter| self.hasher.hash_one(&*topic.name);
+        let is_named = |topic: &TopicWriter| *topic.name == *name;
+        match self
+            .topics
+            .entry(self.hasher.hash_one(name), is_named, hash)
+        {
+            Entry::Occupied(known) => Ok(known.bucket_index()),
+            Entry::Vacant(place) => {
+                let topic = TopicWriter::new(name, self.version_by_length)?;
+                Ok(place.insert(topic).bucket_index())
+            }
+        }
     }
 
     /// Adds a queue that was read from disk; one with an impossible name is left alone.
@@ -168,8 +209,8 @@ impl QueueTable {
 
     /// Goes on counting where the table of the same store before a truncation stopped.
     pub(crate) fn adopt_traffic(&mut self, before: &Self) {
-        for (name, counted) in &before.topics {
-            if let Ok(open) = self.open_topic(name) {
+        for counted in &before.topics {
+            if let Ok(open) = self.open_topic(&counted.name) {
                 open.topic.traffic = counted.traffic;
             }
         }
@@ -182,7 +223,7 @@ impl QueueTable {
     pub(crate) fn traffic(&self) -> Vec<(String, Traffic)> {
         let moved = self
             .topics
-            .values()
+            .iter()
             .filter(|topic| topic.traffic.message_count > 0);
         let mut traffic: Vec<_> = moved
             .map(|topic| (topic.name.to_string(), topic.traffic))
@@ -193,9 +234,12 @@ impl QueueTable {
 
     /// Forgets a topic and removes its files; readers inside keep their maps until they leave.
     pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
-        if self.topics.remove(name).is_none() {
+        let hash = self.hasher.hash_one(name);
+        let known = self.topics.find_entry(hash, |topic| *topic.name == *name);
+        let Ok(known) = known else {
             return Ok(());
-        }
+        };
+        known.remove();
         self.shared.topics.write().remove(name);
         for layout in [Layout::Plain, Layout::Batch] {
             let dir = self.homes.dir(layout).join(name);
@@ -215,27 +259,30 @@ impl QueueTable {
 }
 
 impl OpenTopic<'_> {
-    /// Index of the queue, made on its first use, with room for `count` more entries.
+    /// The queue, made on its first use, with room for `count` more entries.
     #[inline]
-    pub(crate) fn reserve(&mut self, queue_id: i32, count: u64) -> Result<usize, AppendError> {
+    pub(crate) fn reserve(
+        &mut self,
+        queue_id: i32,
+        count: u64,
+    ) -> Result<OpenQueue<'_>, AppendError> {
         let index = queue_index(queue_id)?;
-        if self.topic.queues.get(index).is_none_or(Option::is_none) {
-            let layout = self.topic.layout;
-            let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-            let file_size = self.homes.file_size(layout);
-            self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
+        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
+            self.create(queue_id, index);
         }
-        if let Some(Some(queue)) = self.topic.queues.get_mut(index) {
-            queue.reserve(count)?;
-        }
-        Ok(index)
+        let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
+            return Err(AppendError::IllegalQueueId(queue_id));
+        };
+        writer.reserve(count)?;
+        let dirty = &mut *self.dirty;
+        Ok(OpenQueue { writer, dirty })
     }
 
-    /// Next offset of the queue at an index that [`Self::reserve`] returned.
+    /// Counts appended messages.
     #[inline]
-    pub(crate) fn end_offset(&self, index: usize) -> u64 {
-        let queue = self.topic.queues.get(index).and_then(Option::as_ref);
-        queue.map_or(0, QueueWriter::end_offset)
+    pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
+        self.topic.traffic.message_count += message_count;
+        self.topic.traffic.bytes += bytes as u64;
     }
 
     pub(crate) fn has_batch_queues(&self) -> bool {
@@ -250,19 +297,12 @@ impl OpenTopic<'_> {
         self.has_batch_queues()
     }
 
-    /// Appends an entry to the queue at an index that [`Self::reserve`] returned.
-    #[inline]
-    pub(crate) fn push(&mut self, index: usize, placed: &Placed) {
-        let Some(Some(queue)) = self.topic.queues.get_mut(index) else {
-            return;
-        };
-        let is_newly_dirty = match self.topic.layout {
-            Layout::Plain => queue.push(&placed.entry),
-            Layout::Batch => queue.push_batch(placed),
-        };
-        if is_newly_dirty {
-            self.dirty.push(Arc::clone(queue.shared()));
-        }
+    #[cold]
+    fn create(&mut self, queue_id: i32, index: usize) {
+        let layout = self.topic.layout;
+        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
+        let file_size = self.homes.file_size(layout);
+        self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
     }
 
     fn insert(&mut self, index: usize, queue: QueueWriter) {
@@ -276,6 +316,26 @@ impl OpenTopic<'_> {
             self.topic.queues.resize_with(index + 1, || None);
         }
         self.topic.queues[index] = Some(queue);
+    }
+}
+
+impl OpenQueue<'_> {
+    /// Offset of the next entry.
+    #[inline]
+    pub(crate) fn end_offset(&self) -> u64 {
+        self.writer.end_offset()
+    }
+
+    /// Appends an entry for which room was reserved.
+    #[inline]
+    pub(crate) fn push(&mut self, placed: &Placed) {
+        let is_newly_dirty = match self.writer.layout() {
+            Layout::Plain => self.writer.push(&placed.entry),
+            Layout::Batch => self.writer.push_batch(placed),
+        };
+        if is_newly_dirty {
+            self.dirty.push(Arc::clone(self.writer.shared()));
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::checked_text;
@@ -35,19 +36,22 @@ impl Truncation {
     /// Reads the journal; without one no truncation is under way.
     pub(crate) fn load(directory: &StoreDirectory) -> Result<Option<Self>, StoreError> {
         let path = directory.truncation();
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StoreError::io(path, error)),
-        };
-        let truncation = Self::decode(&bytes).map_err(|reason| StoreError::DamagedFile {
+        Self::inspect(&path)?.map_err(|reason| StoreError::DamagedFile {
             path,
             reason: format!(
                 "{reason}; a truncation was under way and nobody knows up to where, so copy the \
                  store anew from its master"
             ),
-        })?;
-        Ok(Some(truncation))
+        })
+    }
+
+    /// The journal at a path as [`Truncation::load`] takes it, or what is wrong with it.
+    pub(crate) fn inspect(path: &Path) -> Result<Result<Option<Self>, &'static str>, StoreError> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Self::decode(&bytes).map(Some)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Ok(None)),
+            Err(error) => Err(StoreError::io(path, error)),
+        }
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
@@ -95,13 +99,15 @@ impl Truncation {
         let path = directory.checkpoint();
         let found = Checkpoint::load(&path)?;
         let newest_ms = self.last_store_timestamp_ms;
-        CheckpointFile::open(path)?.write(Checkpoint {
+        let mut file = CheckpointFile::open(path)?;
+        file.write(Checkpoint {
             log_timestamp_ms: found.log_timestamp_ms.min(newest_ms),
             queue_timestamp_ms: found.queue_timestamp_ms.min(newest_ms),
             index_timestamp_ms: found.index_timestamp_ms.min(newest_ms),
             flushed_position: found.flushed_position.min(self.position),
             confirmed_position: found.confirmed_position.min(self.position),
-        })
+        })?;
+        file.sync()
     }
 
     /// Removes later segments, the last first, and clears the rest of the one that is cut.
@@ -153,7 +159,7 @@ impl Store {
         };
         self.flush_all()?;
         let done = self.begin_and_reopen(truncation);
-        done.inspect_err(|_| self.poison())
+        done.inspect_err(|error| self.poison(error))
     }
 
     fn begin_and_reopen(&mut self, truncation: Truncation) -> Result<(), StoreError> {
@@ -164,6 +170,11 @@ impl Store {
         let mut reopened = Self::recover(self.config.clone(), directory, self.opened_at_ms)?;
         let queues = &mut reopened.appender.get_mut().queues;
         queues.adopt_traffic(&self.appender.get_mut().queues);
+        let limit = self.log.read_limit();
+        if limit < u64::MAX {
+            let lowered = limit.min(truncation.position);
+            reopened.log.raise_read_limit(Some(lowered));
+        }
         *self = reopened;
         Ok(())
     }
@@ -183,7 +194,7 @@ impl Store {
         let (mut at, mut timestamp_ms) = (segment.base, 0);
         while at < position {
             let rest = segment.bytes_from(at).unwrap_or_default();
-            match check(rest, at) {
+            match check(rest, at, self.config.crc_property) {
                 Ok(Found::Record(record)) => {
                     at += record.bytes.len() as u64;
                     timestamp_ms = record.store_timestamp_ms;

@@ -5,17 +5,18 @@ use std::thread;
 use parking_lot::MutexGuard;
 
 use crate::batch::elements;
+use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::{find_property, tags_code};
 use crate::queue_layout::Placed;
 use crate::queue_places::INNER_COUNT;
 use crate::record::{
-    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Version, encode, encoded_size,
-    is_inner_batch, occupies_queue,
+    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, encode, encoded_size,
+    is_inner_batch, occupies_queue, without_crc_property,
 };
 use crate::store::{Appender, Store};
-use crate::table::OpenTopic;
+use crate::table::OpenQueue;
 
 mod inner_batch;
 
@@ -62,6 +63,24 @@ impl Writer<'_> {
                 "an inner batch is appended as one",
             ));
         }
+        if self.store.config.crc_property == CrcProperty::Off {
+            return self.append_with(message, Tail::Nothing, now_ms);
+        }
+        let properties = without_crc_property(message.properties);
+        let message = NewMessage {
+            properties: &properties,
+            ..*message
+        };
+        self.append_with(&message, Tail::crc_behind(&properties), now_ms)
+    }
+
+    #[inline]
+    fn append_with(
+        &mut self,
+        message: &NewMessage<'_>,
+        tail: Tail,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(message.topic)?;
@@ -71,34 +90,31 @@ impl Writer<'_> {
             ));
         }
         let version = open.topic.version;
-        let size = checked_size(message, version, config.message_body_size_max)?;
+        let size = checked_size(message, version, tail, config.message_body_size_max)?;
         check_unit(size, log.unit_size_max())?;
-        let index = if occupies_queue(message.sys_flag) {
+        let is_schedule = open.topic.is_schedule;
+        let queue = if occupies_queue(message.sys_flag) {
             Some(open.reserve(message.queue_id, 1)?)
         } else {
             None
         };
         let mut unit = log.reserve(size)?;
-        let queue_offset = index.map_or(0, |index| open.end_offset(index));
+        let queue_offset = queue.as_ref().map_or(0, OpenQueue::end_offset);
         let log_position = unit.position();
         let placement = Placement {
             queue_offset,
             log_position,
             store_timestamp_ms: now_ms,
         };
-        encode(unit.bytes(), message, version, &placement);
+        encode(unit.bytes(), message, version, &placement, tail);
         unit.commit(now_ms);
         let appended = appended(&placement, size);
-        if let Some(index) = index {
-            push(
-                &mut open,
-                index,
-                message,
-                (&appended, 1),
-                &config.delay_levels_ms,
-            );
+        if let Some(mut queue) = queue {
+            let levels = is_schedule.then_some(&*config.delay_levels_ms);
+            let tags_code = tags_code(message.properties, now_ms, levels);
+            push(&mut queue, tags_code, &appended, 1);
         }
-        count(&mut open, &appended, 1);
+        open.count(1, size);
         Ok(appended)
     }
 
@@ -126,31 +142,38 @@ impl Writer<'_> {
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(shared.topic)?;
         let version = open.topic.version;
-        let (total, messages) = plan_batch(shared, packed, version, config.message_body_size_max)?;
+        let (total, mut planned) = plan_batch(shared, packed, version, config)?;
         check_unit(total, log.unit_size_max())?;
-        let index = open.reserve(shared.queue_id, messages.len() as u64)?;
+        let levels = open.topic.is_schedule;
+        let levels = levels.then_some(&*config.delay_levels_ms);
+        let tail = batch_tail(config);
+        let mut queue = open.reserve(shared.queue_id, planned.len() as u64)?;
         let mut unit = log.reserve(total)?;
-        let first_offset = open.end_offset(index);
+        let first_offset = queue.end_offset();
         let (mut log_position, mut rest) = (unit.position(), unit.bytes());
         let first_new = appended.len();
-        for (queue_offset, (message, size)) in (first_offset..).zip(&messages) {
-            let (record, behind) = rest.split_at_mut(*size);
+        for (queue_offset, planned) in (first_offset..).zip(&mut planned) {
+            let (message, size) = (&planned.message, planned.size);
+            let (record, behind) = rest.split_at_mut(size);
             let placement = Placement {
                 queue_offset,
                 log_position,
                 store_timestamp_ms: now_ms,
             };
-            encode(record, message, version, &placement);
-            appended.push(self::appended(&placement, *size));
-            log_position += *size as u64;
+            encode(record, message, version, &placement, tail);
+            // What is stored counts: without a separator of their own, the property that follows
+            // becomes a part of the last one's value, as in stock.
+            let stored = &record[size - message.properties.len() - tail.size()..];
+            planned.tags_code = tags_code(stored, now_ms, levels);
+            appended.push(self::appended(&placement, size));
+            log_position += size as u64;
             rest = behind;
         }
         unit.commit(now_ms);
-        for ((message, _), appended) in messages.iter().zip(&appended[first_new..]) {
-            let levels = &config.delay_levels_ms;
-            push(&mut open, index, message, (appended, 1), levels);
-            count(&mut open, appended, 1);
+        for (planned, appended) in planned.iter().zip(&appended[first_new..]) {
+            push(&mut queue, planned.tags_code, appended, 1);
         }
+        open.count(planned.len() as u64, total);
         Ok(())
     }
 }
@@ -158,20 +181,37 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.store.poison();
+            self.store.poison("a thread panicked while it appended");
         }
     }
 }
 
-/// A batch's messages with the sizes of their records, and the sum of these.
-type Plan<'a> = (usize, Vec<(NewMessage<'a>, usize)>);
+/// One message of a batch.
+struct Planned<'a> {
+    message: NewMessage<'a>,
+    /// Of its record.
+    size: usize,
+    tags_code: i64,
+}
 
+/// The tail of a batch's records: stock adds no separator before it.
+fn batch_tail(config: &StoreConfig) -> Tail {
+    match config.crc_property {
+        CrcProperty::Off => Tail::Nothing,
+        CrcProperty::Verified | CrcProperty::Required => Tail::Crc {
+            is_separated: false,
+        },
+    }
+}
+
+/// The messages of a batch, and how long their records are together.
 fn plan_batch<'a>(
     shared: &NewMessage<'a>,
     packed: &'a [u8],
     version: Version,
-    body_size_max: usize,
-) -> Result<Plan<'a>, AppendError> {
+    config: &StoreConfig,
+) -> Result<(usize, Vec<Planned<'a>>), AppendError> {
+    let body_size_max = config.message_body_size_max;
     if packed.is_empty() {
         return Err(AppendError::MalformedBatch("it holds no message"));
     }
@@ -192,9 +232,13 @@ fn plan_batch<'a>(
             prepared_transaction_offset: 0,
             ..*shared
         };
-        let size = checked_size(&message, version, body_size_max)?;
+        let size = checked_size(&message, version, batch_tail(config), body_size_max)?;
         total += size;
-        messages.push((message, size));
+        messages.push(Planned {
+            message,
+            size,
+            tags_code: 0,
+        });
     }
     Ok((total, messages))
 }
@@ -203,6 +247,7 @@ fn plan_batch<'a>(
 fn checked_size(
     message: &NewMessage<'_>,
     version: Version,
+    tail: Tail,
     body_size_max: usize,
 ) -> Result<usize, AppendError> {
     if message.body.len() > body_size_max {
@@ -212,10 +257,11 @@ fn checked_size(
             limit: body_size_max,
         });
     }
-    if message.properties.len() > PROPERTIES_SIZE_MAX {
-        return Err(AppendError::PropertiesTooLarge(message.properties.len()));
+    let properties_size = message.properties.len() + tail.size();
+    if properties_size > PROPERTIES_SIZE_MAX {
+        return Err(AppendError::PropertiesTooLarge(properties_size));
     }
-    let size = encoded_size(message, version);
+    let size = encoded_size(message, version, tail);
     let limit = body_size_max + RECORD_ALLOWANCE;
     if size > limit {
         return Err(AppendError::MessageTooLarge { size, limit });
@@ -243,29 +289,16 @@ fn appended(placement: &Placement, size: usize) -> Appended {
 }
 
 #[inline]
-fn push(
-    open: &mut OpenTopic<'_>,
-    index: usize,
-    message: &NewMessage<'_>,
-    (appended, count): (&Appended, u16),
-    delay_levels_ms: &[i64],
-) {
-    let levels = open.topic.is_schedule.then_some(delay_levels_ms);
+fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended, count: u16) {
     let entry = QueueEntry {
         log_position: appended.log_position,
         size: appended.size,
-        tags_code: tags_code(message.properties, appended.store_timestamp_ms, levels),
+        tags_code,
     };
-    let placed = Placed {
+    queue.push(&Placed {
         entry,
         offset: appended.queue_offset,
         count,
         store_timestamp_ms: appended.store_timestamp_ms,
-    };
-    open.push(index, &placed);
-}
-
-fn count(open: &mut OpenTopic<'_>, appended: &Appended, message_count: u16) {
-    open.topic.traffic.message_count += u64::from(message_count);
-    open.topic.traffic.bytes += u64::from(appended.size);
+    });
 }

@@ -1,9 +1,18 @@
-//! One queue during recovery, and what a record of the log makes of it.
+//! A topic and one queue during recovery, and what a record of the log makes of it.
 
 use crate::error::StoreError;
 use crate::queue_layout::{Layout, Placed};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
+
+/// The queues of a topic, by queue id.
+#[derive(Debug)]
+pub(super) struct Topic {
+    pub(super) layout: Layout,
+    /// Its layout is that of the directory its queues lie in, whatever its records are.
+    pub(super) is_stored: bool,
+    pub(super) slots: Vec<Option<Rebuilding>>,
+}
 
 /// One queue while the log is walked.
 #[derive(Debug)]
@@ -19,6 +28,20 @@ pub(super) struct Rebuilding {
     pub(super) offsets_missing: u64,
 }
 
+impl Topic {
+    pub(super) fn new(layout: Layout) -> Self {
+        Self {
+            layout,
+            is_stored: false,
+            slots: Vec::new(),
+        }
+    }
+
+    pub(super) fn queues(&self) -> impl Iterator<Item = &Rebuilding> {
+        self.slots.iter().flatten()
+    }
+}
+
 impl Rebuilding {
     pub(super) fn new(queue: StoredQueue) -> Self {
         Self {
@@ -29,6 +52,14 @@ impl Rebuilding {
             entries_added: 0,
             offsets_missing: 0,
         }
+    }
+
+    /// Whether the queue loses entries at its end, and the pass met none of its records: a crash
+    /// may have torn them, or they stood for older records and are damaged.
+    pub(super) fn has_lost_entries(&self, dropped_from: u64) -> bool {
+        let last = self.queue.last_entry();
+        let is_stray = last.is_some_and(|last| last.log_position >= dropped_from);
+        self.confirmed_end.is_none() && (is_stray || self.queue.is_cut_short())
     }
 
     /// Whether the log has room for all records between the queue's last one and this one.

@@ -1,12 +1,17 @@
 //! Appending inner batches: one record for all messages of a packed batch (storage-and-ha.md 2.11).
 
-use super::{Writer, appended, check_unit, checked_size, count, push};
+use std::borrow::Cow;
+
+use super::{Writer, appended, check_unit, checked_size, push};
 use crate::batch::elements;
+use crate::config::CrcProperty;
 use crate::error::AppendError;
 use crate::message::{Appended, NewMessage};
-use crate::properties::property_entries;
+use crate::properties::{property_entries, tags_code};
 use crate::queue_places::{INNER_BATCH_COUNT_MAX, INNER_COUNT, INNER_OFFSET};
-use crate::record::{INNER_BATCH_FLAGS, Placement, TRANSACTION_TYPE, encode};
+use crate::record::{
+    INNER_BATCH_FLAGS, Placement, TRANSACTION_TYPE, Tail, encode, without_crc_property,
+};
 use crate::store::Appender;
 
 impl Writer<'_> {
@@ -35,24 +40,35 @@ impl Writer<'_> {
         let mut open = queues.open_topic(shared.topic)?;
         let version = open.topic.version;
         let body_size_max = config.message_body_size_max;
+        let is_schedule = open.topic.is_schedule;
+        let (given_properties, tail) = match config.crc_property {
+            CrcProperty::Off => (Cow::Borrowed(shared.properties), Tail::Nothing),
+            // The properties of an inner batch end in a separator.
+            CrcProperty::Verified | CrcProperty::Required => {
+                let is_separated = false;
+                let properties = without_crc_property(shared.properties);
+                (properties, Tail::Crc { is_separated })
+            }
+        };
         // Before the first queue of the topic is made; what is added below is a few bytes.
         let given = NewMessage {
             body: packed,
+            properties: &given_properties,
             ..*shared
         };
-        checked_size(&given, version, body_size_max)?;
+        checked_size(&given, version, tail, body_size_max)?;
         if !open.admits_inner_batches() {
             return Err(AppendError::NoBatchTopic);
         }
-        let index = open.reserve(shared.queue_id, 1)?;
-        let queue_offset = open.end_offset(index);
-        let properties = with_place(shared.properties, message_count, queue_offset);
+        let mut queue = open.reserve(shared.queue_id, 1)?;
+        let queue_offset = queue.end_offset();
+        let properties = with_place(&given_properties, message_count, queue_offset);
         let message = NewMessage {
             sys_flag: shared.sys_flag | INNER_BATCH_FLAGS,
             properties: &properties,
             ..given
         };
-        let size = checked_size(&message, version, body_size_max)?;
+        let size = checked_size(&message, version, tail, body_size_max)?;
         check_unit(size, log.unit_size_max())?;
         let mut unit = log.reserve(size)?;
         let placement = Placement {
@@ -60,18 +76,13 @@ impl Writer<'_> {
             log_position: unit.position(),
             store_timestamp_ms: now_ms,
         };
-        encode(unit.bytes(), &message, version, &placement);
+        encode(unit.bytes(), &message, version, &placement, tail);
         unit.commit(now_ms);
         let appended = appended(&placement, size);
-        let levels = &config.delay_levels_ms;
-        push(
-            &mut open,
-            index,
-            &message,
-            (&appended, message_count),
-            levels,
-        );
-        count(&mut open, &appended, message_count);
+        let levels = is_schedule.then_some(&*config.delay_levels_ms);
+        let tags_code = tags_code(&properties, now_ms, levels);
+        push(&mut queue, tags_code, &appended, message_count);
+        open.count(u64::from(message_count), size);
         Ok(appended)
     }
 }
