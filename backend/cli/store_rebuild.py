@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -83,22 +83,7 @@ def rebuild(
     _note_what_stays(paths, findings)
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
-        work = Rebuild(
-            str(paths.root),
-            commit_log_path=str(paths.commit_log),
-            queues="queues" in parts,
-            index="index" in parts,
-            delay_levels_ms=levels,
-            queue_file_size_bytes=store_files.queue_file_size(paths.queues, QUEUE_FILE_SIZE),
-            batch_queue_file_size_bytes=store_files.queue_file_size(
-                paths.batch_queues, BATCH_QUEUE_FILE_SIZE
-            ),
-            # All of them, if the broker made any.
-            multi_dispatch_enabled=any(paths.queues.glob("%LMQ%*")),
-            index_slot_count=index_slots,
-            index_entry_count=index_entries,
-            utc_offset_s=time.localtime().tm_gmtoff,
-        )
+        work = _begin(paths, parts, levels, index_slots, index_entries)
         rebuilt = _carry_out(work, old_suffix)
     except StoreError as error:
         raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
@@ -148,6 +133,31 @@ def _note_what_stays(paths: StorePaths, findings: Iterable[Finding]) -> None:
         if found.kind in store_findings.NOT_REBUILT:
             next_step = store_findings.words_of(found, paths).next_step
             print_note(f"not mended by this: {found.file}: {found.text}\n  next: {next_step}")
+
+
+def _begin(
+    paths: StorePaths,
+    parts: Sequence[Part],
+    delay_levels_ms: list[int] | None,
+    index_slots: int,
+    index_entries: int,
+) -> Rebuild:
+    return Rebuild(
+        str(paths.root),
+        commit_log_path=str(paths.commit_log),
+        queues="queues" in parts,
+        index="index" in parts,
+        delay_levels_ms=delay_levels_ms,
+        queue_file_size_bytes=store_files.queue_file_size(paths.queues, QUEUE_FILE_SIZE),
+        batch_queue_file_size_bytes=store_files.queue_file_size(
+            paths.batch_queues, BATCH_QUEUE_FILE_SIZE
+        ),
+        # All of them, if the broker made any.
+        multi_dispatch_enabled=any(paths.queues.glob("%LMQ%*")),
+        index_slot_count=index_slots,
+        index_entry_count=index_entries,
+        utc_offset_s=time.localtime().tm_gmtoff,
+    )
 
 
 def _carry_out(work: Rebuild, old_suffix: str | None) -> Rebuilt:

@@ -285,6 +285,7 @@ impl OpenTopic<'_> {
         self.topic.traffic.bytes += bytes as u64;
     }
 
+    #[inline]
     pub(crate) fn has_batch_queues(&self) -> bool {
         self.topic.layout == Layout::Batch
     }
@@ -381,3 +382,6 @@ fn queue_index(queue_id: i32) -> Result<usize, AppendError> {
         .filter(|_| queue_id <= QUEUE_ID_MAX)
         .ok_or(AppendError::IllegalQueueId(queue_id))
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 use regent_commitlog::{QueueRead, ReadStatus, Retention, Store, StoreError, find_property};
-use support::batches::{
-    ENTRY_SIZE, EVERYTHING, append_inner, append_plain, config, open, queue_files,
-};
-use support::{NOW_MS, SEGMENT_SIZE, crash, split, tempdir};
+use support::batches::{ENTRY_SIZE, EVERYTHING, append_inner, append_plain, queue_files};
+use support::{NOW_MS, SEGMENT_SIZE, config, crash, open, split, tempdir};
 
 /// Offset, message count and body of each record of a queue, read in pages of a few messages.
 fn records(store: &Store, queue_id: i32) -> Vec<(u64, usize, Vec<u8>)> {

@@ -6,10 +6,8 @@ mod support;
 use std::path::Path;
 
 use regent_commitlog::{AppendError, Appended, Boundary, NewMessage, QueueRead, RecordView, Store};
-use support::batches::{
-    ENTRY_SIZE, EVERYTHING, append_inner, append_plain, open, packed, queue_files,
-};
-use support::{NOW_MS, split, tempdir};
+use support::batches::{ENTRY_SIZE, EVERYTHING, append_inner, append_plain, packed, queue_files};
+use support::{NOW_MS, open, split, tempdir};
 
 #[test]
 fn an_inner_batch_is_one_record_that_takes_up_an_offset_for_each_message() {

@@ -9,6 +9,7 @@ use regent_commitlog::failpoint::{Event, Hook, watch};
 use regent_commitlog::inspect::Survey;
 use regent_commitlog::{Rebuild, RebuildParts, StoreError};
 
+use crate::support::batches::{EVERYTHING, append_inner};
 use crate::support::index::{Filler, build, config, open};
 use crate::support::{NOW_MS, contents, crash};
 use crate::tempdir;
@@ -28,6 +29,9 @@ fn filled(dir: &Path) -> Filler {
     let store = open(dir);
     let mut filler = Filler::new(21);
     filler.append(&store, 24);
+    for bodies in [&[&b"one"[..], b"two"][..], &[b"three"]] {
+        append_inner(&store, 0, bodies, NOW_MS);
+    }
     build(&store);
     store.close().unwrap();
     filler
@@ -44,6 +48,10 @@ fn assert_works(dir: &Path, filler: &mut Filler, what: &str) {
     );
     let store = open(dir);
     assert!(store.recovery().was_clean, "{what}");
+    assert_eq!(store.queue_offsets("batches", 0), Some((0, 3)), "{what}");
+    let mut records = Vec::new();
+    let read = store.read_queue("batches", 0, &EVERYTHING, &mut records);
+    assert_eq!(read.unwrap().count, 3, "{what}");
     build(&store);
     filler.check_searches(&store);
 }

@@ -3,29 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use regent_commitlog::{Appended, NewMessage, QueueRead, Store, StoreConfig};
+use regent_commitlog::{Appended, NewMessage, QueueRead, Store};
 
-use super::{NOW_MS, element};
+use super::element;
 
 pub const ENTRY_SIZE: usize = 46;
 /// Four entries to a file.
-const FILE_SIZE: u64 = 4 * ENTRY_SIZE as u64;
+pub const FILE_SIZE: u64 = 4 * ENTRY_SIZE as u64;
 pub const EVERYTHING: QueueRead<'static> = QueueRead {
     offset: 0,
     count_max: 1_000,
     bytes_max: 1 << 20,
     filter: None,
 };
-
-pub fn config(dir: &Path) -> StoreConfig {
-    let mut config = super::config(dir);
-    config.batch_queue_file_size_bytes = FILE_SIZE;
-    config
-}
-
-pub fn open(dir: &Path) -> Store {
-    Store::open(config(dir), NOW_MS).unwrap()
-}
 
 pub fn packed(bodies: &[&[u8]]) -> Vec<u8> {
     bodies.iter().flat_map(|body| element(body, b"")).collect()
