@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use regent_commitlog::failpoint::{Event, Hook, watch};
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{Rebuild, RebuildParts, StoreError};
+use regent_commitlog::{NewMessage, Rebuild, RebuildParts, StoreError};
 
-use crate::support::batches::{EVERYTHING, append_inner};
+use crate::support::batches::{EVERYTHING, packed};
 use crate::support::index::{Filler, build, config, open};
 use crate::support::{NOW_MS, contents, crash};
 use crate::tempdir;
@@ -27,11 +27,15 @@ fn rebuild(dir: &Path) -> Result<(), StoreError> {
 /// A closed, indexed store whose queues and index are to be made anew: one of each is wrong.
 fn filled(dir: &Path) -> Filler {
     let store = open(dir);
+    // Without keys, of which the filler would not know.
+    let batches = NewMessage::new("batches", 0, b"");
+    for bodies in [&[&b"one"[..], b"two"][..], &[b"three"]] {
+        let mut writer = store.writer().unwrap();
+        let appended = writer.append_inner_batch(&batches, &packed(bodies), NOW_MS);
+        appended.unwrap();
+    }
     let mut filler = Filler::new(21);
     filler.append(&store, 24);
-    for bodies in [&[&b"one"[..], b"two"][..], &[b"three"]] {
-        append_inner(&store, 0, bodies, NOW_MS);
-    }
     build(&store);
     store.close().unwrap();
     filler
