@@ -114,9 +114,13 @@ impl SharedQueue {
     /// Place of the byte behind the last entry.
     pub(crate) fn end_bytes(&self) -> u64 {
         let segments = self.segments.read();
-        segments
-            .last()
-            .map_or(0, |last| last.base + last.map.bytes().len() as u64)
+        let first = segments.first().map_or(0, |first| first.base);
+        // The last file may have been made for entries to come while the one before has room.
+        let mut ends = segments.iter().rev().filter_map(|segment| {
+            let size = segment.map.bytes().len() as u64;
+            (size > 0).then_some(segment.base + size)
+        });
+        ends.next().unwrap_or(first)
     }
 
     /// The queue offset that the entry with a number begins at, or would begin at.
@@ -365,3 +369,6 @@ impl QueueWriter {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;
