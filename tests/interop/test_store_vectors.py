@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.cli import store_files
+from backend.cli.app import run
 from tests.interop import our_store
 from tests.interop.our_store import assert_same
 from tests.interop.stock_store import queue_files
@@ -74,7 +74,7 @@ def test_light_queues_are_read_by_a_broker_that_makes_none(tmp_path: Path):
 def test_a_rebuild_by_command_keeps_batch_queues_and_makes_light_queues_anew(tmp_path: Path):
     directory = Path(shutil.copytree(QUEUES.store, tmp_path / "store"))
 
-    store_files.rebuild_queues(store_files.locate(directory, None), None, keep_old=False)
+    assert run(["store", "rebuild", str(directory), "--only", "queues"]) == 0
 
     assert dict(queue_files(directory)) == dict(queue_files(QUEUES.store))
 
