@@ -13,7 +13,7 @@ fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
             size: 100,
             tags_code: 0,
         };
-        let mut push = |queue: &mut QueueWriter, offset| {
+        let push = |queue: &mut QueueWriter, offset| {
             let placed = Placed {
                 entry,
                 offset,
