@@ -285,9 +285,11 @@ def _records(
 
 def _print_totals(survey: Survey) -> None:
     queues, index, epochs = survey.queues(), survey.index(), survey.epochs()
+    # Records in light queues are in queues of their own topics too.
+    owned = [queue for queue in queues if not queue.topic.startswith("%LMQ%")]
     count, size = (
-        sum(queue.record_count for queue in queues),
-        sum(queue.byte_count for queue in queues),
+        sum(queue.record_count for queue in owned),
+        sum(queue.byte_count for queue in owned),
     )
     print_line(
         f"log positions {survey.min_position} to {survey.end_position}: {count} messages,"

@@ -15,6 +15,7 @@ DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 STORES_SHOWN: Final = 5
 QUEUE_FILE_SIZE: Final = 6_000_000
+BATCH_QUEUE_FILE_SIZE: Final = 13_800_000
 BLOCK_BYTES: Final = 512
 
 
@@ -29,6 +30,11 @@ class StorePaths:
     def queues(self) -> Path:
         """The consume queues."""
         return self.root / "consumequeue"
+
+    @property
+    def batch_queues(self) -> Path:
+        """The consume queues of topics whose attribute queue.type is BatchCQ."""
+        return self.root / "batchconsumequeue"
 
     @property
     def index(self) -> Path:
@@ -104,14 +110,15 @@ def refuse_if_in_use(paths: StorePaths) -> None:
         )
 
 
-def queue_file_size(paths: StorePaths) -> int:
-    """Return the size of most queue files, which is the one that the broker was told to use."""
+def queue_file_size(queues: Path, default: int) -> int:
+    """Return the size of most queue files below a directory.
+
+    It is the one that the broker was told to use.
+    """
     sizes = Counter(
-        path.stat().st_size
-        for path in paths.queues.glob("*/*/*")
-        if SEGMENT_NAME.fullmatch(path.name)
+        path.stat().st_size for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name)
     )
-    return max(sizes, key=lambda size: (sizes[size], size), default=QUEUE_FILE_SIZE)
+    return max(sizes, key=lambda size: (sizes[size], size), default=default)
 
 
 def index_files(paths: StorePaths) -> list[Path]:

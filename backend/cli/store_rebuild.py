@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -13,7 +13,7 @@ from regent_engine import Finding, Rebuild, Rebuilt, StoreError, Survey
 from backend.cli import store_files, store_findings
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import bytes_text, print_json, print_line, print_note
-from backend.cli.store_files import StorePaths
+from backend.cli.store_files import BATCH_QUEUE_FILE_SIZE, QUEUE_FILE_SIZE, StorePaths
 from backend.cli.store_options import (
     INDEX_ENTRIES,
     INDEX_SLOTS,
@@ -83,17 +83,7 @@ def rebuild(
     _note_what_stays(paths, findings)
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
-        work = Rebuild(
-            str(paths.root),
-            commit_log_path=str(paths.commit_log),
-            queues="queues" in parts,
-            index="index" in parts,
-            delay_levels_ms=levels,
-            queue_file_size_bytes=store_files.queue_file_size(paths),
-            index_slot_count=index_slots,
-            index_entry_count=index_entries,
-            utc_offset_s=time.localtime().tm_gmtoff,
-        )
+        work = _begin(paths, parts, levels, index_slots, index_entries)
         rebuilt = _carry_out(work, old_suffix)
     except StoreError as error:
         raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
@@ -145,6 +135,31 @@ def _note_what_stays(paths: StorePaths, findings: Iterable[Finding]) -> None:
             print_note(f"not mended by this: {found.file}: {found.text}\n  next: {next_step}")
 
 
+def _begin(
+    paths: StorePaths,
+    parts: Sequence[Part],
+    delay_levels_ms: list[int] | None,
+    index_slots: int,
+    index_entries: int,
+) -> Rebuild:
+    return Rebuild(
+        str(paths.root),
+        commit_log_path=str(paths.commit_log),
+        queues="queues" in parts,
+        index="index" in parts,
+        delay_levels_ms=delay_levels_ms,
+        queue_file_size_bytes=store_files.queue_file_size(paths.queues, QUEUE_FILE_SIZE),
+        batch_queue_file_size_bytes=store_files.queue_file_size(
+            paths.batch_queues, BATCH_QUEUE_FILE_SIZE
+        ),
+        # All of them, if the broker made any.
+        multi_dispatch_enabled=any(paths.queues.glob("%LMQ%*")),
+        index_slot_count=index_slots,
+        index_entry_count=index_entries,
+        utc_offset_s=time.localtime().tm_gmtoff,
+    )
+
+
 def _carry_out(work: Rebuild, old_suffix: str | None) -> Rebuilt:
     try:
         read_through(work, label="rebuilding")
@@ -161,7 +176,9 @@ def _print_plan(
 ) -> None:
     obstacles = [found for found in findings if found.kind in store_findings.OBSTACLES]
     log_bytes = store_files.allocated_bytes(paths.commit_log)
-    old_bytes = {part: store_files.allocated_bytes(_place(paths, part)) for part in parts}
+    old_bytes = {
+        part: sum(map(store_files.allocated_bytes, _places(paths, part))) for part in parts
+    }
     free_bytes = shutil.disk_usage(paths.root).free
     if output == "json":
         print_json(
@@ -177,7 +194,7 @@ def _print_plan(
     else:
         print_line(f"would read {bytes_text(log_bytes)} of log in {paths.commit_log}")
         for part, size in old_bytes.items():
-            print_line(f"would replace {bytes_text(size)} in {_place(paths, part)}")
+            print_line(f"would replace {bytes_text(size)} in {_joined(_places(paths, part))}")
         print_line(f"needs about as much room beside that; {bytes_text(free_bytes)} are free")
         print_line("nothing was changed")
     _note_what_stays(paths, findings)
@@ -191,7 +208,7 @@ def _print_result(
     old_suffix: str | None,
     output: Output,
 ) -> None:
-    places = [_place(paths, part) for part in parts]
+    places = [place for part in parts for place in _places(paths, part)]
     kept = [place.with_suffix(f".{old_suffix}") for place in places] if old_suffix else []
     message_count = sum(high - low for *_, low, high in rebuilt.queues)
     if output == "json":
@@ -220,5 +237,12 @@ def _print_result(
         print_note(f"the old files are in {path}")
 
 
-def _place(paths: StorePaths, part: Part) -> Path:
-    return paths.queues if part == "queues" else paths.index
+def _places(paths: StorePaths, part: Part) -> list[Path]:
+    if part == "index":
+        return [paths.index]
+    has_batch_queues = paths.batch_queues.is_dir()
+    return [paths.queues, paths.batch_queues] if has_batch_queues else [paths.queues]
+
+
+def _joined(places: Iterable[Path]) -> str:
+    return " and ".join(map(str, places))

@@ -2,6 +2,7 @@
 
 import random
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,13 @@ FIELDS = (
 )
 
 
-def open_store(directory: Path, sizes: Sizes) -> Store:
+def open_store(directory: Path, sizes: Sizes, *, multi_dispatch_enabled: bool = True) -> Store:
     return Store(
         str(directory),
         segment_size_bytes=sizes.segment,
         queue_file_size_bytes=sizes.queue_file,
+        batch_queue_file_size_bytes=sizes.batch_queue_file,
+        multi_dispatch_enabled=multi_dispatch_enabled,
         index_slot_count=sizes.slots,
         index_entry_count=sizes.indexes,
         crc_property="required" if sizes.has_crc else "off",
@@ -147,9 +150,9 @@ def contents(store: Store, like: Contents) -> Contents:
         records={position: store.record(position) or b"" for position in like.records},
         queues=queues,
         messages={
-            (topic, queue_id, offset): fields_of(read_message(store, topic, queue_id, offset))
+            (topic, queue_id, offset): fields_of(record)
             for (topic, queue_id), queue in queues.items()
-            for offset in range(queue.min_offset, queue.max_offset)
+            for offset, record in read_records(store, topic, queue_id, queue)
         },
         offsets_by_time={
             key: (store.offset_by_time(*key, "LOWER"), store.offset_by_time(*key, "UPPER"))
@@ -166,6 +169,18 @@ def look_ups(store: Store, like: Contents) -> dict[tuple[str, str, str], list[in
         (kind, topic, key): store.find_by_key(topic, key, kind=kind, count_max=FOUND_COUNT_MAX)
         for kind, topic, key in like.look_ups
     }
+
+
+def read_records(
+    store: Store, topic: str, queue_id: int, queue: Queue
+) -> Iterator[tuple[int, Record]]:
+    """Read a queue record by record, each with its first offset."""
+    offset = queue.min_offset
+    while offset < queue.max_offset:
+        read = store.read(topic, queue_id, offset, count_max=1)
+        (record,) = decode_records(read.body)
+        yield offset, record
+        offset = read.next_offset
 
 
 def read_message(store: Store, topic: str, queue_id: int, offset: int) -> Record:

@@ -37,6 +37,7 @@ class Sizes:
 
     segment: int = 65_536
     queue_file: int = 400
+    batch_queue_file: int = 920
     slots: int = 50
     indexes: int = 300
     has_crc: bool = False
@@ -45,6 +46,8 @@ class Sizes:
         return {
             "segment_size": self.segment,
             "queue_file_size": self.queue_file,
+            "batch_queue_file_size": self.batch_queue_file,
+            "light_queues": "true",
             "slot_count": self.slots,
             "index_count": self.indexes,
             "crc": str(self.has_crc).lower(),
@@ -67,7 +70,7 @@ class Contents:
     Attributes:
         records: Every record of the log by its position.
         queues: The queues.
-        messages: The fields of every message, by queue and the offset of its entry.
+        messages: The fields of every record, by queue and the first offset of its entry.
         offsets_by_time: By queue and time: the offset at the lower and at the upper boundary.
         reads: What a pull of a few messages is answered, by queue and offset.
         positions: Where the log begins and ends.
@@ -182,10 +185,13 @@ def contents_of(events: dict[str, list[Event]]) -> Contents:
 def message_of(event: Event) -> tuple[tuple[str, int, int], dict[str, Any]]:
     fields = dict(event)
     offset = fields.pop("entry_offset")
+    # Records in light queues belong to other topics.
+    topic = fields.pop("entry_topic", fields["topic"])
+    queue_id = fields.pop("entry_queue_id", fields["queue_id"])
     fields["body"] = bytes.fromhex(fields["body"])
     for name in ("born_host", "store_host"):
         fields[name] = host(*fields[name])
-    return (fields["topic"], fields["queue_id"], offset), fields
+    return (topic, queue_id, offset), fields
 
 
 def host(address: str, port: int) -> tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]:
@@ -195,6 +201,5 @@ def host(address: str, port: int) -> tuple[ipaddress.IPv4Address | ipaddress.IPv
 
 def queue_files(directory: Path) -> Iterator[tuple[str, bytes]]:
     """List the queue files of a store with their bytes."""
-    root = directory / "consumequeue"
-    for path in sorted(path for path in root.rglob("*") if path.is_file()):
-        yield str(path.relative_to(root)), path.read_bytes()
+    for path in sorted(path for path in directory.rglob("*consumequeue/*/*/*") if path.is_file()):
+        yield str(path.relative_to(directory)), path.read_bytes()

@@ -158,6 +158,10 @@ class BrokerSettings:
         "mappedFileSizeCommitLog", _whole(1 << 12, 1 << 31), 1 << 30
     )
     queue_file_size_bytes: int = _stock("mappedFileSizeConsumeQueue", _queue_file_size, 6_000_000)
+    batch_queue_file_size_bytes: int = _stock(
+        "mapperFileSizeBatchConsumeQueue", _whole(46, 1 << 31), 13_800_000
+    )
+    multi_dispatch_enabled: bool = _stock("enableMultiDispatch", _flag, False)
     crc_property_enabled: bool = _stock("enabledAppendPropCRC", _flag, False)
     crc_property_required: bool = _stock("forceVerifyPropCRC", _flag, False)
     index_enabled: bool = _stock("messageIndexEnable", _flag, True)

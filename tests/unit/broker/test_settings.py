@@ -25,6 +25,8 @@ def test_stock_names_are_understood():
         "defaultTopicQueueNums": "16",
         "flushDiskType": "SYNC_FLUSH",
         "mappedFileSizeConsumeQueue": "601",
+        "mapperFileSizeBatchConsumeQueue": "4600",
+        "enableMultiDispatch": "true",
         "maxMessageSize": "65536",
     }
 
@@ -36,6 +38,7 @@ def test_stock_names_are_understood():
     assert settings.config_dir == Path("/data/store/config")
     assert (settings.auto_create_topics, settings.flush_mode) == (False, "sync")
     assert settings.queue_file_size_bytes == 620
+    assert (settings.batch_queue_file_size_bytes, settings.multi_dispatch_enabled) == (4600, True)
 
 
 def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():

@@ -1,8 +1,11 @@
 """`regent store rebuild`: what it makes, and that whatever stops it changes nothing."""
 
 import json
+import shutil
+import struct
 
 import pytest
+from regent_engine import encode_properties
 
 from backend.cli import store_rebuild
 from tests.unit.cli.stores import ask, files_of, fill, flip, open_store
@@ -151,3 +154,33 @@ def test_a_rebuild_says_that_it_does_not_mend_epochs(directory, capsys):
 
     assert code == 0
     assert f"not mended by this: {directory / 'epochFileCheckpoint'}" in err
+
+
+def test_rebuild_covers_batch_queues_and_light_queues(directory, capsys):
+    settings = {"batch_queue_file_size_bytes": 460, "multi_dispatch_enabled": True}
+    store = open_store(directory, **settings)
+    element = struct.pack(">5i3sh", 25, 0, 0, 0, 3, b"one", 0)
+    for turn in range(12):
+        store.append_inner_batch("batches", 0, element * 2, b"")
+        names = {"INNER_MULTI_DISPATCH": "%LMQ%a", "INNER_MULTI_QUEUE_OFFSET": str(turn)}
+        store.append("devices", 0, b"body", encode_properties(names))
+    store.close()
+    # Light queues are made where queues are missing.
+    shutil.rmtree(directory / "consumequeue")
+    open_store(directory, **settings).close()
+    before = files_of(directory)
+    batches = directory / "batchconsumequeue"
+    (batches / "batches" / "0" / f"{0:020}").write_bytes(bytes(460))
+    (directory / "consumequeue" / "%LMQ%a" / "0" / f"{0:020}").write_bytes(bytes(2_000))
+
+    code, out, err = ask(capsys, "rebuild", directory, "--only", "queues", "--keep-old")
+
+    assert code == 0
+    assert "7 queues with 248 messages" in out
+    (old,) = directory.glob("batchconsumequeue.*")
+    assert str(old) in err
+    queues = {name: content for name, content in before.items() if "queue/" in str(name)}
+    after = files_of(directory)
+    assert {name: after[name] for name in queues} == queues
+    _, out, _ = ask(capsys, "rebuild", directory, "--dry-run", "--only", "queues")
+    assert f"{directory / 'consumequeue'} and {batches}" in out

@@ -264,6 +264,8 @@ class Store:
         commit_log_path: str | None = None,
         segment_size_bytes: int = 1 << 30,
         queue_file_size_bytes: int = 6_000_000,
+        batch_queue_file_size_bytes: int = 13_800_000,
+        multi_dispatch_enabled: bool = False,
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
@@ -311,6 +313,16 @@ class Store:
 
         An error leaves the messages before it appended.
         """
+    def append_inner_batch(
+        self,
+        topic: str,
+        queue_id: int,
+        packed: bytes,
+        properties: bytes,
+        *,
+        born_timestamp_ms: int = 0,
+    ) -> Appended:
+        """Append a packed batch as one record of a topic with batch queues or without queues."""
     def read(
         self,
         topic: str,
@@ -344,7 +356,10 @@ class Store:
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
     ) -> list[tuple[int, int, int]]:
-        """List queue entries as (log position, size, tags code)."""
+        """List queue entries as (log position, size, tags code).
+
+        In a batch queue one stands for all messages of its record.
+        """
     def record(self, log_position: int) -> bytes | None: ...
     def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
     def queues(self) -> list[tuple[str, int, int, int]]:
@@ -621,6 +636,8 @@ class Rebuild:
         index: bool = True,
         delay_levels_ms: Sequence[int] | None = None,
         queue_file_size_bytes: int = 6_000_000,
+        batch_queue_file_size_bytes: int = 13_800_000,
+        multi_dispatch_enabled: bool = False,
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         utc_offset_s: int = 0,

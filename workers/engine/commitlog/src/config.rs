@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::StoreError;
 use crate::index::shape_of;
-use crate::queue::ENTRY_SIZE;
+use crate::queue_layout::{BATCH_ENTRY_SIZE, ENTRY_SIZE};
 
 /// Smallest segment: room for a few records and the blank header.
 const SEGMENT_SIZE_MIN: u64 = 4096;
@@ -50,6 +50,11 @@ pub struct StoreConfig {
     pub segment_size_bytes: u64,
     /// `mappedFileSizeConsumeQueue`, rounded up to a multiple of 20.
     pub queue_file_size_bytes: u64,
+    /// `mapperFileSizeBatchConsumeQueue`, rounded up to a multiple of 46.
+    pub batch_queue_file_size_bytes: u64,
+    /// `enableMultiDispatch`: whether recovery makes the light queues that records name. Those that
+    /// exist are read and kept either way (FORMAT.md 3.2).
+    pub multi_dispatch_enabled: bool,
     /// `flushDiskType`.
     pub flush_mode: FlushMode,
     /// How often the caller means to call [`crate::Store::flush`] in async mode.
@@ -92,6 +97,8 @@ impl StoreConfig {
             commit_log_dir: None,
             segment_size_bytes: 1 << 30,
             queue_file_size_bytes: 6_000_000,
+            batch_queue_file_size_bytes: 13_800_000,
+            multi_dispatch_enabled: false,
             flush_mode: FlushMode::Async,
             flush_interval_ms: 500,
             queue_flush_interval_ms: 10_000,
@@ -115,9 +122,6 @@ impl StoreConfig {
         if self.segment_size_bytes < SEGMENT_SIZE_MIN {
             return invalid("segment_size_bytes must be at least 4096");
         }
-        if self.queue_file_size_bytes == 0 {
-            return invalid("queue_file_size_bytes must not be 0");
-        }
         if self.message_body_size_max > BODY_SIZE_LIMIT {
             return invalid("message_body_size_max must be at most 1 GiB");
         }
@@ -127,13 +131,28 @@ impl StoreConfig {
                 "index_slot_count and index_entry_count must give a file of up to 2 GiB",
             );
         }
-        let rounded = self
-            .queue_file_size_bytes
-            .checked_next_multiple_of(ENTRY_SIZE as u64);
-        let Some(rounded) = rounded.filter(|size| i64::try_from(*size).is_ok()) else {
-            return invalid("queue_file_size_bytes is too large");
-        };
-        self.queue_file_size_bytes = rounded;
+        self.queue_file_size_bytes = whole_entries(
+            "queue_file_size_bytes",
+            self.queue_file_size_bytes,
+            ENTRY_SIZE,
+        )?;
+        self.batch_queue_file_size_bytes = whole_entries(
+            "batch_queue_file_size_bytes",
+            self.batch_queue_file_size_bytes,
+            BATCH_ENTRY_SIZE,
+        )?;
         Ok(self)
+    }
+}
+
+/// The size of a file that holds whole entries only.
+fn whole_entries(name: &str, size: u64, entry_size: usize) -> Result<u64, StoreError> {
+    let rounded = size
+        .checked_next_multiple_of(entry_size as u64)
+        .filter(|rounded| i64::try_from(*rounded).is_ok());
+    match rounded {
+        Some(0) => Err(StoreError::Setting(format!("{name} must not be 0"))),
+        Some(rounded) => Ok(rounded),
+        None => Err(StoreError::Setting(format!("{name} is too large"))),
     }
 }

@@ -7,8 +7,10 @@
 use ahash::AHashMap;
 
 use crate::message::QueueRange;
-use crate::queue::{SharedQueue, is_filler};
-use crate::record::{Found, locate};
+use crate::queue::SharedQueue;
+use crate::queue_layout::{is_filler, partition_point};
+use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
+use crate::record::{Found, RecordView, locate};
 use crate::store::Store;
 
 /// How much of the log is stepped through to tell which queues became readable. Beyond that, naming
@@ -48,7 +50,8 @@ impl Store {
         let queues = self.queues();
         let last_end = |range: &QueueRange| {
             let queue = self.queues.find(&range.topic, range.queue_id)?;
-            let last = queue.entry(range.max_offset.checked_sub(1)?)?;
+            let last = queue.number_of(range.max_offset).checked_sub(1)?;
+            let last = queue.placed(last)?.entry;
             (!is_filler(&last)).then(|| last.end())
         };
         *shown = queues.iter().filter_map(last_end).max().unwrap_or(*shown);
@@ -66,7 +69,7 @@ impl Store {
     /// Queues of the records from one position, where a record begins, up to another, and where the
     /// first record begins that ends behind that; `None` when the log cannot be stepped through.
     fn queues_between(&self, from: u64, to: u64) -> Option<(Vec<QueueRange>, u64)> {
-        let mut seen: AHashMap<Vec<u8>, Vec<i32>> = AHashMap::new();
+        let mut seen = Seen::default();
         let mut position = from;
         while position < to {
             let segment = self.log.segment_at(position)?;
@@ -79,11 +82,7 @@ impl Store {
                         break;
                     }
                     position = end;
-                    match seen.get_mut(record.topic) {
-                        Some(ids) if ids.contains(&record.queue_id) => {}
-                        Some(ids) => ids.push(record.queue_id),
-                        None => drop(seen.insert(record.topic.to_vec(), vec![record.queue_id])),
-                    }
+                    note_queues(&mut seen, &record);
                 }
             }
         }
@@ -113,12 +112,14 @@ impl SharedQueue {
     ///
     /// That is near the end as a rule, so it is looked for from there, in growing steps.
     fn end_within(&self, limit: u64) -> u64 {
-        let is_beyond = |offset| {
-            let entry = self.entry(offset);
-            entry.is_some_and(|entry| !is_filler(&entry) && entry.end() > limit)
+        let is_beyond = |number| {
+            let placed = self.placed(number).map(|placed| placed.entry);
+            placed.is_some_and(|entry| !is_filler(&entry) && entry.end() > limit)
         };
-        let min = self.min_offset();
-        let (mut low, mut high, mut step) = (min, self.max_offset(), 1);
+        let min = self.number_of(self.min_offset());
+        let max_offset = self.max_offset();
+        let end = self.number_of(max_offset);
+        let (mut low, mut high, mut step) = (min, end, 1);
         while low < high {
             let probe = high.saturating_sub(step).max(min);
             if !is_beyond(probe) {
@@ -127,14 +128,25 @@ impl SharedQueue {
             }
             (high, step) = (probe, step * 2);
         }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if is_beyond(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
+        let first = partition_point(low, high, |number| !is_beyond(number));
+        if first == end {
+            return max_offset;
         }
-        low
+        self.offset_at(first)
+    }
+}
+
+/// Queue ids by topic.
+type Seen = AHashMap<Vec<u8>, Vec<i32>>;
+
+/// Notes the queues that a record is in, or may be in.
+fn note_queues(seen: &mut Seen, record: &RecordView<'_>) {
+    let light = light_places(record).map(|(name, _)| (name.as_bytes(), LIGHT_QUEUE_ID));
+    for (topic, queue_id) in light.chain([(record.topic, record.queue_id)]) {
+        match seen.get_mut(topic) {
+            Some(ids) if ids.contains(&queue_id) => {}
+            Some(ids) => ids.push(queue_id),
+            None => drop(seen.insert(topic.to_vec(), vec![queue_id])),
+        }
     }
 }

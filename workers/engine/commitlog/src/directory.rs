@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, remove_file, sync_dir};
 use crate::sys::lock_first_byte;
+use crate::table::QueueHomes;
 
 /// A locked store directory; dropping it releases the lock.
 #[derive(Debug)]
@@ -45,6 +46,19 @@ impl StoreDirectory {
 
     pub(crate) fn consume_queues(&self) -> PathBuf {
         self.root.join("consumequeue")
+    }
+
+    /// Made with the first batch queue.
+    pub(crate) fn batch_queues(&self) -> PathBuf {
+        self.root.join("batchconsumequeue")
+    }
+
+    /// Where queues are, by their layout.
+    pub(crate) fn queue_homes(&self, config: &StoreConfig) -> QueueHomes {
+        QueueHomes {
+            plain: (self.consume_queues(), config.queue_file_size_bytes),
+            batch: (self.batch_queues(), config.batch_queue_file_size_bytes),
+        }
     }
 
     pub(crate) fn index(&self) -> PathBuf {

@@ -176,6 +176,9 @@ pub enum AppendError {
     /// A packed batch that is empty, or whose lengths do not add up.
     #[error("malformed batch: {0}")]
     MalformedBatch(&'static str),
+    /// An inner batch for a topic with plain queues.
+    #[error("the topic has no batch queues; send the messages as a plain batch")]
+    NoBatchTopic,
     /// The store could not make room or refuses work.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -191,6 +194,7 @@ impl AppendError {
             Self::IllegalTopic
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }
+            | Self::NoBatchTopic
             | Self::MalformedBatch(_) => "illegal_message",
         }
     }

@@ -66,7 +66,7 @@ pub struct Appended {
     pub store_timestamp_ms: i64,
 }
 
-/// One 20-byte consume queue entry.
+/// One consume queue entry, or what one of a batch queue has in common with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueEntry {
     /// Byte position of the record in the log.
@@ -89,7 +89,8 @@ impl QueueEntry {
 pub struct QueueRead<'a> {
     /// First queue offset wanted.
     pub offset: i64,
-    /// Most messages returned.
+    /// Most messages returned, those of inner batches counted; the first record is returned whatever
+    /// it holds.
     pub count_max: usize,
     /// Most bytes returned; the first message is returned whatever its size.
     pub bytes_max: usize,
@@ -149,7 +150,7 @@ pub struct ReadOutcome {
     pub min_offset: u64,
     /// Offset of the next message to be appended.
     pub max_offset: u64,
-    /// Records returned.
+    /// Messages returned, those of inner batches counted.
     pub count: usize,
 }
 

@@ -1,8 +1,7 @@
-//! One consume queue: 20-byte entries that point into the log (storage-and-ha.md 3.1).
+//! One consume queue: entries that point into the log (storage-and-ha.md 3.1).
 //!
-//! ```text
-//! 0 log position i64 | 8 record size i32 | 12 tagsCode i64
-//! ```
+//! Entries are numbered by their place in the files. In a plain queue, whose entries have 20 bytes,
+//! that is the queue offset; in a batch queue the entries tell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,52 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{
-    create_dir, create_segment, open_segment, preallocate, remove_file, segment_name,
-};
+use crate::files::{remove_file, segment_name};
 use crate::message::QueueEntry;
-use crate::sys::{ExclusiveMap, MapReader, MapWriter};
-
-/// Size of one entry.
-pub(crate) const ENTRY_SIZE: usize = 20;
-const ENTRY_BYTES: u64 = ENTRY_SIZE as u64;
-
-/// Disk blocks are given to a queue file in slices, or 10 000 idle queues would hold 60 GB.
-const SLICE_SIZE_BYTES: u64 = 64 << 10;
-
-/// Stands before the first real entry of a queue that does not begin at offset 0.
-pub(crate) const FILLER: QueueEntry = QueueEntry {
-    log_position: 0,
-    size: i32::MAX as u32,
-    tags_code: 0,
+use crate::queue_file::{create_file, extend_file};
+use crate::queue_layout::{
+    ENTRY_SIZE, Layout, Placed, decode_entry, encode_entry, is_filler, partition_point,
 };
-
-pub(crate) fn is_filler(entry: &QueueEntry) -> bool {
-    *entry == FILLER
-}
-
-/// Reads an entry; `None` for bytes that are not a valid one.
-pub(crate) fn decode_entry(bytes: &[u8]) -> Option<QueueEntry> {
-    let mut input = Reader::new(bytes);
-    let log_position = u64::try_from(input.i64()?).ok()?;
-    let size = u32::try_from(input.i32()?).ok().filter(|size| *size > 0)?;
-    let tags_code = input.i64()?;
-    Some(QueueEntry {
-        log_position,
-        size,
-        tags_code,
-    })
-}
-
-pub(crate) fn encode_entry(bytes: &mut [u8], entry: &QueueEntry) {
-    let mut out = Writer::new(bytes);
-    out.put_u64(entry.log_position);
-    out.put_u32(entry.size);
-    out.put_i64(entry.tags_code);
-}
+use crate::sys::{MapReader, MapWriter};
 
 /// One file of a queue as readers see it; `base` is a byte offset inside the queue.
 #[derive(Debug, Clone)]
@@ -68,6 +30,7 @@ pub(crate) struct QueueSegment {
 #[derive(Debug)]
 pub(crate) struct SharedQueue {
     dir: PathBuf,
+    layout: Layout,
     file_size: u64,
     segments: RwLock<Vec<QueueSegment>>,
     min_offset: AtomicU64,
@@ -89,6 +52,10 @@ impl SharedQueue {
         self.segments.read().iter().find_map(ask)
     }
 
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
     pub(crate) fn min_offset(&self) -> u64 {
         self.min_offset.load(Ordering::Acquire)
     }
@@ -97,15 +64,21 @@ impl SharedQueue {
         self.max_offset.load(Ordering::Acquire)
     }
 
-    /// First offset of the file after the one that holds `offset`.
+    /// Offset after the file that holds `offset`, which could not be read.
     pub(crate) fn next_file_offset(&self, offset: u64) -> u64 {
-        let file_count = self.file_size / ENTRY_BYTES;
-        offset - offset % file_count + file_count
+        match self.layout {
+            Layout::Plain => {
+                let file_count = self.file_size / self.layout.entry_bytes();
+                offset - offset % file_count + file_count
+            }
+            // Its file went after the first offset was looked at, which has risen since.
+            Layout::Batch => self.min_offset(),
+        }
     }
 
-    /// The file that holds `offset` and the byte at which its entry starts.
-    pub(crate) fn segment_at(&self, offset: u64) -> Option<(QueueSegment, usize)> {
-        let at = offset.checked_mul(ENTRY_BYTES)?;
+    /// The file that holds an entry and the byte at which the entry starts.
+    pub(crate) fn segment_at(&self, number: u64) -> Option<(QueueSegment, usize)> {
+        let at = number.checked_mul(self.layout.entry_bytes())?;
         let segments = self.segments.read();
         let distance = at.checked_sub(segments.first()?.base)?;
         let segment = segments.get(usize::try_from(distance / self.file_size).ok()?)?;
@@ -113,9 +86,55 @@ impl SharedQueue {
         Some((segment.clone(), local))
     }
 
-    pub(crate) fn entry(&self, offset: u64) -> Option<QueueEntry> {
-        let (segment, at) = self.segment_at(offset)?;
-        decode_entry(segment.map.bytes().get(at..at + ENTRY_SIZE)?)
+    /// The entry with a number.
+    pub(crate) fn placed(&self, number: u64) -> Option<Placed> {
+        let (segment, at) = self.segment_at(number)?;
+        let bytes = segment.map.bytes().get(at..at + self.layout.entry_size())?;
+        self.layout.decode(bytes, number)
+    }
+
+    /// Number of the entry that stands for `offset`, or of the first one behind it.
+    pub(crate) fn number_of(&self, offset: u64) -> u64 {
+        if self.layout == Layout::Plain {
+            return offset;
+        }
+        let is_before = |number| {
+            let placed = self.placed(number);
+            placed.is_some_and(|placed| placed.end_offset() <= offset)
+        };
+        partition_point(self.first_number(), self.end_number(), is_before)
+    }
+
+    /// Number of the first entry that the files hold.
+    fn first_number(&self) -> u64 {
+        let segments = self.segments.read();
+        segments.first().map_or(0, |first| first.base) / self.layout.entry_bytes()
+    }
+
+    /// Number of the next entry.
+    pub(crate) fn end_number(&self) -> u64 {
+        self.end_bytes() / self.layout.entry_bytes()
+    }
+
+    /// Place of the byte behind the last entry.
+    pub(crate) fn end_bytes(&self) -> u64 {
+        let segments = self.segments.read();
+        let first = segments.first().map_or(0, |first| first.base);
+        // The last file may have been made for entries to come while the one before has room.
+        let mut ends = segments.iter().rev().filter_map(|segment| {
+            let size = segment.map.bytes().len() as u64;
+            (size > 0).then_some(segment.base + size)
+        });
+        ends.next().unwrap_or(first)
+    }
+
+    /// The queue offset that the entry with a number begins at, or would begin at.
+    pub(crate) fn offset_at(&self, number: u64) -> u64 {
+        if self.layout == Layout::Plain {
+            return number;
+        }
+        let placed = self.placed(number);
+        placed.map_or_else(|| self.max_offset(), |placed| placed.offset)
     }
 
     /// Takes the queue off the list of touched ones; the append lock is held.
@@ -128,18 +147,17 @@ impl SharedQueue {
         self.has_new_file.swap(false, Ordering::AcqRel)
     }
 
-    /// Declares entries before `offset` durable.
-    pub(crate) fn assume_flushed(&self, offset: u64) {
-        self.flushed_bytes
-            .store(offset * ENTRY_BYTES, Ordering::Release);
+    /// Declares the bytes before a place durable.
+    pub(crate) fn assume_flushed(&self, bytes: u64) {
+        self.flushed_bytes.store(bytes, Ordering::Release);
     }
 
     /// Flushes entries written so far.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
-        let to = self.max_offset() * ENTRY_BYTES;
+        let to = self.end_bytes();
         let mut from = self.flushed_bytes.load(Ordering::Acquire);
         while from < to {
-            let Some((segment, at)) = self.segment_at(from / ENTRY_BYTES) else {
+            let Some((segment, at)) = self.segment_at(from / self.layout.entry_bytes()) else {
                 // Nothing lies before the first file of a queue with a late start.
                 from += self.file_size - from % self.file_size;
                 continue;
@@ -170,7 +188,7 @@ impl SharedQueue {
                 _ => break,
             };
             let bytes = oldest.map.bytes();
-            let last = bytes.chunks_exact(ENTRY_SIZE).next_back();
+            let last = bytes.chunks_exact(self.layout.entry_size()).next_back();
             let is_full = bytes.len() as u64 == self.file_size;
             let is_gone = last
                 .and_then(decode_entry)
@@ -187,22 +205,15 @@ impl SharedQueue {
 
     /// Raises the first readable offset to the first entry at or behind `log_position`.
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
-        let first = self
-            .segments
-            .read()
-            .first()
-            .map_or(0, |first| first.base / ENTRY_BYTES);
-        let (mut low, mut high) = (first, self.max_offset());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let gone = |entry: &QueueEntry| is_filler(entry) || entry.log_position < log_position;
-            if self.entry(middle).is_none_or(|entry| gone(&entry)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        self.min_offset.store(low, Ordering::Release);
+        let is_gone = |number| {
+            let placed = self.placed(number);
+            placed.is_none_or(|Placed { entry, .. }| {
+                is_filler(&entry) || entry.log_position < log_position
+            })
+        };
+        let first = partition_point(self.first_number(), self.end_number(), is_gone);
+        let offset = self.offset_at(first);
+        self.min_offset.store(offset, Ordering::Release);
     }
 }
 
@@ -210,6 +221,7 @@ impl SharedQueue {
 #[derive(Debug)]
 pub(crate) struct QueueWriter {
     shared: Arc<SharedQueue>,
+    layout: Layout,
     files: Vec<QueueTail>,
     end_offset: u64,
 }
@@ -224,10 +236,7 @@ pub(crate) struct QueueTail {
 
 impl QueueWriter {
     /// A queue with these files, of which only the last may have room.
-    pub(crate) fn new(dir: PathBuf, file_size: u64, files: Vec<QueueTail>) -> Self {
-        let end = files
-            .last()
-            .map_or(0, |last| last.base + last.map.position() as u64);
+    pub(crate) fn new(dir: PathBuf, layout: Layout, file_size: u64, files: Vec<QueueTail>) -> Self {
         let segments = files.iter().map(|file| {
             let map = file.map.reader();
             QueueSegment {
@@ -235,29 +244,46 @@ impl QueueWriter {
                 map,
             }
         });
-        let shared = Arc::new(SharedQueue {
+        let shared = SharedQueue {
             dir,
+            layout,
             file_size,
             segments: RwLock::new(segments.collect()),
             min_offset: AtomicU64::new(0),
-            max_offset: AtomicU64::new(end / ENTRY_BYTES),
+            max_offset: AtomicU64::new(0),
             flushed_bytes: AtomicU64::new(0),
             is_dirty: AtomicBool::new(false),
             has_new_file: AtomicBool::new(true),
-        });
+        };
+        let end_number = shared.end_number();
+        let end_offset = match layout {
+            Layout::Plain => end_number,
+            Layout::Batch => {
+                let last = end_number
+                    .checked_sub(1)
+                    .and_then(|last| shared.placed(last));
+                last.map_or(0, |last| last.end_offset())
+            }
+        };
+        shared.max_offset.store(end_offset, Ordering::Relaxed);
         let files = files
             .into_iter()
             .filter(|file| file.map.remaining() > 0)
             .collect();
         Self {
-            shared,
+            shared: Arc::new(shared),
+            layout,
             files,
-            end_offset: end / ENTRY_BYTES,
+            end_offset,
         }
     }
 
     pub(crate) fn shared(&self) -> &Arc<SharedQueue> {
         &self.shared
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
     }
 
     pub(crate) fn end_offset(&self) -> u64 {
@@ -269,9 +295,10 @@ impl QueueWriter {
     pub(crate) fn reserve(&mut self, count: u64) -> Result<(), StoreError> {
         if let Some(file) = self.files.first() {
             let position = file.map.position() as u64;
-            if position + count * ENTRY_BYTES <= file.allocated {
+            let layout = self.layout;
+            if position + count * layout.entry_bytes() <= file.allocated {
                 // Among many queues, none of it is in a cache; until the push it comes.
-                file.map.prefetch(0, ENTRY_SIZE);
+                file.map.prefetch(0, layout.entry_size());
                 return Ok(());
             }
         }
@@ -281,8 +308,8 @@ impl QueueWriter {
     #[cold]
     fn grow(&mut self, count: u64) -> Result<(), StoreError> {
         let SharedQueue { dir, file_size, .. } = &*self.shared;
-        let from = self.end_offset * ENTRY_BYTES;
-        let to = from + count * ENTRY_BYTES;
+        let from = self.shared.end_bytes();
+        let to = from + count * self.shared.layout.entry_bytes();
         let mut base = from - from % file_size;
         while base < to {
             let end = to.min(base + file_size) - base;
@@ -307,16 +334,30 @@ impl QueueWriter {
         Ok(())
     }
 
-    /// Appends an entry for which room was reserved; returns whether the queue became dirty.
+    /// Appends an entry to a plain queue with room for it; returns whether the queue became dirty.
     #[inline]
     pub(crate) fn push(&mut self, entry: &QueueEntry) -> bool {
         let file = &mut self.files[0];
         encode_entry(&mut file.map.tail()[..ENTRY_SIZE], entry);
-        file.map.publish(ENTRY_SIZE);
+        self.publish(ENTRY_SIZE, self.end_offset + 1)
+    }
+
+    /// As [`Self::push`], for a batch queue.
+    pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
+        let layout = self.layout;
+        let file = &mut self.files[0];
+        layout.encode(&mut file.map.tail()[..layout.entry_size()], placed);
+        self.publish(layout.entry_size(), placed.end_offset())
+    }
+
+    #[inline]
+    fn publish(&mut self, size: usize, end_offset: u64) -> bool {
+        let file = &mut self.files[0];
+        file.map.publish(size);
         if file.map.remaining() == 0 {
             self.files.remove(0);
         }
-        self.end_offset += 1;
+        self.end_offset = end_offset;
         self.shared
             .max_offset
             .store(self.end_offset, Ordering::Release);
@@ -334,46 +375,5 @@ impl QueueWriter {
     }
 }
 
-/// Creates the file at `base`, with disk blocks up to `end`; returns how far they reach.
-pub(crate) fn create_file(
-    dir: &Path,
-    base: u64,
-    file_size: u64,
-    end: u64,
-) -> Result<(ExclusiveMap, u64), StoreError> {
-    create_dir(dir)?;
-    let path = dir.join(segment_name(base));
-    let allocated = slice_end(end, file_size);
-    let file = create_segment(&path, file_size, allocated)?;
-    match ExclusiveMap::new(&file).and_then(|map| map.advise_random().map(|()| map)) {
-        Ok(map) => Ok((map, allocated)),
-        Err(error) => {
-            // It would be in the way of the next attempt.
-            remove_file(&path)?;
-            Err(StoreError::io(&path, error))
-        }
-    }
-}
-
-/// Gives the file at `base` disk blocks from `allocated` to `end`; returns how far they reach.
-pub(crate) fn extend_file(
-    dir: &Path,
-    base: u64,
-    file_size: u64,
-    allocated: u64,
-    end: u64,
-) -> Result<u64, StoreError> {
-    if end <= allocated {
-        return Ok(allocated);
-    }
-    let path = dir.join(segment_name(base));
-    let to = slice_end(end, file_size);
-    let opened = open_segment(&path)?;
-    step(Step::Resize, &path, || preallocate(&opened, allocated, to))
-        .map_err(|error| StoreError::io(&path, error))?;
-    Ok(to)
-}
-
-fn slice_end(end: u64, file_size: u64) -> u64 {
-    end.next_multiple_of(SLICE_SIZE_BYTES).min(file_size)
-}
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::error::StoreError;
 use crate::files::{sync_dir, sync_file_system};
 use crate::queue::SharedQueue;
+use crate::queue_layout::Layout;
 
 /// More touched queues than this are flushed by one sync of their file system: each file on its
 /// own costs a journal commit, which for 10 000 queues adds up to many seconds.
@@ -16,7 +17,7 @@ pub(crate) const FLUSHED_SINGLY_COUNT_MAX: usize = 128;
 /// Flushes queues, then the directories of files they created.
 pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<(), StoreError> {
     if queues.len() > FLUSHED_SINGLY_COUNT_MAX {
-        let ends: Vec<u64> = queues.iter().map(|queue| queue.max_offset()).collect();
+        let ends: Vec<u64> = queues.iter().map(|queue| queue.end_bytes()).collect();
         sync_file_system(dir)?;
         for (queue, end) in queues.iter().zip(ends) {
             queue.assume_flushed(end);
@@ -27,7 +28,13 @@ pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<()
     for queue in queues {
         queue.flush()?;
         if queue.take_new_file() {
-            dirs.extend(queue.dir().ancestors().take(3).map(Path::to_path_buf));
+            let dirs_made = match queue.layout() {
+                Layout::Plain => 3,
+                // The directory of all batch queues is made with the first of them.
+                Layout::Batch => 4,
+            };
+            let made = queue.dir().ancestors().take(dirs_made);
+            dirs.extend(made.map(Path::to_path_buf));
         }
     }
     for dir in dirs {

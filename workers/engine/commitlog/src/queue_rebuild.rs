@@ -3,64 +3,70 @@
 //! The log rules, and later records win. That also brings out right a topic that was deleted and
 //! created again: the records of its first life give way to those of the second.
 
-use std::path::PathBuf;
-
 use ahash::AHashMap;
 
 use crate::config::StoreConfig;
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
-use crate::files::sync_file_system;
+use crate::files::{remove_dir, sync_file_system};
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
-use crate::queue::{ENTRY_SIZE, is_filler};
 use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
-use crate::record::{RECORD_SIZE_MIN, RecordView, is_inner_batch, occupies_queue};
+use crate::queue_layout::{BATCH_ENTRY_SIZE, Layout, Placed, is_filler};
+use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count, offset_after};
+use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
 use crate::stored_queue::{StoredQueue, list_queues};
-use crate::table::{QueueTable, SCHEDULE_TOPIC};
+use crate::table::{QueueHomes, QueueTable, SCHEDULE_TOPIC};
+
+mod rebuilding;
+
+use rebuilding::{Rebuilding, Topic};
 
 /// Last offset whose place in the queue's files is a signed 64-bit integer.
-const OFFSET_MAX: u64 = i64::MAX as u64 / ENTRY_SIZE as u64 - 1;
+const OFFSET_MAX: u64 = i64::MAX as u64 / BATCH_ENTRY_SIZE as u64 - 1;
 
 /// All queues while the log is walked.
 #[derive(Debug)]
 pub(crate) struct QueueRebuild {
     table: QueueTable,
-    file_size: u64,
     delay_levels_ms: Vec<i64>,
-    topics: AHashMap<String, Vec<Option<Rebuilding>>>,
+    makes_light_queues: bool,
+    topics: AHashMap<String, Topic>,
     /// Whether the current pass sees every record there is.
     is_from_oldest: bool,
+    /// Whether a topic turned out to have batch queues after some of its records had passed.
+    has_new_layout: bool,
     report: RecoveryReport,
 }
 
-/// One queue while the log is walked.
-#[derive(Debug)]
-struct Rebuilding {
-    queue: StoredQueue,
-    /// Offset after the last record seen; `None` before the first.
-    confirmed_end: Option<u64>,
-    /// A record was passed over because the queue seemed to be younger than it.
-    has_passed_over: bool,
-    /// Records before the walk's start are needed.
-    is_broken: bool,
-    entries_added: u64,
-    offsets_missing: u64,
-}
-
 impl QueueRebuild {
-    /// No queue yet; those of the records to come are made in `dir`.
-    pub(crate) fn empty(config: &StoreConfig, dir: PathBuf) -> Self {
-        let file_size = config.queue_file_size_bytes;
+    /// No queue yet; those of the records to come are made in `homes`.
+    pub(crate) fn empty(config: &StoreConfig, homes: QueueHomes) -> Self {
         Self {
-            table: QueueTable::new(dir, file_size, config.message_version_by_topic_length),
-            file_size,
+            table: QueueTable::new(homes, config.message_version_by_topic_length),
             delay_levels_ms: config.delay_levels_ms.clone(),
+            makes_light_queues: config.multi_dispatch_enabled,
             topics: AHashMap::new(),
             is_from_oldest: false,
+            has_new_layout: false,
             report: RecoveryReport::default(),
         }
+    }
+
+    /// As [`Self::empty`]; the queues get the layouts of those in `stored`, and light queues that
+    /// are there are made anew in any case.
+    pub(crate) fn beside(
+        config: &StoreConfig,
+        homes: QueueHomes,
+        stored: &QueueHomes,
+    ) -> Result<Self, StoreError> {
+        let mut rebuild = Self::empty(config, homes);
+        for (topic, _, layout) in list_by_layout(stored)? {
+            let topic = rebuild.topics.entry(topic);
+            topic.or_insert_with(|| Topic::new(layout)).is_stored = true;
+        }
+        Ok(rebuild)
     }
 
     /// Loads every queue of the store.
@@ -69,16 +75,19 @@ impl QueueRebuild {
         directory: &StoreDirectory,
         is_clean: bool,
     ) -> Result<Self, StoreError> {
-        let dir = directory.consume_queues();
-        let mut rebuild = Self::empty(config, dir.clone());
-        let file_size = rebuild.file_size;
-        for (topic, queue_id) in list_queues(&dir)? {
+        let homes = directory.queue_homes(config);
+        let mut rebuild = Self::empty(config, homes.clone());
+        for (topic, queue_id, layout) in list_by_layout(&homes)? {
             if let Some(index) = rebuild.queue_index(&topic, queue_id) {
-                let path = dir.join(&topic).join(queue_id.to_string());
-                let queue = StoredQueue::load(path, file_size, is_clean)?;
+                let path = homes.queue_dir(layout, &topic, queue_id);
+                let queue = StoredQueue::load(path, layout, homes.file_size(layout), is_clean)?;
                 rebuild.insert(&topic, index, queue);
             }
         }
+        rebuild
+            .topics
+            .values_mut()
+            .for_each(|topic| topic.is_stored = true);
         Ok(rebuild)
     }
 
@@ -91,7 +100,8 @@ impl QueueRebuild {
     }
 
     fn insert(&mut self, topic: &str, index: usize, queue: StoredQueue) {
-        let slots = self.topics.entry(topic.to_owned()).or_default();
+        let topic = self.topics.entry(topic.to_owned());
+        let slots = &mut topic.or_insert_with(|| Topic::new(queue.layout())).slots;
         if slots.len() <= index {
             slots.resize_with(index + 1, || None);
         }
@@ -99,7 +109,8 @@ impl QueueRebuild {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Rebuilding> {
-        self.topics.values_mut().flatten().flatten()
+        let slots = self.topics.values_mut().flat_map(|topic| &mut topic.slots);
+        slots.flatten()
     }
 
     /// Cuts every queue where the log was cut, and makes that durable.
@@ -113,7 +124,7 @@ impl QueueRebuild {
             }
         }
         if queue_count > FLUSHED_SINGLY_COUNT_MAX {
-            sync_file_system(self.table.dir())?;
+            sync_file_system(self.table.homes().dir(Layout::Plain))?;
         }
         Ok(())
     }
@@ -125,20 +136,22 @@ impl QueueRebuild {
         min_position: u64,
         record_at: impl Fn(u64) -> Option<RecordView<'l>>,
     ) {
-        for slot in self.all() {
-            let last = slot.queue.last_entry();
-            let is_there =
-                |last: &QueueEntry| !is_filler(last) && last.log_position >= min_position;
-            if let Some(last) = last.filter(is_there) {
-                let next = record_at(last.log_position).map(|record| record.queue_offset + 1);
-                slot.is_broken |= next != Some(slot.queue.end_offset());
+        let is_there = |last: &QueueEntry| !is_filler(last) && last.log_position >= min_position;
+        for (name, topic) in &mut self.topics {
+            for (queue_id, slot) in (0..).zip(&mut topic.slots) {
+                let Some(slot) = slot else { continue };
+                if let Some(last) = slot.queue.last_entry().filter(is_there) {
+                    let record = record_at(last.log_position);
+                    let next = record.and_then(|record| offset_after(&record, name, queue_id));
+                    slot.is_broken |= next != Some(slot.queue.end_offset());
+                }
             }
         }
     }
 
     /// Position of the newest record that any queue points to.
     pub(crate) fn dispatched_position(&self) -> u64 {
-        let queues = self.topics.values().flatten().flatten();
+        let queues = self.topics.values().flat_map(Topic::queues);
         let last = queues.filter_map(|slot| slot.queue.last_entry());
         last.map(|entry| entry.log_position).max().unwrap_or(0)
     }
@@ -168,48 +181,122 @@ impl QueueRebuild {
         Ok(())
     }
 
-    /// Makes the record's queue agree with it.
+    /// Makes the record's queues agree with it.
     pub(crate) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
-        if !occupies_queue(record.sys_flag) || is_inner_batch(record.sys_flag) {
+        if !occupies_queue(record.sys_flag) {
             return Ok(());
         }
-        let Ok(topic) = std::str::from_utf8(record.topic) else {
-            self.report.records_unqueued += 1;
-            return Ok(());
+        let topic = std::str::from_utf8(record.topic).ok();
+        let is_placed = match topic.zip(message_count(record)) {
+            Some((topic, count)) => self.place(record, topic, count)?,
+            None => false,
         };
+        self.report.records_unqueued += u64::from(!is_placed);
+        Ok(())
+    }
+
+    /// As [`Self::on_record`]; `false` if the record has no place in its own queue.
+    fn place(
+        &mut self,
+        record: &RecordView<'_>,
+        topic: &str,
+        count: u16,
+    ) -> Result<bool, StoreError> {
         let levels = (topic == SCHEDULE_TOPIC).then_some(&*self.delay_levels_ms);
         let tags_code = tags_code(record.properties, record.store_timestamp_ms, levels);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let size = record.bytes.len() as u32;
-        let entry = QueueEntry {
-            log_position: record.log_position,
-            size,
-            tags_code,
+        let placed = Placed {
+            entry: QueueEntry {
+                log_position: record.log_position,
+                size,
+                tags_code,
+            },
+            offset: record.queue_offset,
+            count,
+            store_timestamp_ms: record.store_timestamp_ms,
         };
-        let is_from_oldest = self.is_from_oldest;
-        if record.queue_offset <= OFFSET_MAX
-            && let Some(slot) = self.find(topic, record.queue_id)
-            && slot.may_hold(record.queue_offset, &entry)
-        {
-            return slot.reconcile(record.queue_offset, &entry, is_from_oldest);
+        if is_inner_batch(record.sys_flag) && !self.admits_inner_batches(topic)? {
+            return Ok(false);
         }
-        self.report.records_unqueued += 1;
-        Ok(())
+        let is_placed = self.reconcile(topic, record.queue_id, &placed)?;
+        let has_light_places = |topic: &Topic| topic.layout == Layout::Plain;
+        if self.topics.get(topic).is_some_and(has_light_places) {
+            for (name, offset) in light_places(record) {
+                if self.makes_light_queues || self.topics.contains_key(name) {
+                    self.reconcile(name, LIGHT_QUEUE_ID, &Placed { offset, ..placed })?;
+                }
+            }
+        }
+        Ok(is_placed)
+    }
+
+    /// Makes the queue agree with one record; `false` if it cannot hold it.
+    fn reconcile(
+        &mut self,
+        topic: &str,
+        queue_id: i32,
+        placed: &Placed,
+    ) -> Result<bool, StoreError> {
+        let is_from_oldest = self.is_from_oldest;
+        if placed.offset <= OFFSET_MAX
+            && let Some(slot) = self.find(topic, queue_id)
+            && slot.may_hold(placed)
+        {
+            slot.reconcile(placed, is_from_oldest)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Whether the topic has batch queues. One whose queues were made from its records gets them with
+    /// its first inner batch, and its queues anew in another pass.
+    fn admits_inner_batches(&mut self, name: &str) -> Result<bool, StoreError> {
+        let topic = self.topics.entry(name.to_owned());
+        let topic = topic.or_insert_with(|| Topic::new(Layout::Batch));
+        if topic.layout == Layout::Batch || topic.is_stored {
+            return Ok(topic.layout == Layout::Batch);
+        }
+        let homes = self.table.homes();
+        topic.layout = Layout::Batch;
+        if topic.queues().next().is_none() {
+            return Ok(true);
+        }
+        self.has_new_layout = true;
+        let file_size = homes.file_size(Layout::Batch);
+        for (queue_id, slot) in (0..).zip(&mut topic.slots) {
+            let Some(slot) = slot else { continue };
+            let path = homes.queue_dir(Layout::Batch, name, queue_id);
+            *slot = Rebuilding::new(StoredQueue::empty(path, Layout::Batch, file_size));
+            slot.is_broken = true;
+        }
+        remove_dir(&homes.dir(Layout::Plain).join(name))?;
+        Ok(true)
+    }
+
+    /// Whether queues were emptied since the last call because they turned out to be batch queues.
+    pub(crate) fn take_new_layout(&mut self) -> bool {
+        std::mem::take(&mut self.has_new_layout)
     }
 
     fn find(&mut self, topic: &str, queue_id: i32) -> Option<&mut Rebuilding> {
         let known = usize::try_from(queue_id).ok().filter(|index| {
-            let slots = self.topics.get(topic);
+            let slots = self.topics.get(topic).map(|topic| &topic.slots);
             slots
                 .and_then(|slots| slots.get(*index))
                 .is_some_and(Option::is_some)
         });
         let index = known.or_else(|| self.queue_index(topic, queue_id))?;
         if known.is_none() {
-            let path = self.table.queue_dir(topic, queue_id);
-            self.insert(topic, index, StoredQueue::empty(path, self.file_size));
+            let found = self.topics.get(topic);
+            let layout = found.map_or(Layout::Plain, |topic| topic.layout);
+            let homes = self.table.homes();
+            let path = homes.queue_dir(layout, topic, queue_id);
+            let file_size = homes.file_size(layout);
+            self.insert(topic, index, StoredQueue::empty(path, layout, file_size));
         }
-        self.topics.get_mut(topic)?.get_mut(index)?.as_mut()
+        let slots = &mut self.topics.get_mut(topic)?.slots;
+        slots.get_mut(index)?.as_mut()
     }
 
     /// Whether some queue must be filled anew.
@@ -244,7 +331,7 @@ impl QueueRebuild {
 
     pub(crate) fn report(&self) -> RecoveryReport {
         let mut report = self.report;
-        for slot in self.topics.values().flatten().flatten() {
+        for slot in self.topics.values().flat_map(Topic::queues) {
             report.entries_added += slot.entries_added;
             report.offsets_missing += slot.offsets_missing;
         }
@@ -256,98 +343,38 @@ impl QueueRebuild {
     /// After an unclean stop nobody knows whether entries of walked records are on the disk, so
     /// their queues count as touched.
     pub(crate) fn finish(mut self, min_position: u64, was_clean: bool) -> QueueTable {
-        for (topic, slots) in self.topics {
-            for (queue_id, slot) in (0..).zip(slots) {
+        for (name, topic) in self.topics {
+            for (queue_id, slot) in (0..).zip(topic.slots) {
                 let Some(slot) = slot else { continue };
                 let is_touched = slot.confirmed_end.is_some() && !was_clean;
                 let writer = slot.queue.into_writer();
                 writer.shared().correct_min_offset(min_position);
                 if !is_touched {
-                    writer.shared().assume_flushed(writer.end_offset());
+                    writer.shared().assume_flushed(writer.shared().end_bytes());
                 }
-                self.table.insert(&topic, queue_id, writer, is_touched);
+                self.table.insert(&name, queue_id, writer, is_touched);
             }
         }
         self.table
     }
 }
 
-impl Rebuilding {
-    fn new(queue: StoredQueue) -> Self {
-        Self {
-            is_broken: queue.is_incomplete(),
-            queue,
-            confirmed_end: None,
-            has_passed_over: false,
-            entries_added: 0,
-            offsets_missing: 0,
+/// Topic, id and layout of every queue with a directory.
+fn list_by_layout(homes: &QueueHomes) -> Result<Vec<(String, i32, Layout)>, StoreError> {
+    let mut layouts: AHashMap<String, Layout> = AHashMap::new();
+    let mut queues = Vec::new();
+    for layout in [Layout::Plain, Layout::Batch] {
+        for (topic, queue_id) in list_queues(homes.dir(layout))? {
+            if *layouts.entry(topic.clone()).or_insert(layout) != layout {
+                let reason = "the topic has plain queues as well; remove those that do not fit \
+                              its attribute queue.type, stock starts with neither";
+                return Err(StoreError::UnexpectedFile {
+                    path: homes.queue_dir(layout, &topic, queue_id),
+                    reason: reason.into(),
+                });
+            }
+            queues.push((topic, queue_id, layout));
         }
     }
-
-    /// Whether the queue loses entries at its end, and the pass met none of its records: a crash
-    /// may have torn them, or they stood for older records and are damaged.
-    fn has_lost_entries(&self, dropped_from: u64) -> bool {
-        let last = self.queue.last_entry();
-        let is_stray = last.is_some_and(|last| last.log_position >= dropped_from);
-        self.confirmed_end.is_none() && (is_stray || self.queue.is_cut_short())
-    }
-
-    /// Whether the log has room for all records between the queue's last one and this one.
-    ///
-    /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk.
-    fn may_hold(&self, offset: u64, entry: &QueueEntry) -> bool {
-        let Some(last) = self.queue.last_entry() else {
-            return true;
-        };
-        let missing = offset.saturating_sub(self.queue.end_offset());
-        let room = entry.log_position.saturating_sub(last.log_position);
-        missing == 0
-            || last.log_position > entry.log_position
-            || missing <= room / RECORD_SIZE_MIN as u64
-    }
-
-    fn reconcile(
-        &mut self,
-        offset: u64,
-        entry: &QueueEntry,
-        is_from_oldest: bool,
-    ) -> Result<(), StoreError> {
-        if self.is_broken {
-            return Ok(());
-        }
-        let queue = &mut self.queue;
-        let (first, end) = (queue.first_offset(), queue.end_offset());
-        if offset < first || first == end {
-            // Older records are missing in the queue, or it is new: offset 0 begins it anyway.
-            if offset != 0 && !is_from_oldest {
-                self.is_broken = true;
-                return Ok(());
-            }
-            queue.restart_at(offset)?;
-        } else if offset < end {
-            if queue.entry(offset) == Some(*entry) {
-                self.confirmed_end = Some(offset + 1);
-                return Ok(());
-            }
-            queue.truncate(offset)?;
-        } else if offset > end {
-            if queue
-                .last_entry()
-                .is_some_and(|last| last.log_position > entry.log_position)
-            {
-                self.has_passed_over = true;
-                return Ok(());
-            }
-            if !is_from_oldest {
-                self.is_broken = true;
-                return Ok(());
-            }
-            self.offsets_missing += offset - end;
-            queue.fill_to(offset)?;
-        }
-        queue.push(entry)?;
-        self.entries_added += 1;
-        self.confirmed_end = Some(offset + 1);
-        Ok(())
-    }
+    Ok(queues)
 }

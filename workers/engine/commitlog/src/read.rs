@@ -3,9 +3,11 @@
 use crate::error::StoreError;
 use crate::log::LogSegment;
 use crate::message::{Boundary, QueueEntry};
-use crate::queue::{SharedQueue, is_filler};
+use crate::queue::SharedQueue;
+use crate::queue_layout::{Layout, Placed, is_filler};
+use crate::queue_places::{LIGHT_PREFIX, LIGHT_QUEUE_ID, light_offset};
 use crate::record::{
-    Found, RECORD_SIZE_MIN, RecordDamage, check, check_record, has_header, has_place,
+    Found, RECORD_SIZE_MIN, RecordDamage, RecordView, check, check_record, has_header, has_place,
     store_timestamp,
 };
 use crate::store::Store;
@@ -18,7 +20,8 @@ impl Store {
         Some((queue.min_offset(), self.readable_end(&queue)))
     }
 
-    /// Up to `count` entries from `offset` on, ending with the readable ones.
+    /// Up to `count` entries from the one for `offset` on, ending with the readable ones. In a batch
+    /// queue an entry stands for as many offsets as its record has messages.
     #[must_use]
     pub fn queue_entries(
         &self,
@@ -33,9 +36,11 @@ impl Store {
         if offset < queue.min_offset() {
             return Vec::new();
         }
-        (offset..self.readable_end(&queue))
+        let end = queue.number_of(self.readable_end(&queue));
+        (queue.number_of(offset)..end)
             .take(count)
-            .map_while(|offset| queue.entry(offset))
+            .map_while(|number| queue.placed(number))
+            .map(|placed| placed.entry)
             .collect()
     }
 
@@ -81,7 +86,7 @@ impl Store {
         if offset < queue.min_offset() || offset >= self.readable_end(&queue) {
             return Ok(None);
         }
-        self.entry_timestamp(&queue, (topic, queue_id), offset)
+        self.entry_timestamp(&queue, (topic, queue_id), queue.number_of(offset))
     }
 
     /// Store time of the oldest message of a queue.
@@ -113,10 +118,11 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(0);
         };
-        let (min, max) = (queue.min_offset(), self.readable_end(&queue));
-        // The number of messages before the wanted border, found by halving; a message whose
-        // record is gone counts as older.
-        let (mut low, mut high) = (min, max);
+        let min = queue.number_of(queue.min_offset());
+        let end = queue.number_of(self.readable_end(&queue));
+        // The entries before the wanted border, found by halving; a message whose record is gone
+        // counts as older.
+        let (mut low, mut high) = (min, end);
         while low < high {
             let middle = low + (high - low) / 2;
             let is_before = match (
@@ -133,26 +139,29 @@ impl Store {
                 high = middle;
             }
         }
-        Ok(match boundary {
-            Boundary::Lower => low,
-            Boundary::Upper => low.saturating_sub(1).max(min),
-        })
+        let number = match (boundary, queue.layout()) {
+            (Boundary::Lower, Layout::Plain) => low,
+            // As in stock no time is later than the last batch.
+            (Boundary::Lower, Layout::Batch) => low.min(end.saturating_sub(1)).max(min),
+            (Boundary::Upper, _) => low.saturating_sub(1).max(min),
+        };
+        Ok(queue.offset_at(number))
     }
 
     fn entry_timestamp(
         &self,
         queue: &SharedQueue,
         place: Place<'_>,
-        offset: u64,
+        number: u64,
     ) -> Result<Option<i64>, StoreError> {
-        let Some(entry) = queue.entry(offset) else {
+        let Some(placed) = queue.placed(number) else {
             return Ok(None);
         };
         let mut cursor = LogCursor::new(self, place);
-        let Some(record) = cursor.record(offset, &entry)? else {
+        let Some(record) = cursor.record(&placed)? else {
             return Ok(None);
         };
-        Ok(store_timestamp(record, entry.log_position))
+        Ok(store_timestamp(record, placed.entry.log_position))
     }
 }
 
@@ -186,16 +195,23 @@ impl<'a> LogCursor<'a> {
         let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
         let rule = self.store.config.crc_property;
         has_header(record, position)
-            && has_place(record, topic.as_bytes(), queue_id, offset)
+            && (has_place(record, topic.as_bytes(), queue_id, offset)
+                || self.is_light(record, offset))
             && (is_known || check_record(record, position, rule).is_ok())
     }
 
+    /// Whether a record of another topic names this queue and this offset in it.
+    fn is_light(&self, record: &[u8], offset: u64) -> bool {
+        let (topic, queue_id) = self.place;
+        queue_id == LIGHT_QUEUE_ID
+            && topic.starts_with(LIGHT_PREFIX)
+            && RecordView::parse(record)
+                .is_ok_and(|view| light_offset(&view, topic) == Some(offset))
+    }
+
     /// The record of an entry; `None` when it is gone from the log.
-    pub(crate) fn record(
-        &mut self,
-        offset: u64,
-        entry: &QueueEntry,
-    ) -> Result<Option<&[u8]>, StoreError> {
+    pub(crate) fn record(&mut self, placed: &Placed) -> Result<Option<&[u8]>, StoreError> {
+        let (entry, offset) = (&placed.entry, placed.offset);
         let position = entry.log_position;
         if is_filler(entry) || position < self.store.log.min_position() {
             return Ok(None);

@@ -9,12 +9,12 @@ use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::config::StoreConfig;
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
-use crate::files::{create_dir, exchange, remove_dir, rename, sync_dir, sync_file_system};
+use crate::files::{create_dir, exchange, list, remove_dir, rename, sync_dir, sync_file_system};
 use crate::index::NewIndex;
 use crate::inspect::{LogWalk, Step};
 use crate::message::QueueRange;
 use crate::queue_rebuild::QueueRebuild;
-use crate::record::RecordView;
+use crate::table::QueueHomes;
 use crate::truncation::Truncation;
 
 /// What is to be made anew.
@@ -47,6 +47,8 @@ pub struct Rebuild {
     directory: StoreDirectory,
     parts: RebuildParts,
     walk: LogWalk,
+    /// Over the log, for queues that turned out to be batch queues.
+    is_second_pass: bool,
     queues: QueueRebuild,
     index: NewIndex,
     flushed_position: u64,
@@ -77,12 +79,14 @@ impl Rebuild {
             });
         }
         let places = Places::prepare(&directory, parts)?;
-        let mut queues = QueueRebuild::empty(&config, places.new_queues.clone());
+        let stored = directory.queue_homes(&config);
+        let mut queues = QueueRebuild::beside(&config, places.new_homes(&stored), &stored)?;
         queues.begin_pass(true)?;
         Ok(Self {
             walk: LogWalk::new(directory.commit_log())?,
+            is_second_pass: false,
             queues,
-            index: NewIndex::new(&config, places.new_index.clone(), now_ms, utc_offset_s),
+            index: NewIndex::new(&config, new(&places.index), now_ms, utc_offset_s),
             flushed_position: Checkpoint::load(&directory.checkpoint())?.known_flushed_position(),
             newest_timestamp_ms: 0,
             end_position: None,
@@ -115,7 +119,12 @@ impl Rebuild {
                 Some(Step::Record(record)) => {
                     let newest_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
                     self.newest_timestamp_ms = newest_ms;
-                    add(self.parts, &mut self.queues, &mut self.index, &record)?;
+                    if self.parts.queues {
+                        self.queues.on_record(&record)?;
+                    }
+                    if self.parts.index && !self.is_second_pass {
+                        self.index.add(&record)?;
+                    }
                 }
                 Some(Step::Damaged {
                     position, damage, ..
@@ -128,6 +137,12 @@ impl Rebuild {
                         let flushed = self.flushed_position;
                         let reason = format!("the log ends here, but was flushed up to {flushed}");
                         return Err(incomplete(position, &reason));
+                    }
+                    if self.queues.take_new_layout() {
+                        self.is_second_pass = true;
+                        self.walk = LogWalk::new(self.directory.commit_log())?;
+                        self.queues.begin_pass(true)?;
+                        return Ok(true);
                     }
                     self.end_position = Some(position);
                 }
@@ -183,21 +198,6 @@ impl Rebuild {
     }
 }
 
-fn add(
-    parts: RebuildParts,
-    queues: &mut QueueRebuild,
-    index: &mut NewIndex,
-    record: &RecordView<'_>,
-) -> Result<(), StoreError> {
-    if parts.queues {
-        queues.on_record(record)?;
-    }
-    if parts.index {
-        index.add(record)?;
-    }
-    Ok(())
-}
-
 fn incomplete(position: u64, reason: &str) -> StoreError {
     StoreError::Corrupt {
         position,
@@ -210,45 +210,54 @@ fn incomplete(position: u64, reason: &str) -> StoreError {
 struct Places {
     root: PathBuf,
     queues: PathBuf,
-    new_queues: PathBuf,
+    batch_queues: PathBuf,
     index: PathBuf,
-    new_index: PathBuf,
 }
 
 impl Places {
     fn prepare(directory: &StoreDirectory, parts: RebuildParts) -> Result<Self, StoreError> {
-        let (queues, index) = (directory.consume_queues(), directory.index());
+        let queues = directory.consume_queues();
         let places = Self {
             root: queues.parent().unwrap_or(Path::new("/")).to_path_buf(),
-            new_queues: queues.with_extension("new"),
-            new_index: index.with_extension("new"),
             queues,
-            index,
+            batch_queues: directory.batch_queues(),
+            index: directory.index(),
         };
-        for (place, new) in places.of(parts) {
-            remove_dir(new)?;
-            create_dir(new)?;
-            create_dir(place)?;
+        for place in places.of(parts) {
+            remove_dir(&new(place))?;
+            create_dir(&new(place))?;
         }
         Ok(places)
     }
 
-    fn of(&self, parts: RebuildParts) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
-        let queues = parts.queues.then_some((&self.queues, &self.new_queues));
-        let index = parts.index.then_some((&self.index, &self.new_index));
-        queues.into_iter().chain(index)
+    fn of(&self, parts: RebuildParts) -> impl Iterator<Item = &PathBuf> {
+        let queues = parts.queues.then_some([&self.queues, &self.batch_queues]);
+        let index = parts.index.then_some(&self.index);
+        queues.into_iter().flatten().chain(index)
+    }
+
+    /// Where queues are made that are in `stored` in the end.
+    fn new_homes(&self, stored: &QueueHomes) -> QueueHomes {
+        QueueHomes {
+            plain: (new(&self.queues), stored.plain.1),
+            batch: (new(&self.batch_queues), stored.batch.1),
+        }
     }
 
     fn exchange(&self, parts: RebuildParts) -> Result<(), StoreError> {
-        for (place, new) in self.of(parts) {
-            exchange(new, place)?;
+        for place in self.of(parts) {
+            // A store without batch queues has no directory for them.
+            if place != &self.batch_queues || place.exists() || !list(&new(place))?.is_empty() {
+                create_dir(place)?;
+                exchange(&new(place), place)?;
+            }
         }
         sync_dir(&self.root)
     }
 
     fn keep_old(&self, parts: RebuildParts, suffix: &str) -> Result<(), StoreError> {
-        for (place, old) in self.of(parts) {
-            rename(old, &place.with_extension(suffix))?;
+        for place in self.of(parts).filter(|place| place.exists()) {
+            rename(&new(place), &place.with_extension(suffix))?;
         }
         sync_dir(&self.root)
     }
@@ -257,7 +266,13 @@ impl Places {
 impl Drop for Places {
     fn drop(&mut self) {
         // What cannot be removed is never read, and the next rebuild tries again.
-        let _ = remove_dir(&self.new_queues);
-        let _ = remove_dir(&self.new_index);
+        for place in [&self.queues, &self.batch_queues, &self.index] {
+            let _ = remove_dir(&new(place));
+        }
     }
+}
+
+/// What is to replace a directory is made beside it.
+fn new(place: &Path) -> PathBuf {
+    place.with_extension("new")
 }

@@ -54,6 +54,8 @@ pub(crate) const TRANSACTION_TYPE: i32 = 0x0C;
 const TRANSACTION_COMMIT: i32 = 0x08;
 const TRANSACTION_ROLLBACK: i32 = 0x0C;
 const INNER_BATCH: i32 = 0x80;
+/// With the one that tells clients to take the body apart.
+pub(crate) const INNER_BATCH_FLAGS: i32 = INNER_BATCH | 0x40;
 
 /// Longest properties: their length is a signed 16-bit integer.
 pub(crate) const PROPERTIES_SIZE_MAX: usize = 32_767;

@@ -237,12 +237,13 @@ fn scan(
     loop {
         rebuild.begin_pass(start == 0)?;
         let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
+        let is_unfinished = rebuild.take_new_layout();
         // Around damage no entry is dropped.
         let dropped_from = match end.damage {
             None => segments.get(start).map_or(0, |segment| segment.base),
             Some(_) => u64::MAX,
         };
-        if start == 0 || !rebuild.needs_older_records(dropped_from) {
+        if !is_unfinished && (start == 0 || !rebuild.needs_older_records(dropped_from)) {
             return Ok((start, end));
         }
         start = 0;

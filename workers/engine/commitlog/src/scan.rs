@@ -3,7 +3,8 @@
 use crate::cold::Residency;
 use crate::error::StoreError;
 use crate::message::{QueueEntry, QueueRead, ReadOutcome, ReadStatus};
-use crate::queue::{ENTRY_SIZE, QueueSegment, SharedQueue, decode_entry};
+use crate::queue::{QueueSegment, SharedQueue};
+use crate::queue_layout::Placed;
 use crate::read::{LogCursor, Place};
 use crate::slices::RecordSlices;
 use crate::store::Store;
@@ -148,41 +149,49 @@ impl<'a, 's> Scan<'a, 's> {
 
     /// Examines entries of the file that holds `offset`.
     fn run(&mut self, queue: &SharedQueue, offset: u64, max: u64) -> Result<(), StoreError> {
-        let found = queue.segment_at(offset);
-        if max - offset > TAIL_COUNT && found.as_ref().is_some_and(|at| self.must_wait_for(at)) {
+        let (layout, number) = (queue.layout(), queue.number_of(offset));
+        let entry_size = layout.entry_size();
+        let found = queue.segment_at(number);
+        let must_wait = |at| self.must_wait_for(at, entry_size);
+        if max - offset > TAIL_COUNT && found.as_ref().is_some_and(must_wait) {
             self.is_waiting = true;
             return Ok(());
         }
         let file = found
             .as_ref()
             .and_then(|(segment, at)| segment.map.bytes().get(*at..));
-        let Some(entries) = file.filter(|entries| entries.len() >= ENTRY_SIZE) else {
+        let Some(entries) = file.filter(|entries| entries.len() >= entry_size) else {
             self.status = ReadStatus::OffsetFoundNull;
             self.next_offset = queue.next_file_offset(offset);
             return Ok(());
         };
         self.next_offset = offset;
-        let examined_max = (EXAMINED_BYTES_MAX / ENTRY_SIZE).max(self.read.count_max);
-        if let Some(first) = decode_entry(entries) {
-            self.read = self.store.limited(&self.read, first.log_position);
+        let examined_max = EXAMINED_BYTES_MAX.div_ceil(entry_size);
+        let examined_max = examined_max.max(self.read.count_max) as u64;
+        let end = max.min(offset.saturating_add(examined_max));
+        if let Some(first) = layout.decode(entries, number) {
+            self.read = self.store.limited(&self.read, first.entry.log_position);
         }
-        let entries = entries.chunks_exact(ENTRY_SIZE).map(decode_entry);
-        for (offset, entry) in (offset..max).zip(entries).take(examined_max) {
-            let entry = entry.ok_or_else(|| StoreError::Corrupt {
+        for (number, entry) in (number..).zip(entries.chunks_exact(entry_size)) {
+            if self.next_offset >= end {
+                break;
+            }
+            let placed = layout.decode(entry, number);
+            let placed = placed.ok_or_else(|| StoreError::Corrupt {
                 position: 0,
-                reason: format!("entry {offset} of the queue is not valid"),
+                reason: format!("entry {number} of the queue is not valid"),
             });
-            if let Ok(entry) = &entry {
-                if self.is_full(entry.size as usize) {
+            if let Ok(placed) = &placed {
+                if self.is_full(placed) {
                     break;
                 }
-                if !self.is_there(entry) {
+                if !self.is_there(&placed.entry) {
                     self.is_waiting = self.count == 0;
                     break;
                 }
             }
-            match entry.and_then(|entry| self.examine(offset, &entry)) {
-                Ok(()) => self.next_offset = offset + 1,
+            match placed.and_then(|placed| self.examine(&placed)) {
+                Ok(next_offset) => self.next_offset = next_offset,
                 // What was found before the damage is served; the next read reports it.
                 Err(_) if self.count > 0 => break,
                 Err(error) => return Err(error),
@@ -191,41 +200,43 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    fn examine(&mut self, offset: u64, entry: &QueueEntry) -> Result<(), StoreError> {
+    /// Takes the record of an entry, or passes it over; returns the offset after it.
+    fn examine(&mut self, placed: &Placed) -> Result<u64, StoreError> {
+        let (entry, next_offset) = (&placed.entry, placed.end_offset());
         if entry.log_position < self.gone_before {
-            return Ok(());
+            return Ok(next_offset);
         }
         if !self.passes(entry.tags_code) {
             if self.bytes == 0 {
                 self.status = ReadStatus::NoMatchedMessage;
             }
-            return Ok(());
+            return Ok(next_offset);
         }
-        let size = self.cursor.record(offset, entry)?.map(<[u8]>::len);
+        let size = self.cursor.record(placed)?.map(<[u8]>::len);
         let (Some(size), Some(segment)) = (size, &self.cursor.segment) else {
             if self.bytes == 0 {
                 self.status = ReadStatus::MessageWasRemoving;
             }
             self.gone_before = self.store.log.next_segment_start(entry.log_position);
-            return Ok(());
+            return Ok(next_offset);
         };
         self.records.push(segment, entry.log_position, size);
         self.bytes += size;
-        self.count += 1;
+        self.count += usize::from(placed.count);
         self.status = ReadStatus::Found;
         self.gone_before = 0;
-        Ok(())
+        Ok(next_offset)
     }
 
-    fn is_full(&self, size: usize) -> bool {
-        self.count > 0
-            && (self.count >= self.read.count_max
-                || self.bytes.saturating_add(size) > self.read.bytes_max)
+    fn is_full(&self, placed: &Placed) -> bool {
+        let count = self.count.saturating_add(usize::from(placed.count));
+        let bytes = self.bytes.saturating_add(placed.entry.size as usize);
+        self.count > 0 && (count > self.read.count_max || bytes > self.read.bytes_max)
     }
 
     /// Whether the entries wanted would have to come from the disk.
-    fn must_wait_for(&self, (segment, at): &(QueueSegment, usize)) -> bool {
-        let size = self.read.count_max.saturating_mul(ENTRY_SIZE);
+    fn must_wait_for(&self, (segment, at): &(QueueSegment, usize), entry_size: usize) -> bool {
+        let size = self.read.count_max.saturating_mul(entry_size);
         let size = size.min(segment.map.bytes().len().saturating_sub(*at));
         self.residency.is_some()
             && (segment.map.resident_bytes(*at, size)).is_ok_and(|resident| resident < size)

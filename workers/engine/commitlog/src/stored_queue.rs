@@ -12,13 +12,10 @@ use crate::files::{
     segment_name, sync_dir,
 };
 use crate::message::QueueEntry;
-use crate::queue::{
-    ENTRY_SIZE, FILLER, QueueTail, QueueWriter, create_file, decode_entry, encode_entry,
-    extend_file,
-};
+use crate::queue::{QueueTail, QueueWriter};
+use crate::queue_file::{create_file, extend_file};
+use crate::queue_layout::{BATCH_ENTRY_SIZE, FILLER, Layout, Placed, partition_point};
 use crate::sys::ExclusiveMap;
-
-const ENTRY_BYTES: u64 = ENTRY_SIZE as u64;
 
 /// Disk pages: a written entry brings its whole page with it.
 const PAGE_SIZE: u64 = 4096;
@@ -30,10 +27,12 @@ const SEARCHED_FILE_COUNT: usize = 3;
 #[derive(Debug)]
 pub(crate) struct StoredQueue {
     dir: PathBuf,
+    layout: Layout,
     file_size: u64,
     files: Vec<StoredFile>,
-    first_offset: u64,
-    end_offset: u64,
+    /// Numbers of the first entry and of the next one.
+    first: u64,
+    end: u64,
     is_incomplete: bool,
     is_cut_short: bool,
 }
@@ -68,41 +67,49 @@ fn name_of(path: &Path) -> Option<String> {
 
 impl StoredQueue {
     /// A queue without files.
-    pub(crate) fn empty(dir: PathBuf, file_size: u64) -> Self {
+    pub(crate) fn empty(dir: PathBuf, layout: Layout, file_size: u64) -> Self {
         Self {
             dir,
+            layout,
             file_size,
             files: Vec::new(),
-            first_offset: 0,
-            end_offset: 0,
+            first: 0,
+            end: 0,
             is_incomplete: false,
             is_cut_short: false,
         }
     }
 
     /// Reads a queue. Files with a gap between them are removed: the log still has the records.
-    pub(crate) fn load(dir: PathBuf, file_size: u64, is_clean: bool) -> Result<Self, StoreError> {
-        let mut queue = Self::empty(dir, file_size);
+    pub(crate) fn load(
+        dir: PathBuf,
+        layout: Layout,
+        file_size: u64,
+        is_clean: bool,
+    ) -> Result<Self, StoreError> {
+        let mut queue = Self::empty(dir, layout, file_size);
+        let entry_bytes = layout.entry_bytes();
         let Some(files) = usable_files(&queue.dir, file_size)? else {
             remove_dir(&queue.dir)?;
             queue.is_incomplete = true;
             return Ok(queue);
         };
-        queue.first_offset = files.first().map_or(0, |first| first.base / ENTRY_BYTES);
-        queue.end_offset = queue.first_offset;
+        queue.first = files.first().map_or(0, |first| first.base / entry_bytes);
+        queue.end = queue.first;
         let searched_from = files.len().saturating_sub(SEARCHED_FILE_COUNT);
         for (index, file) in files.iter().enumerate() {
-            if queue.end_offset * ENTRY_BYTES < file.base {
+            if queue.end * entry_bytes < file.base {
                 // Behind the end of the queue.
                 remove_file(&file.path)?;
                 queue.is_cut_short = true;
                 continue;
             }
-            let (map, end, is_followed) = open_file(file, index < searched_from, is_clean)?;
+            let is_full = index < searched_from;
+            let (map, end, is_followed) = open_file(file, layout, is_full, is_clean)?;
             queue.is_incomplete |= is_followed && is_clean;
             queue.is_cut_short |= is_followed;
             let allocated = end.next_multiple_of(PAGE_SIZE).min(file_size);
-            queue.end_offset = (file.base + end) / ENTRY_BYTES;
+            queue.end = (file.base + end) / entry_bytes;
             queue.files.push(StoredFile {
                 base: file.base,
                 map,
@@ -118,6 +125,10 @@ impl StoredQueue {
         self.is_incomplete
     }
 
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// Whether bytes other than zeros followed the end, which are gone now: entries that a crash
     /// tore, or those behind a damaged one.
     pub(crate) fn is_cut_short(&self) -> bool {
@@ -125,25 +136,62 @@ impl StoredQueue {
     }
 
     pub(crate) fn first_offset(&self) -> u64 {
-        self.first_offset
+        self.offset_at(self.first)
     }
 
     pub(crate) fn end_offset(&self) -> u64 {
-        self.end_offset
+        self.offset_at(self.end)
     }
 
-    pub(crate) fn entry(&self, offset: u64) -> Option<QueueEntry> {
-        let at = offset
-            .checked_mul(ENTRY_BYTES)
-            .filter(|_| offset < self.end_offset)?;
+    /// The queue offset that the entry with a number begins at, or would begin at.
+    fn offset_at(&self, number: u64) -> u64 {
+        if self.layout == Layout::Plain {
+            return number;
+        }
+        let before = || self.placed(number.checked_sub(1)?);
+        match self.placed(number) {
+            Some(placed) => placed.offset,
+            None => before().map_or(0, |before| before.end_offset()),
+        }
+    }
+
+    /// Number of the entry that stands for `offset`, or of the first one behind it.
+    fn number_of(&self, offset: u64) -> u64 {
+        if self.layout == Layout::Plain {
+            return offset;
+        }
+        let is_before = |number| {
+            let placed = self.placed(number);
+            placed.is_some_and(|placed| placed.end_offset() <= offset)
+        };
+        partition_point(self.first, self.end, is_before)
+    }
+
+    fn placed(&self, number: u64) -> Option<Placed> {
+        self.layout.decode(self.bytes_of(number)?, number)
+    }
+
+    fn bytes_of(&self, number: u64) -> Option<&[u8]> {
+        let at = number
+            .checked_mul(self.layout.entry_bytes())
+            .filter(|_| number < self.end)?;
         let file = &self.files[self.file_index(at)?];
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
         let local = (at - file.base) as usize;
-        decode_entry(file.map.bytes().get(local..local + ENTRY_SIZE)?)
+        let end = local + self.layout.entry_size();
+        file.map.bytes().get(local..end)
+    }
+
+    /// Whether this very entry is there.
+    pub(crate) fn holds(&self, placed: &Placed) -> bool {
+        let mut expected = [0; BATCH_ENTRY_SIZE];
+        let expected = &mut expected[..self.layout.entry_size()];
+        self.layout.encode(expected, placed);
+        self.bytes_of(self.number_of(placed.offset)) == Some(expected)
     }
 
     pub(crate) fn last_entry(&self) -> Option<QueueEntry> {
-        self.entry(self.end_offset.checked_sub(1)?)
+        Some(self.placed(self.end.checked_sub(1)?)?.entry)
     }
 
     fn file_index(&self, at: u64) -> Option<usize> {
@@ -153,11 +201,11 @@ impl StoredQueue {
     }
 
     /// Appends an entry.
-    pub(crate) fn push(&mut self, entry: &QueueEntry) -> Result<(), StoreError> {
-        let at = self.end_offset * ENTRY_BYTES;
+    pub(crate) fn push(&mut self, placed: &Placed) -> Result<(), StoreError> {
+        let at = self.end * self.layout.entry_bytes();
         let base = at - at % self.file_size;
         let local = at - base;
-        let end = local + ENTRY_BYTES;
+        let end = local + self.layout.entry_bytes();
         let index = self.file_index(at).unwrap_or(self.files.len());
         if index == self.files.len() {
             let (map, allocated) = create_file(&self.dir, base, self.file_size, end)?;
@@ -170,64 +218,82 @@ impl StoredQueue {
         let file = &mut self.files[index];
         file.allocated = extend_file(&self.dir, base, self.file_size, file.allocated, end)?;
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
-        let local = local as usize;
-        encode_entry(&mut file.map.bytes_mut()[local..local + ENTRY_SIZE], entry);
-        self.end_offset += 1;
+        let (local, end) = (local as usize, end as usize);
+        self.layout
+            .encode(&mut file.map.bytes_mut()[local..end], placed);
+        self.end += 1;
         Ok(())
     }
 
-    /// Appends fillers until the queue ends at `offset`.
+    /// Appends fillers until a plain queue ends at `offset`; a batch queue needs none.
     pub(crate) fn fill_to(&mut self, offset: u64) -> Result<(), StoreError> {
-        while self.end_offset < offset {
-            self.push(&FILLER)?;
+        while self.layout == Layout::Plain && self.end < offset {
+            let filler = Placed {
+                entry: FILLER,
+                offset: self.end,
+                count: 1,
+                store_timestamp_ms: 0,
+            };
+            self.push(&filler)?;
         }
         Ok(())
     }
 
     /// Removes everything and starts again with `offset` as the next one.
     ///
-    /// As in stock the first file is the one that `offset` falls into, with fillers before it.
+    /// As in stock the first file of a plain queue is the one that `offset` falls into, with fillers
+    /// before it; a batch queue starts with its first file.
     pub(crate) fn restart_at(&mut self, offset: u64) -> Result<(), StoreError> {
         self.files.clear();
         remove_dir(&self.dir)?;
-        let file_count = self.file_size / ENTRY_BYTES;
-        self.first_offset = offset - offset % file_count;
-        self.end_offset = self.first_offset;
+        let file_count = self.file_size / self.layout.entry_bytes();
+        self.first = match self.layout {
+            Layout::Plain => offset - offset % file_count,
+            Layout::Batch => 0,
+        };
+        self.end = self.first;
         self.fill_to(offset)
     }
 
-    /// Cuts the queue at `offset`, clearing the bytes of what is cut.
+    /// Cuts the queue before the entry that stands for `offset`, clearing the bytes of what is cut.
     pub(crate) fn truncate(&mut self, offset: u64) -> Result<(), StoreError> {
-        let at = offset * ENTRY_BYTES;
-        while let Some(last) = self.files.pop_if(|last| last.base > at) {
+        self.truncate_to(self.number_of(offset))
+    }
+
+    fn truncate_to(&mut self, number: u64) -> Result<(), StoreError> {
+        let entry_bytes = self.layout.entry_bytes();
+        let (at, first_at) = (number * entry_bytes, self.first * entry_bytes);
+        // Stock searches times wrongly in a queue whose last file is empty.
+        let is_unused = |last: &mut StoredFile| last.base >= at && last.base > first_at;
+        while let Some(last) = self.files.pop_if(is_unused) {
             remove_file(&self.dir.join(segment_name(last.base)))?;
         }
         if let Some(file) = self.files.last_mut() {
             #[allow(clippy::cast_possible_truncation)] // within one mapped file
             let local = (at - file.base) as usize;
-            let end = usize::try_from(self.end_offset * ENTRY_BYTES - file.base);
+            let end = usize::try_from(self.end * entry_bytes - file.base);
             let bytes = file.map.bytes_mut();
             let end = end.unwrap_or(bytes.len()).min(bytes.len());
             bytes[local.min(end)..end].fill(0);
         }
-        self.end_offset = offset;
+        self.end = number;
         Ok(())
     }
 
     /// Drops the last entries that point at or behind `log_position`, yet none before the offset
     /// `kept`; returns how many.
     pub(crate) fn cut_behind(&mut self, log_position: u64, kept: u64) -> Result<u64, StoreError> {
-        let (kept, end) = (kept.max(self.first_offset), self.end_offset);
-        let is_behind = |offset| {
-            let entry = self.entry(offset);
-            entry.is_none_or(|entry| entry.log_position >= log_position)
+        let (kept, end) = (self.number_of(kept).max(self.first), self.end);
+        let is_behind = |number| {
+            let placed = self.placed(number);
+            placed.is_none_or(|placed| placed.entry.log_position >= log_position)
         };
         let mut to = end;
         while to > kept && is_behind(to - 1) {
             to -= 1;
         }
         if to < end {
-            self.truncate(to)?;
+            self.truncate_to(to)?;
         }
         Ok(end - to)
     }
@@ -248,7 +314,7 @@ impl StoredQueue {
 
     /// Hands the files to the queue's writer.
     pub(crate) fn into_writer(self) -> QueueWriter {
-        let end = self.end_offset * ENTRY_BYTES;
+        let end = self.end * self.layout.entry_bytes();
         let files = self.files.into_iter().map(|file| {
             #[allow(clippy::cast_possible_truncation)] // within one mapped file
             let position = (end - file.base).min(self.file_size) as usize;
@@ -259,7 +325,7 @@ impl StoredQueue {
             }
         });
         let files = files.collect();
-        QueueWriter::new(self.dir, self.file_size, files)
+        QueueWriter::new(self.dir, self.layout, self.file_size, files)
     }
 }
 
@@ -294,14 +360,15 @@ fn usable_files(dir: &Path, file_size: u64) -> Result<Option<Vec<SegmentFile>>, 
 
 /// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,
 /// which only a crash leaves, and recovery then clears.
-fn ends_in_damage(bytes: &[u8], end: usize) -> bool {
-    let next = bytes.get(end..).and_then(<[u8]>::first_chunk::<ENTRY_SIZE>);
-    next.is_some_and(|next| *next != [0; ENTRY_SIZE])
+fn ends_in_damage(bytes: &[u8], end: usize, entry_size: usize) -> bool {
+    let next = bytes.get(end..).and_then(|rest| rest.get(..entry_size));
+    next.is_some_and(|next| next.iter().any(|byte| *byte != 0))
 }
 
 /// Maps a file and finds the byte at which its entries end, and whether anything followed them.
 fn open_file(
     file: &SegmentFile,
+    layout: Layout,
     is_full: bool,
     is_clean: bool,
 ) -> Result<(ExclusiveMap, u64, bool), StoreError> {
@@ -312,13 +379,13 @@ fn open_file(
     if is_full {
         return Ok((map, file.size, false));
     }
-    let entries = map.bytes().chunks_exact(ENTRY_SIZE);
+    let entries = map.bytes().chunks_exact(layout.entry_size());
     let end = entries
-        .take_while(|entry| decode_entry(entry).is_some())
+        .take_while(|entry| layout.decode(entry, 0).is_some())
         .count()
-        * ENTRY_SIZE;
+        * layout.entry_size();
     if is_clean {
-        let is_followed = ends_in_damage(map.bytes(), end);
+        let is_followed = ends_in_damage(map.bytes(), end, layout.entry_size());
         return Ok((map, end as u64, is_followed));
     }
     let stale = data_end(&handle, end as u64, file.size).map_err(named)?;

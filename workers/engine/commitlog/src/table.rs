@@ -10,14 +10,17 @@ use parking_lot::RwLock;
 
 use crate::error::{AppendError, StoreError};
 use crate::files::remove_dir;
-use crate::message::{QUEUE_ID_MAX, QueueEntry, QueueRange, Traffic};
+use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
+use crate::queue_layout::{Layout, Placed};
+use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
-const RETRY_PREFIX: &str = "%RETRY%";
-const RETRY_TOPIC_SIZE_MAX: usize = 255;
+pub(crate) const RETRY_PREFIX: &str = "%RETRY%";
+/// Of retry topics and light queues.
+const LONG_TOPIC_SIZE_MAX: usize = 255;
 
 /// Queues of one topic, indexed by queue id.
 type Slots<Q> = Vec<Option<Q>>;
@@ -68,16 +71,47 @@ impl SharedQueues {
 pub(crate) struct TopicWriter {
     name: Arc<str>,
     queues: Slots<QueueWriter>,
+    /// Of all its queues; what the next one will be as long as there is none.
+    layout: Layout,
     pub(crate) version: Version,
     pub(crate) is_schedule: bool,
     pub(crate) traffic: Traffic,
 }
 
+/// Where the files of queues are, and how large, by their layout.
+#[derive(Debug, Clone)]
+pub(crate) struct QueueHomes {
+    pub(crate) plain: (PathBuf, u64),
+    pub(crate) batch: (PathBuf, u64),
+}
+
+impl QueueHomes {
+    /// Directory of all topics with such queues.
+    pub(crate) fn dir(&self, layout: Layout) -> &Path {
+        &self.of(layout).0
+    }
+
+    pub(crate) fn file_size(&self, layout: Layout) -> u64 {
+        self.of(layout).1
+    }
+
+    /// Where the files of a queue are.
+    pub(crate) fn queue_dir(&self, layout: Layout, topic: &str, queue_id: i32) -> PathBuf {
+        self.dir(layout).join(topic).join(queue_id.to_string())
+    }
+
+    fn of(&self, layout: Layout) -> &(PathBuf, u64) {
+        match layout {
+            Layout::Plain => &self.plain,
+            Layout::Batch => &self.batch,
+        }
+    }
+}
+
 /// All queues under the append lock.
 #[derive(Debug)]
 pub(crate) struct QueueTable {
-    dir: PathBuf,
-    file_size: u64,
+    homes: QueueHomes,
     version_by_length: bool,
     topics: HashTable<TopicWriter>,
     hasher: RandomState,
@@ -91,8 +125,7 @@ pub(crate) struct QueueTable {
 #[derive(Debug)]
 pub(crate) struct OpenTopic<'a> {
     pub(crate) topic: &'a mut TopicWriter,
-    dir: &'a Path,
-    file_size: u64,
+    homes: &'a QueueHomes,
     shared: &'a SharedQueues,
     dirty: &'a mut Vec<Arc<SharedQueue>>,
 }
@@ -105,10 +138,9 @@ pub(crate) struct OpenQueue<'a> {
 }
 
 impl QueueTable {
-    pub(crate) fn new(dir: PathBuf, file_size: u64, version_by_length: bool) -> Self {
+    pub(crate) fn new(homes: QueueHomes, version_by_length: bool) -> Self {
         Self {
-            dir,
-            file_size,
+            homes,
             version_by_length,
             topics: HashTable::new(),
             hasher: RandomState::default(),
@@ -134,8 +166,7 @@ impl QueueTable {
         };
         Ok(OpenTopic {
             topic,
-            dir: &self.dir,
-            file_size: self.file_size,
+            homes: &self.homes,
             shared: &self.shared,
             dirty: &mut self.dirty,
         })
@@ -172,6 +203,7 @@ impl QueueTable {
         if is_dirty && queue.mark_dirty() {
             open.dirty.push(Arc::clone(queue.shared()));
         }
+        open.topic.layout = queue.shared().layout();
         open.insert(index, queue);
     }
 
@@ -184,14 +216,8 @@ impl QueueTable {
         }
     }
 
-    /// Where the directories of the topics are.
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// Where the files of a queue are.
-    pub(crate) fn queue_dir(&self, topic: &str, queue_id: i32) -> PathBuf {
-        self.dir.join(topic).join(queue_id.to_string())
+    pub(crate) fn homes(&self) -> &QueueHomes {
+        &self.homes
     }
 
     pub(crate) fn traffic(&self) -> Vec<(String, Traffic)> {
@@ -215,9 +241,12 @@ impl QueueTable {
         };
         known.remove();
         self.shared.topics.write().remove(name);
-        let dir = self.dir.join(name);
-        self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
-        remove_dir(&dir)
+        for layout in [Layout::Plain, Layout::Batch] {
+            let dir = self.homes.dir(layout).join(name);
+            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
+            remove_dir(&dir)?;
+        }
+        Ok(())
     }
 
     /// Queues touched since the last call.
@@ -256,10 +285,25 @@ impl OpenTopic<'_> {
         self.topic.traffic.bytes += bytes as u64;
     }
 
+    #[inline]
+    pub(crate) fn has_batch_queues(&self) -> bool {
+        self.topic.layout == Layout::Batch
+    }
+
+    /// Makes queues of a topic that has none yet batch queues; returns whether the topic has such.
+    pub(crate) fn admits_inner_batches(&mut self) -> bool {
+        if self.topic.queues.iter().all(Option::is_none) {
+            self.topic.layout = Layout::Batch;
+        }
+        self.has_batch_queues()
+    }
+
     #[cold]
     fn create(&mut self, queue_id: i32, index: usize) {
-        let dir = self.dir.join(&*self.topic.name).join(queue_id.to_string());
-        self.insert(index, QueueWriter::new(dir, self.file_size, Vec::new()));
+        let layout = self.topic.layout;
+        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
+        let file_size = self.homes.file_size(layout);
+        self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
     }
 
     fn insert(&mut self, index: usize, queue: QueueWriter) {
@@ -285,8 +329,12 @@ impl OpenQueue<'_> {
 
     /// Appends an entry for which room was reserved.
     #[inline]
-    pub(crate) fn push(&mut self, entry: &QueueEntry) {
-        if self.writer.push(entry) {
+    pub(crate) fn push(&mut self, placed: &Placed) {
+        let is_newly_dirty = match self.writer.layout() {
+            Layout::Plain => self.writer.push(&placed.entry),
+            Layout::Batch => self.writer.push_batch(placed),
+        };
+        if is_newly_dirty {
             self.dirty.push(Arc::clone(self.writer.shared()));
         }
     }
@@ -297,6 +345,7 @@ impl TopicWriter {
         Ok(Self {
             name: Arc::from(name),
             queues: Vec::new(),
+            layout: Layout::Plain,
             version: version_for(name, version_by_length)?,
             is_schedule: name == SCHEDULE_TOPIC,
             traffic: Traffic::default(),
@@ -311,8 +360,8 @@ pub(crate) fn is_legal_topic(name: &str) -> bool {
 
 /// Refuses names that are too long for a record or that would leave the store's directory.
 fn version_for(name: &str, version_by_length: bool) -> Result<Version, AppendError> {
-    let size_max = if name.starts_with(RETRY_PREFIX) {
-        RETRY_TOPIC_SIZE_MAX
+    let size_max = if name.starts_with(RETRY_PREFIX) || name.starts_with(LIGHT_PREFIX) {
+        LONG_TOPIC_SIZE_MAX
     } else {
         TOPIC_SIZE_MAX_V1
     };
@@ -333,3 +382,6 @@ fn queue_index(queue_id: i32) -> Result<usize, AppendError> {
         .filter(|_| queue_id <= QUEUE_ID_MAX)
         .ok_or(AppendError::IllegalQueueId(queue_id))
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,13 +8,17 @@ use crate::batch::elements;
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
 use crate::message::{Appended, NewMessage, QueueEntry};
-use crate::properties::tags_code;
+use crate::properties::{find_property, tags_code};
+use crate::queue_layout::Placed;
+use crate::queue_places::INNER_COUNT;
 use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, encode, encoded_size,
-    occupies_queue, without_crc_property,
+    is_inner_batch, occupies_queue, without_crc_property,
 };
 use crate::store::{Appender, Store};
 use crate::table::OpenQueue;
+
+mod inner_batch;
 
 /// How much longer than the longest body a whole record may be.
 const RECORD_ALLOWANCE: usize = 64 << 10;
@@ -54,6 +58,11 @@ impl Writer<'_> {
         message: &NewMessage<'_>,
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
+        if is_inner_batch(message.sys_flag) {
+            return Err(AppendError::MalformedBatch(
+                "an inner batch is appended as one",
+            ));
+        }
         if self.store.config.crc_property == CrcProperty::Off {
             return self.append_with(message, Tail::Nothing, now_ms);
         }
@@ -75,6 +84,11 @@ impl Writer<'_> {
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(message.topic)?;
+        if open.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
+            return Err(AppendError::MalformedBatch(
+                "a plain message cannot say how many it is",
+            ));
+        }
         let version = open.topic.version;
         let size = checked_size(message, version, tail, config.message_body_size_max)?;
         check_unit(size, log.unit_size_max())?;
@@ -98,7 +112,7 @@ impl Writer<'_> {
         if let Some(mut queue) = queue {
             let levels = is_schedule.then_some(&*config.delay_levels_ms);
             let tags_code = tags_code(message.properties, now_ms, levels);
-            push(&mut queue, tags_code, &appended);
+            push(&mut queue, tags_code, &appended, 1);
         }
         open.count(1, size);
         self.store.check_maps()?;
@@ -121,9 +135,9 @@ impl Writer<'_> {
         appended: &mut Vec<Appended>,
     ) -> Result<(), AppendError> {
         let config = &self.store.config;
-        if shared.sys_flag & TRANSACTION_TYPE != 0 {
+        if shared.sys_flag & TRANSACTION_TYPE != 0 || is_inner_batch(shared.sys_flag) {
             return Err(AppendError::MalformedBatch(
-                "a batch cannot be transactional",
+                "a batch can be neither transactional nor an inner one",
             ));
         }
         let Appender { log, queues } = &mut *self.appender;
@@ -158,7 +172,7 @@ impl Writer<'_> {
         }
         unit.commit(now_ms);
         for (planned, appended) in planned.iter().zip(&appended[first_new..]) {
-            push(&mut queue, planned.tags_code, appended);
+            push(&mut queue, planned.tags_code, appended, 1);
         }
         open.count(planned.len() as u64, total);
         Ok(self.store.check_maps()?)
@@ -276,11 +290,16 @@ fn appended(placement: &Placement, size: usize) -> Appended {
 }
 
 #[inline]
-fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended) {
+fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended, count: u16) {
     let entry = QueueEntry {
         log_position: appended.log_position,
         size: appended.size,
         tags_code,
     };
-    queue.push(&entry);
+    queue.push(&Placed {
+        entry,
+        offset: appended.queue_offset,
+        count,
+        store_timestamp_ms: appended.store_timestamp_ms,
+    });
 }

@@ -205,3 +205,71 @@ fn a_truncation_lowers_the_position_and_nothing_behind_it_shows_when_the_log_gro
     store.set_confirmed_position(Some(store.max_position()));
     assert_eq!(store.queue_offsets("t", 0), Some((0, 6)));
 }
+
+#[test]
+fn a_batch_queue_ends_at_its_first_inner_batch_behind_the_position() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let inner = |at: i64, count| {
+        let bodies = vec![&b"x"[..]; count];
+        batches::append_inner(&store, 0, &bodies, NOW_MS + at).log_position
+    };
+    let counts = [3, 2, 4, 1, 5, 2, 3];
+    let mut positions: Vec<_> = (0..)
+        .zip(counts)
+        .map(|(at, count)| inner(at, count))
+        .collect();
+    positions.push(store.max_position());
+    let ends = [0, 3, 5, 9, 10, 15, 17, 20];
+    assert_eq!(store.set_confirmed_position(Some(0)), []);
+
+    for (confirmed, (end, position)) in ends.into_iter().zip(&positions).enumerate() {
+        let told = store.set_confirmed_position(Some(*position));
+        if confirmed > 0 {
+            assert_eq!(names(&told), [("batches", 0, end)]);
+        }
+        assert_eq!(store.queue_offsets("batches", 0), Some((0, end)));
+        assert_eq!(store.queue_entries("batches", 0, 0, 99).len(), confirmed);
+        let mut records = Vec::new();
+        let read = store.read_queue("batches", 0, &batches::EVERYTHING, &mut records);
+        let read = read.unwrap();
+        // A read ends with the file, after four entries.
+        assert_eq!((read.count as u64, read.max_offset), (end.min(10), end));
+        assert_eq!(split(&records).len(), confirmed.min(4));
+        let seen = |offset| {
+            store
+                .store_timestamp_at("batches", 0, offset)
+                .unwrap()
+                .is_some()
+        };
+        assert!(!seen(end));
+        assert_eq!(end > 0 && seen(end - 1), end > 0);
+        let late = store.offset_by_time("batches", 0, NOW_MS + 99, Boundary::Lower);
+        assert_eq!(late.unwrap(), ends[confirmed.saturating_sub(1)]);
+    }
+    // All of it is told anew where stepping through the log costs more than naming every queue.
+    store.set_confirmed_position(None);
+    assert_eq!(store.queue_offsets("batches", 0), Some((0, 20)));
+}
+
+#[test]
+fn light_queues_that_became_longer_are_told_as_well() {
+    let dir = tempdir();
+    let mut config = config(dir.path());
+    config.multi_dispatch_enabled = true;
+    let store = Store::open(config.clone(), NOW_MS).unwrap();
+    let properties = b"INNER_MULTI_DISPATCH\x01%LMQ%a\x02INNER_MULTI_QUEUE_OFFSET\x010\x02";
+    let message = NewMessage {
+        properties,
+        ..NewMessage::new("t", 3, b"body")
+    };
+    store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    drop(store);
+    let store = Store::open(config, NOW_MS).unwrap();
+
+    store.set_confirmed_position(Some(0));
+    assert_eq!(store.queue_offsets("%LMQ%a", 0), Some((0, 0)));
+
+    let told = store.set_confirmed_position(Some(store.max_position()));
+    assert_eq!(names(&told), [("%LMQ%a", 0, 1), ("t", 3, 1)]);
+}

@@ -206,3 +206,34 @@ fn a_store_in_which_the_property_is_required_recovers_what_it_wrote() {
     assert_eq!(opened.recovery().record_count, 62);
     assert!(opened.read_record(positions[1]).unwrap().is_some());
 }
+
+#[test]
+fn an_inner_batch_ends_in_the_property_and_loses_one_that_it_brings() {
+    let dir = tempdir();
+    let mut config = config(dir.path());
+    config.crc_property = CrcProperty::Required;
+    let store = Store::open(config.clone(), NOW_MS).unwrap();
+    let mut message = NewMessage::new("batches", 0, b"");
+    message.properties = b"TAGS\x01red\x02__CRC32#\x010123456789";
+    let packed = batches::packed(&[b"one", b"two"]);
+    let mut writer = store.writer().unwrap();
+    let first = writer.append_inner_batch(&message, &packed, NOW_MS);
+    let second = writer.append_inner_batch(&message, &packed, NOW_MS);
+    drop(writer);
+
+    let place = |position| stored_properties(&store, position);
+    assert_eq!(
+        place(first.unwrap().log_position),
+        b"TAGS\x01red\x02INNER_NUM\x012\x02INNER_BASE\x010\x02"
+    );
+    assert_eq!(
+        place(second.unwrap().log_position),
+        b"TAGS\x01red\x02INNER_NUM\x012\x02INNER_BASE\x012\x02"
+    );
+    drop(store);
+    let store = Store::open(config, NOW_MS).unwrap();
+    assert_eq!(store.recovery().damage, None);
+    let mut records = Vec::new();
+    let read = store.read_queue("batches", 0, &batches::EVERYTHING, &mut records);
+    assert_eq!(read.unwrap().count, 4);
+}

@@ -5,10 +5,11 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{Rebuild, RebuildParts, Rebuilt, StoreError};
+use regent_commitlog::{NewMessage, Rebuild, RebuildParts, Rebuilt, Store, StoreError};
+use support::batches::{append_inner, append_plain};
 use support::index::{Filler, build, config, files, open};
 use support::{NOW_MS, contents, crash, journal, overwrite, segment_path, tempdir};
 
@@ -22,7 +23,10 @@ fn begin(dir: &Path, parts: RebuildParts) -> Result<Rebuild, StoreError> {
 }
 
 fn rebuild(dir: &Path, parts: RebuildParts, suffix: Option<&str>) -> Rebuilt {
-    let mut rebuild = begin(dir, parts).unwrap();
+    carry_out(begin(dir, parts).unwrap(), suffix)
+}
+
+fn carry_out(mut rebuild: Rebuild, suffix: Option<&str>) -> Rebuilt {
     while rebuild.advance(500).unwrap() {}
     rebuild.finish(suffix).unwrap()
 }
@@ -54,7 +58,7 @@ fn what_is_made_anew_equals_what_was_there() {
 
     let rebuilt = rebuild(dir.path(), ALL, None);
 
-    let queues = |(path, _): &(&std::path::PathBuf, &Vec<u8>)| path.starts_with("consumequeue");
+    let queues = |(path, _): &(&PathBuf, &Vec<u8>)| path.starts_with("consumequeue");
     assert!(
         contents(dir.path())
             .iter()
@@ -191,4 +195,79 @@ fn after_a_crash_the_checkpoint_stays_what_recovery_goes_by() {
 fn rebuilt_end(filler: &Filler, store: &regent_commitlog::Store) -> u64 {
     let last = filler.messages.last().unwrap().position;
     last + store.read_record(last).unwrap().unwrap().len() as u64
+}
+
+/// As above, with batch queues, whose topic had plain ones before, and light queues.
+fn filled_with_other_queues(dir: &Path) {
+    let mut config = config(dir);
+    config.multi_dispatch_enabled = true;
+    let store = Store::open(config.clone(), NOW_MS).unwrap();
+    append_plain(&store, 1, b"of the first life of this topic");
+    store.delete_queues_of("batches").unwrap();
+    for number in 0..40 {
+        let bodies = vec![&b"x"[..]; 1 + number % 4];
+        append_inner(&store, 1, &bodies, NOW_MS);
+        append_plain(&store, 1, b"plain");
+        let properties = format!(
+            "INNER_MULTI_DISPATCH\u{1}%LMQ%a\u{2}INNER_MULTI_QUEUE_OFFSET\u{1}{number}\u{2}"
+        );
+        let mut light = NewMessage::new("devices", 2, &[7; 300]);
+        light.properties = properties.as_bytes();
+        store.writer().unwrap().append(&light, NOW_MS).unwrap();
+    }
+    drop(store);
+    // Recovery makes the light queues.
+    let store = Store::open(config, NOW_MS).unwrap();
+    build(&store);
+    store.close().unwrap();
+}
+
+#[test]
+fn batch_queues_and_light_queues_are_made_anew_with_the_others() {
+    let dir = tempdir();
+    filled_with_other_queues(dir.path());
+    let whole = contents(dir.path());
+    for queue in ["batchconsumequeue/batches/1", "consumequeue/%LMQ%a/0"] {
+        let path = dir.path().join(queue).join("00000000000000000000");
+        overwrite(&path, 10, &[9; 100]);
+    }
+    let damaged = contents(dir.path());
+
+    let rebuilt = rebuild(dir.path(), ALL, Some("old"));
+
+    let light = rebuilt.queues.iter().find(|queue| queue.topic == "%LMQ%a");
+    assert_eq!(light.unwrap().max_offset, 40);
+    for name in ["consumequeue", "batchconsumequeue"] {
+        let old = dir.path().join(name).with_extension("old");
+        let of_queues = |(path, _): &(PathBuf, Vec<u8>)| path.starts_with(name);
+        let kept = damaged.clone().into_iter().filter(of_queues);
+        for (path, content) in kept {
+            assert_eq!(
+                fs::read(old.join(path.strip_prefix(name).unwrap())).unwrap(),
+                content
+            );
+        }
+        fs::remove_dir_all(old).unwrap();
+    }
+    fs::remove_dir_all(dir.path().join("index.old")).unwrap();
+    assert_eq!(contents(dir.path()), whole);
+    assert!(is_well(dir.path()));
+}
+
+#[test]
+fn queues_whose_directories_are_gone_become_what_the_records_say() {
+    let dir = tempdir();
+    filled_with_other_queues(dir.path());
+    let (whole, index) = (contents(dir.path()), files(dir.path()));
+    for name in ["consumequeue", "batchconsumequeue"] {
+        fs::remove_dir_all(dir.path().join(name)).unwrap();
+    }
+    let mut config = config(dir.path());
+    config.multi_dispatch_enabled = true;
+
+    let rebuild = Rebuild::begin(config, ALL, NOW_MS, 0).unwrap();
+    carry_out(rebuild, None);
+
+    assert_eq!(files(dir.path()), index);
+    assert_eq!(contents(dir.path()), whole);
 }

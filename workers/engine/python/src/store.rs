@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyRange};
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, CrcProperty, FlushMode, NewMessage, StoreConfig};
-use regent_remoting::message_id::append_message_id;
 
 use crate::error::{caught, into_python};
 use crate::message::host;
@@ -31,7 +30,8 @@ pub(crate) struct Store(pub(crate) Arc<SharedStore>);
 impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
-        queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
+        queue_file_size_bytes=6_000_000, batch_queue_file_size_bytes=13_800_000,
+        multi_dispatch_enabled=false, flush_mode="async", message_body_size_max=4 << 20,
         delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
         index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, hot_size_bytes=u64::MAX,
         cold_cache_bytes=256 << 20, store_host=None, cut_damage_at=None))]
@@ -42,6 +42,8 @@ impl Store {
         commit_log_path: Option<PathBuf>,
         segment_size_bytes: u64,
         queue_file_size_bytes: u64,
+        batch_queue_file_size_bytes: u64,
+        multi_dispatch_enabled: bool,
         flush_mode: &str,
         message_body_size_max: usize,
         delay_levels_ms: Option<Vec<i64>>,
@@ -59,6 +61,8 @@ impl Store {
         config.commit_log_dir = commit_log_path;
         config.segment_size_bytes = segment_size_bytes;
         config.queue_file_size_bytes = queue_file_size_bytes;
+        config.batch_queue_file_size_bytes = batch_queue_file_size_bytes;
+        config.multi_dispatch_enabled = multi_dispatch_enabled;
         config.flush_mode = match flush_mode {
             "async" => FlushMode::Async,
             "sync" => FlushMode::Sync,
@@ -127,15 +131,7 @@ impl Store {
         let appended = self.0.run(py, |store| {
             Ok(store.writer()?.append(&message, now_ms())?)
         })?;
-        let mut message_id = String::new();
-        append_message_id(&mut message_id, store_host, appended.log_position);
-        Ok(Appended {
-            queue_offset: appended.queue_offset,
-            log_position: appended.log_position,
-            size: appended.size,
-            store_timestamp_ms: appended.store_timestamp_ms,
-            message_id,
-        })
+        Ok(Appended::new(&appended, store_host))
     }
 
     fn append_many<'py>(
@@ -178,6 +174,30 @@ impl Store {
         // Under one lock and in one queue, offsets follow one another.
         let first = isize::try_from(first)?;
         PyRange::new(py, first, first.saturating_add_unsigned(messages.len()))
+    }
+
+    #[pyo3(signature = (topic, queue_id, packed, properties, *, born_timestamp_ms=0))]
+    fn append_inner_batch(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        packed: &[u8],
+        properties: &[u8],
+        born_timestamp_ms: i64,
+    ) -> PyResult<Appended> {
+        let store_host = self.0.host;
+        let shared = NewMessage {
+            born_timestamp_ms,
+            store_host,
+            properties,
+            ..NewMessage::new(topic, queue_id, &[])
+        };
+        let appended = self.0.run(py, |store| {
+            let mut writer = store.writer()?;
+            Ok(writer.append_inner_batch(&shared, packed, now_ms())?)
+        })?;
+        Ok(Appended::new(&appended, store_host))
     }
 
     fn entries(

@@ -1,8 +1,11 @@
 //! What the store answers.
 
+use std::net::SocketAddr;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use regent_commitlog as commitlog;
+use regent_remoting::message_id::append_message_id;
 
 /// Where an appended message went.
 #[pyclass(frozen, get_all, module = "regent_engine")]
@@ -12,6 +15,20 @@ pub(crate) struct Appended {
     pub(crate) size: u32,
     pub(crate) store_timestamp_ms: i64,
     pub(crate) message_id: String,
+}
+
+impl Appended {
+    pub(crate) fn new(appended: &commitlog::Appended, store_host: SocketAddr) -> Self {
+        let mut message_id = String::new();
+        append_message_id(&mut message_id, store_host, appended.log_position);
+        Self {
+            queue_offset: appended.queue_offset,
+            log_position: appended.log_position,
+            size: appended.size,
+            store_timestamp_ms: appended.store_timestamp_ms,
+            message_id,
+        }
+    }
 }
 
 /// What a queue read found.

@@ -9,7 +9,7 @@ use crate::files::{SegmentFile, is_unwritten, list, list_segments};
 
 /// Names of what a store derives from its log; a rebuild sets the old ones aside under
 /// `<name>.<stamp>`.
-const DERIVED: [&str; 2] = ["consumequeue.", "index."];
+const DERIVED: [&str; 3] = ["consumequeue.", "batchconsumequeue.", "index."];
 
 /// Checks segments, and lists what is left over.
 pub(super) fn check(

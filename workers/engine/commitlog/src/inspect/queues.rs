@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 use crate::files::{SegmentFile, list_segments};
 use crate::message::QueueEntry;
-use crate::queue::{ENTRY_SIZE, FILLER, decode_entry};
+use crate::queue_layout::{ENTRY_SIZE, FILLER, decode_entry};
+use crate::queue_places::message_count;
 use crate::record::RecordView;
 
 /// Entries read at once.
@@ -141,18 +142,19 @@ impl QueueFiles {
 }
 
 impl QueueSurvey {
-    pub(super) fn count(&mut self, record: &RecordView<'_>) {
+    pub(super) fn count(&mut self, record: &RecordView<'_>, offset: u64) {
         let is_first = self.record_count == 0;
         self.record_count += 1;
         self.byte_count += record.bytes.len() as u64;
-        let (offset, time) = (record.queue_offset, record.store_timestamp_ms);
+        let time = record.store_timestamp_ms;
         if is_first || offset < self.min_offset {
             self.min_offset = offset;
         }
         if is_first || time < self.first_store_timestamp_ms {
             self.first_store_timestamp_ms = time;
         }
-        self.max_offset = self.max_offset.max(offset + 1);
+        let message_count = u64::from(message_count(record).unwrap_or(1));
+        self.max_offset = self.max_offset.max(offset.saturating_add(message_count));
         self.last_store_timestamp_ms = self.last_store_timestamp_ms.max(time);
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub mod batches;
 pub mod index;
 pub mod sample;
 pub mod served;
@@ -32,6 +33,7 @@ pub fn config(dir: &Path) -> StoreConfig {
     let mut config = StoreConfig::new(dir);
     config.segment_size_bytes = SEGMENT_SIZE;
     config.queue_file_size_bytes = QUEUE_FILE_SIZE;
+    config.batch_queue_file_size_bytes = batches::FILE_SIZE;
     config
 }
 

@@ -202,19 +202,7 @@ impl Sample {
 
     /// Makes the directory what it was.
     pub fn restore(&self, dir: &Path) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                fs::remove_dir_all(path).unwrap();
-            } else {
-                fs::remove_file(path).unwrap();
-            }
-        }
-        for (name, content) in &self.files {
-            let path = dir.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        }
+        restore(&self.files, dir);
     }
 
     pub fn at(&self, position: u64) -> Option<&Sent> {
@@ -229,7 +217,24 @@ pub fn build_index(store: &Store) {
     while store.index_tick(NOW_MS, 0).is_ok_and(|count| count > 0) {}
 }
 
-fn files_in(dir: &Path) -> Files {
+/// Puts these files into a directory, and nothing else.
+pub fn restore(files: &Files, dir: &Path) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    for (name, content) in files {
+        let path = dir.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+pub fn files_in(dir: &Path) -> Files {
     let mut files = super::contents(dir);
     for name in ["abort", "checkpoint", "lock"] {
         if let Ok(content) = fs::read(dir.join(name)) {

@@ -1,8 +1,10 @@
 package regent.interop;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.rocketmq.common.BrokerConfig;
+import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.store.DefaultMessageStore;
 import org.apache.rocketmq.store.config.FlushDiskType;
 import org.apache.rocketmq.store.config.MessageStoreConfig;
@@ -10,6 +12,9 @@ import org.apache.rocketmq.store.stats.BrokerStatsManager;
 
 /** Opens the stock message store in a directory; files may be made small, all else is stock's default. */
 final class StockStore {
+    /** The one topic with batch queues. */
+    static final String BATCH_TOPIC = "Batches";
+
     private StockStore() {
     }
 
@@ -26,9 +31,15 @@ final class StockStore {
         DefaultMessageStore store = new DefaultMessageStore(settings(arguments),
             new BrokerStatsManager(broker.getBrokerClusterName(), broker.isEnableDetailStat()),
             (topic, queueId, offset, tagsCode, storeTime, filterBits, properties) -> { },
-            broker, new ConcurrentHashMap<>());
+            broker, new ConcurrentHashMap<>(Map.of(BATCH_TOPIC, batchTopic())));
         Failure.unless(store.load(), "the stock store refuses to load " + arguments.text("directory"));
         return store;
+    }
+
+    private static TopicConfig batchTopic() {
+        TopicConfig topic = new TopicConfig(BATCH_TOPIC);
+        topic.getAttributes().put("queue.type", "BatchCQ");
+        return topic;
     }
 
     static MessageStoreConfig settings(Arguments arguments) {
@@ -39,6 +50,11 @@ final class StockStore {
         settings.setMappedFileSizeCommitLog(arguments.number("segment-size", settings.getMappedFileSizeCommitLog()));
         settings.setMappedFileSizeConsumeQueue(
             arguments.number("queue-file-size", settings.getMappedFileSizeConsumeQueue()));
+        settings.setMapperFileSizeBatchConsumeQueue(
+            arguments.number("batch-queue-file-size", settings.getMapperFileSizeBatchConsumeQueue()));
+        boolean hasLightQueues = Boolean.parseBoolean(arguments.text("light-queues", "false"));
+        settings.setEnableLmq(hasLightQueues);
+        settings.setEnableMultiDispatch(hasLightQueues);
         settings.setMaxHashSlotNum(arguments.number("slot-count", settings.getMaxHashSlotNum()));
         settings.setMaxIndexNum(arguments.number("index-count", settings.getMaxIndexNum()));
         settings.setFlushDiskType(FlushDiskType.valueOf(arguments.text("flush", "ASYNC_FLUSH")));

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.rocketmq.common.BoundaryType;
+import org.apache.rocketmq.common.attribute.CQType;
 import org.apache.rocketmq.common.message.MessageConst;
 import org.apache.rocketmq.common.message.MessageDecoder;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -19,11 +20,13 @@ import org.apache.rocketmq.store.ConsumeQueue;
 import org.apache.rocketmq.store.DefaultMessageStore;
 import org.apache.rocketmq.store.GetMessageResult;
 import org.apache.rocketmq.store.SelectMappedBufferResult;
+import org.apache.rocketmq.store.queue.BatchConsumeQueue;
 import org.apache.rocketmq.store.queue.ConsumeQueueInterface;
 
 /** Opens and recovers a store and prints all that can be read from it. */
 final class StoreRead {
     private static final int BLANK_MAGIC = 0xCBD43194;
+    private static final int BATCH_SIZE_AT = 36;
     private static final int LOOK_UP_COUNT_MAX = 64;
     private static final int READ_COUNT_MAX = 4;
     /** Some reads begin just before the end of a queue file. */
@@ -45,7 +48,7 @@ final class StoreRead {
         StoreRead read = new StoreRead(store);
         read.reportLog();
         store.getConsumeQueueTable().forEach((topic, queues) ->
-            new TreeMap<>(queues).forEach((queueId, queue) -> read.reportQueue((ConsumeQueue) queue)));
+            new TreeMap<>(queues).forEach((queueId, queue) -> read.reportQueue(queue)));
         read.reportLookUps("key", read.keysByTopic);
         read.reportLookUps("tags", read.tagsByTopic);
         long minPosition = store.getMinPhyOffset();
@@ -75,22 +78,25 @@ final class StoreRead {
         }
     }
 
-    private void reportQueue(ConsumeQueue queue) {
+    /** Prints a queue; of the entries of a batch queue the part that plain ones have too. */
+    private void reportQueue(ConsumeQueueInterface queue) {
+        boolean isBatch = queue.getCQType() == CQType.BatchCQ;
         long first = queue.getMinOffsetInQueue();
         long end = queue.getMaxOffsetInQueue();
         StringBuilder entries = new StringBuilder();
         Set<Long> times = new TreeSet<>();
         for (long offset = first; offset < end; ) {
-            SelectMappedBufferResult rest = queue.getIndexBuffer(offset);
+            SelectMappedBufferResult rest = isBatch
+                ? ((BatchConsumeQueue) queue).getBatchMsgIndexBuffer(offset)
+                : ((ConsumeQueue) queue).getIndexBuffer(offset);
             Failure.unless(rest != null, "no entries at " + offset + " of " + queue.getTopic());
             try {
-                ByteBuffer bytes = rest.getByteBuffer();
-                entries.append(hex(bytes.duplicate()));
-                for (; bytes.remaining() > 0; offset++) {
-                    long position = bytes.getLong();
-                    int size = bytes.getInt();
-                    bytes.getLong();
-                    times.add(reportMessage(queue, offset, position, size));
+                for (ByteBuffer bytes = rest.getByteBuffer(); bytes.remaining() > 0; ) {
+                    ByteBuffer entry = bytes.slice(bytes.position(), queue.getUnitSize());
+                    bytes.position(bytes.position() + queue.getUnitSize());
+                    entries.append(hex(entry.slice(0, ConsumeQueue.CQ_STORE_UNIT_SIZE)));
+                    times.add(reportMessage(queue, offset, entry.getLong(0), entry.getInt(Long.BYTES)));
+                    offset += isBatch ? entry.getShort(BATCH_SIZE_AT) : 1;
                 }
             } finally {
                 rest.release();
@@ -102,7 +108,9 @@ final class StoreRead {
             "min_offset", first,
             "max_offset", end,
             "entries", entries);
-        reportTimes(queue, new ArrayList<>(times));
+        if (!isBatch) {
+            reportTimes(queue, new ArrayList<>(times));
+        }
         reportReads(queue);
     }
 
@@ -137,6 +145,8 @@ final class StoreRead {
         try {
             MessageExt message = decode(record.getByteBuffer());
             Report.event("message",
+                "entry_topic", queue.getTopic(),
+                "entry_queue_id", queue.getQueueId(),
                 "topic", message.getTopic(),
                 "queue_id", message.getQueueId(),
                 "queue_offset", message.getQueueOffset(),

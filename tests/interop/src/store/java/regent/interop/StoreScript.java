@@ -18,7 +18,7 @@ import org.apache.rocketmq.common.sysflag.MessageSysFlag;
  * What a store is filled with: units numbered from 0, each a message or a traditional batch, the
  * same ones for the same seed.
  */
-final class StoreScript {
+class StoreScript {
     /** A V2 record: topics over 127 characters need two bytes for their length. */
     static final String LONG_TOPIC = "%RETRY%" + "long-group-name-".repeat(12);
     private static final String[] TOPICS = {"Orders", "Orders", "Payments", LONG_TOPIC, "%RETRY%short"};
@@ -46,7 +46,7 @@ final class StoreScript {
 
     /** Returns the message, or the batch, of a number. */
     MessageExtBrokerInner unit(int number) throws UnknownHostException {
-        Random random = new Random((seed * 1_000_003L + number) * SCATTER);
+        Random random = random(number);
         if (number % BATCH_EVERY == 0) {
             return batch(number, random);
         }
@@ -60,6 +60,10 @@ final class StoreScript {
         transact(message, number);
         message.setPropertiesString(MessageDecoder.messageProperties2String(message.getProperties()));
         return message;
+    }
+
+    final Random random(int number) {
+        return new Random((seed * 1_000_003L + number) * SCATTER);
     }
 
     private MessageExtBatch batch(int number, Random random) throws UnknownHostException {
@@ -78,7 +82,7 @@ final class StoreScript {
         return batch;
     }
 
-    private void address(MessageExtBrokerInner message, int number, Random random) throws UnknownHostException {
+    final void address(MessageExtBrokerInner message, int number, Random random) throws UnknownHostException {
         message.setTopic(TOPICS[number % TOPICS.length]);
         message.setQueueId(random.nextInt(QUEUE_COUNT));
         message.setBornTimestamp(1_700_000_000_000L + number);
@@ -92,7 +96,7 @@ final class StoreScript {
         return new InetSocketAddress(address, random.nextInt(PORT_COUNT));
     }
 
-    private void describe(Message message, int number, Random random) {
+    final void describe(Message message, int number, Random random) {
         MessageAccessor.setProperties(message, new HashMap<>());
         message.setFlag(random.nextInt());
         String tag = TAGS[random.nextInt(TAGS.length)];
@@ -108,7 +112,7 @@ final class StoreScript {
         }
     }
 
-    private byte[] body(int number, Random random) {
+    final byte[] body(int number, Random random) {
         int size = switch (number % LARGE_EVERY) {
             case 0 -> random.nextInt(bodySizeMax);
             case 1 -> 0;

@@ -21,7 +21,10 @@ final class StoreWrite {
     static void run(Arguments arguments) throws Exception {
         DefaultMessageStore store = StockStore.open(arguments);
         int bodySizeMax = arguments.number("body-size-max", BODY_SIZE_MAX);
-        StoreScript script = new StoreScript(arguments.number("seed"), bodySizeMax);
+        int seed = arguments.number("seed");
+        StoreScript script = arguments.text("script", "plain").equals("plain")
+            ? new StoreScript(seed, bodySizeMax)
+            : new QueueScript(seed, bodySizeMax);
         int count = arguments.number("count");
         for (int number = 0; number < count; number++) {
             if (number % PAUSE_EVERY == 0) {

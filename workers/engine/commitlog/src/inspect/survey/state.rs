@@ -1,0 +1,232 @@
+//! What a survey has counted, and where queues disagree with the log.
+
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use ahash::AHashMap;
+
+use super::super::finding::{Finding, FindingKind, Findings, counted};
+use super::super::queues::{QueueFiles, QueueSurvey};
+use crate::config::StoreConfig;
+use crate::error::StoreError;
+use crate::message::QueueEntry;
+use crate::properties::tags_code;
+use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
+use crate::record::{RecordView, occupies_queue};
+use crate::stored_queue::list_queues;
+use crate::table::{SCHEDULE_TOPIC, is_legal_topic};
+
+#[derive(Debug)]
+struct Queue {
+    survey: QueueSurvey,
+    files: Option<QueueFiles>,
+    /// Entries that were met at a record's offset, right or wrong.
+    met_count: u64,
+    /// Its entries are only counted, not compared.
+    is_batch: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    queues_dir: PathBuf,
+    batch_queues_dir: PathBuf,
+    pub(super) compares: bool,
+    delay_levels_ms: Vec<i64>,
+    segments: Vec<(u64, PathBuf)>,
+    /// Where the log is damaged, missing or lost.
+    gaps: Vec<Range<u64>>,
+    queues: AHashMap<String, AHashMap<i32, Queue>>,
+    pub(super) end_position: u64,
+    pub(super) newest_timestamp_ms: i64,
+    pub(super) findings: Findings,
+}
+
+impl State {
+    pub(super) fn new(config: &StoreConfig, segments: Vec<(u64, PathBuf)>, compares: bool) -> Self {
+        Self {
+            queues_dir: config.root.join("consumequeue"),
+            batch_queues_dir: config.root.join("batchconsumequeue"),
+            compares,
+            delay_levels_ms: config.delay_levels_ms.clone(),
+            segments,
+            gaps: Vec::new(),
+            queues: AHashMap::new(),
+            end_position: 0,
+            newest_timestamp_ms: 0,
+            findings: Findings::default(),
+        }
+    }
+
+    /// The queues, by topic and id.
+    pub(super) fn queues(&self) -> Vec<QueueSurvey> {
+        let queues = self.queues.values().flat_map(|queues| queues.values());
+        let mut surveys: Vec<_> = queues.map(|queue| queue.survey.clone()).collect();
+        surveys.sort_unstable_by(|one, other| {
+            (&one.topic, one.queue_id).cmp(&(&other.topic, other.queue_id))
+        });
+        surveys
+    }
+
+    pub(super) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
+        self.newest_timestamp_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
+        if !occupies_queue(record.sys_flag) {
+            return Ok(());
+        }
+        let topic = String::from_utf8_lossy(record.topic);
+        let expected = self.expected(&topic, record);
+        let own = (&*topic, record.queue_id, record.queue_offset);
+        self.on_place(own, record, &expected)?;
+        if !self.queue(&topic, record.queue_id)?.is_batch {
+            for (name, offset) in light_places(record) {
+                // Only those that are there: a broker may not make them.
+                if self.queues.contains_key(name) || self.queues_dir.join(name).is_dir() {
+                    self.on_place((name, LIGHT_QUEUE_ID, offset), record, &expected)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts and compares a record in the queue, and at the offset in it, where it belongs.
+    fn on_place(
+        &mut self,
+        (topic, queue_id, offset): (&str, i32, u64),
+        record: &RecordView<'_>,
+        expected: &QueueEntry,
+    ) -> Result<(), StoreError> {
+        let queue = self.queue(topic, queue_id)?;
+        queue.survey.count(record, offset);
+        let Some(files) = &mut queue.files else {
+            return Ok(());
+        };
+        let kind = match files.entry(offset)? {
+            // A topic that was deleted and made again counts its offsets from 0 again.
+            Some(entry) if entry.log_position > record.log_position => return Ok(()),
+            Some(entry) => {
+                queue.met_count += 1;
+                if entry == *expected {
+                    return Ok(());
+                }
+                FindingKind::WrongEntry
+            }
+            None => FindingKind::MissingEntry,
+        };
+        let (file, byte) = files.place(offset);
+        let text = format!("for the record at log position {}", record.log_position);
+        self.findings.add(Finding {
+            kind,
+            queue: format!("{topic}/{queue_id}"),
+            position: offset,
+            file,
+            byte,
+            text,
+        });
+        Ok(())
+    }
+
+    fn expected(&self, topic: &str, record: &RecordView<'_>) -> QueueEntry {
+        let levels = (topic == SCHEDULE_TOPIC).then_some(&*self.delay_levels_ms);
+        #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit integer
+        let size = record.bytes.len() as u32;
+        QueueEntry {
+            log_position: record.log_position,
+            size,
+            tags_code: tags_code(record.properties, record.store_timestamp_ms, levels),
+        }
+    }
+
+    fn queue(&mut self, topic: &str, queue_id: i32) -> Result<&mut Queue, StoreError> {
+        let queues = self.queues.entry(topic.to_owned()).or_default();
+        match queues.entry(queue_id) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let name = Path::new(topic).join(queue_id.to_string());
+                let dir = self.queues_dir.join(&name);
+                let is_there = is_legal_topic(topic) && dir.is_dir();
+                let is_batch = is_legal_topic(topic) && self.batch_queues_dir.join(name).is_dir();
+                let files = (self.compares && is_there)
+                    .then(|| QueueFiles::open(&dir))
+                    .transpose()?;
+                let survey = QueueSurvey {
+                    topic: topic.to_owned(),
+                    queue_id,
+                    ..QueueSurvey::default()
+                };
+                Ok(place.insert(Queue {
+                    survey,
+                    files,
+                    met_count: 0,
+                    is_batch,
+                }))
+            }
+        }
+    }
+
+    /// Compares how many entries each queue has with how many were expected.
+    pub(super) fn check_strays(&mut self, positions: &Range<u64>) -> Result<(), StoreError> {
+        for (topic, queue_id) in list_queues(&self.queues_dir)? {
+            self.queue(&topic, queue_id)?;
+        }
+        let mut found = Vec::new();
+        let queues = self.queues.values_mut();
+        for queue in queues.flat_map(|queues| queues.values_mut()) {
+            if queue.is_batch {
+                continue;
+            }
+            let survey = &queue.survey;
+            let place = format!("{}/{}", survey.topic, survey.queue_id);
+            let Some(files) = &mut queue.files else {
+                let records = counted(survey.record_count, "record", "records");
+                found.push(Finding {
+                    kind: FindingKind::AbsentQueue,
+                    position: survey.min_offset,
+                    file: self.queues_dir.join(&place),
+                    byte: 0,
+                    queue: place,
+                    text: format!("{records} in the log, no queue files"),
+                });
+                continue;
+            };
+            let count = files.count_in(positions, &self.gaps)?;
+            let mut tell = |kind, position, text| {
+                let (file, byte) = files.place(position);
+                found.push(Finding {
+                    kind,
+                    queue: place.clone(),
+                    position,
+                    file,
+                    byte,
+                    text,
+                });
+            };
+            if let Some(offset) = count.first_lost {
+                let text = counted(count.lost, "message", "messages")
+                    + " where the log is damaged or missing, this one first";
+                tell(FindingKind::LostMessages, offset, text);
+            }
+            if count.present > queue.met_count {
+                let strays = count.present - queue.met_count;
+                let text = counted(strays, "entry", "entries") + " without a record";
+                tell(FindingKind::StrayEntries, survey.max_offset, text);
+            }
+        }
+        found.sort_unstable_by(|one, other| one.queue.cmp(&other.queue));
+        for found in found {
+            self.findings.add(found);
+        }
+        Ok(())
+    }
+
+    pub(super) fn find_gap(&mut self, kind: FindingKind, gap: Range<u64>, text: String) {
+        self.find_in_log(kind, gap.start, text);
+        self.gaps.push(gap);
+    }
+
+    pub(super) fn find_in_log(&mut self, kind: FindingKind, position: u64, text: String) {
+        let begun = self.segments.iter().rfind(|(base, _)| *base <= position);
+        let place = begun.map(|(base, path)| (path.clone(), position - base));
+        let place = place.unwrap_or_default();
+        self.findings.add_in_file(kind, place, position, text);
+    }
+}

@@ -1,0 +1,74 @@
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+
+fn table(dir: &Path) -> QueueTable {
+    let homes = QueueHomes {
+        plain: (dir.join("plain"), 2_000),
+        batch: (dir.join("batch"), 4_600),
+    };
+    QueueTable::new(homes, true)
+}
+
+/// Opens the topic and counts one message; returns how many it has now.
+fn open(table: &mut QueueTable, name: &str) -> u64 {
+    let mut open = table.open_topic(name).unwrap();
+    assert_eq!(&*open.topic.name, name);
+    open.count(1, 0);
+    open.topic.traffic.message_count
+}
+
+#[test]
+fn a_topic_opened_after_another_was_removed_is_not_mistaken_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    assert_eq!((open(&mut table, "a"), open(&mut table, "a")), (1, 2));
+
+    table.remove_topic("a").unwrap();
+
+    // One of a table this small takes the place of the removed one, another stays away from it.
+    for name in ["b", "c", "d", "a"] {
+        assert_eq!((open(&mut table, name), open(&mut table, name)), (1, 2));
+    }
+    assert_eq!(open(&mut table, "b"), 3);
+}
+
+#[test]
+fn each_of_many_topics_is_found_while_the_table_grows_and_shrinks() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let mut expected = AHashMap::new();
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..20_000 {
+        let name = random.u16(..300).to_string();
+        if random.u8(..4) == 0 {
+            table.remove_topic(&name).unwrap();
+            expected.remove(&name);
+        } else {
+            let count = expected.entry(name.clone()).or_insert(0);
+            for _ in 0..random.u64(1..4) {
+                *count += 1;
+                assert_eq!(open(&mut table, &name), *count);
+            }
+        }
+    }
+    assert_eq!(table.traffic().len(), expected.len());
+}
+
+#[test]
+fn a_removed_topic_may_come_back_with_the_other_kind_of_queues() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let mut plain = table.open_topic("a").unwrap();
+    plain.reserve(0, 1).unwrap();
+    assert!(!plain.admits_inner_batches());
+    assert!(dir.path().join("plain/a/0").exists());
+
+    table.remove_topic("a").unwrap();
+
+    let mut batch = table.open_topic("a").unwrap();
+    assert!(batch.admits_inner_batches());
+    batch.reserve(0, 1).unwrap();
+    assert!(dir.path().join("batch/a/0").exists());
+    assert!(!dir.path().join("plain/a").exists());
+}
