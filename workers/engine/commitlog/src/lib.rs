@@ -15,6 +15,7 @@ pub mod bench;
 mod checked_text;
 mod checkpoint;
 mod config;
+mod copy;
 mod cursor;
 mod directory;
 mod epoch_file;
@@ -48,6 +49,7 @@ mod walk;
 mod writer;
 
 pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use copy::LogSlice;
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
 pub use index::IndexStatus;

@@ -17,6 +17,7 @@ use crate::files::{
     create_dir, create_segment, open_segment, preallocate, remove_file, segment_name,
 };
 use crate::message::QueueEntry;
+use crate::record::RECORD_SIZE_MIN;
 use crate::sys::{ExclusiveMap, MapReader, MapWriter};
 
 /// Size of one entry.
@@ -90,6 +91,12 @@ impl SharedQueue {
 
     pub(crate) fn max_offset(&self) -> u64 {
         self.max_offset.load(Ordering::Acquire)
+    }
+
+    /// First offset of the oldest file, whether its records are still there or not.
+    pub(crate) fn first_offset(&self) -> u64 {
+        let segments = self.segments.read();
+        segments.first().map_or(0, |first| first.base / ENTRY_BYTES)
     }
 
     /// First offset of the file after the one that holds `offset`.
@@ -182,12 +189,7 @@ impl SharedQueue {
 
     /// Raises the first readable offset to the first entry at or behind `log_position`.
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
-        let first = self
-            .segments
-            .read()
-            .first()
-            .map_or(0, |first| first.base / ENTRY_BYTES);
-        let (mut low, mut high) = (first, self.max_offset());
+        let (mut low, mut high) = (self.first_offset(), self.max_offset());
         while low < high {
             let middle = low + (high - low) / 2;
             let gone = |entry: &QueueEntry| is_filler(entry) || entry.log_position < log_position;
@@ -298,6 +300,30 @@ impl QueueWriter {
             base += file_size;
         }
         Ok(())
+    }
+
+    /// Appends fillers up to `offset`, the next record's, which lies at `log_position`.
+    ///
+    /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk, so
+    /// the log has to have had room for the records that are missing. Returns whether the queue
+    /// became dirty.
+    pub(crate) fn fill_to(&mut self, offset: u64, log_position: u64) -> Result<bool, StoreError> {
+        let last = self.shared.entry(self.end_offset.saturating_sub(1));
+        let since = last.map_or(0, |last| last.log_position);
+        let missing = offset - self.end_offset;
+        if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
+            let reason = format!("queue offset {offset} cannot be the next one there");
+            return Err(StoreError::Corrupt {
+                position: log_position,
+                reason,
+            });
+        }
+        let mut became_dirty = false;
+        for _ in 0..missing {
+            self.reserve(1)?;
+            became_dirty |= self.push(&FILLER);
+        }
+        Ok(became_dirty)
     }
 
     /// Appends an entry for which room was reserved; returns whether the queue became dirty.
