@@ -4,6 +4,8 @@
 //! A replica's segments are the master's, byte for byte. Queues and index are made from the copied
 //! records as recovery would make them, so that both always agree.
 
+use std::marker::PhantomData;
+
 use crate::epochs::Epoch;
 use crate::error::{AppendError, StoreError};
 use crate::log::LogSegment;
@@ -15,14 +17,17 @@ use crate::record::{
 use crate::store::{Appender, Store};
 
 /// Published bytes of one segment, which stays mapped as long as this lives.
+///
+/// It borrows the store, so that no truncation changes them meanwhile.
 #[derive(Debug, Clone)]
-pub struct LogSlice {
+pub struct LogSlice<'a> {
     segment: LogSegment,
     position: u64,
     size: usize,
+    store: PhantomData<&'a Store>,
 }
 
-impl LogSlice {
+impl LogSlice<'_> {
     /// Position of the first byte.
     #[must_use]
     pub fn position(&self) -> u64 {
@@ -41,7 +46,7 @@ impl Store {
     /// Up to `size_max` bytes of the log from `position` on, none of the next segment; `None` when
     /// the log holds no byte there.
     #[must_use]
-    pub fn log_slice(&self, position: u64, size_max: u64) -> Option<LogSlice> {
+    pub fn log_slice(&self, position: u64, size_max: u64) -> Option<LogSlice<'_>> {
         let segment = self.log.segment_at(position)?;
         let available = segment.bytes_from(position)?.len();
         let size = available.min(usize::try_from(size_max).unwrap_or(usize::MAX));
@@ -49,6 +54,7 @@ impl Store {
             segment,
             position,
             size,
+            store: PhantomData,
         })
     }
 

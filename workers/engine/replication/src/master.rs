@@ -18,11 +18,11 @@ pub enum Heard {
 
 /// A part of the log on its way to a replica.
 #[derive(Debug)]
-pub struct Transfer {
+pub struct Transfer<'a> {
     /// What goes before the log bytes.
     pub header: [u8; TRANSFER_SIZE],
     /// The log bytes, of one segment and one epoch.
-    pub body: LogSlice,
+    pub body: LogSlice<'a>,
 }
 
 /// One connected replica as its master sees it.
@@ -113,12 +113,12 @@ impl MasterLink {
     ///
     /// # Errors
     /// What the replica needs next was deleted.
-    pub fn next_transfer(
+    pub fn next_transfer<'a>(
         &mut self,
-        store: &Store,
+        store: &'a Store,
         size_max: usize,
         confirmed: u64,
-    ) -> Result<Option<Transfer>, LinkError> {
+    ) -> Result<Option<Transfer<'a>>, LinkError> {
         let Some(position) = self.next_position else {
             return Ok(None);
         };
