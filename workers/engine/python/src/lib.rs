@@ -10,6 +10,7 @@ mod error;
 mod hotpath;
 mod inspect;
 mod message;
+mod replication;
 mod shared_store;
 mod store;
 mod store_results;
@@ -33,6 +34,8 @@ mod regent_engine {
         Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,
         parse_properties, tag_hash,
     };
+    #[pymodule_export]
+    use crate::replication::{MasterLink, ReplicaLink};
     #[pymodule_export]
     use crate::store::Store;
     #[pymodule_export]
