@@ -38,8 +38,9 @@ class SyncState:
 
     own_id: int
     current: SyncStateSet
-    epoch_start: int
-    """Log position at which this master's epoch began."""
+    term_start: int
+    """Log position at which this broker began to serve as master: all before it may have been
+    acknowledged, also by itself before a restart in the same epoch."""
 
     confirmed_position: int
     lag_ms_max: int
@@ -125,8 +126,8 @@ class SyncState:
     def joining(self, broker_id: int) -> bool:
         """Tell whether a replica holds all that was confirmed and is to become a member.
 
-        It must also hold something of this epoch's, or at least its start: then its history is
-        this master's.
+        It must also hold all that was there when the term began: then its history is this
+        master's, and nothing acknowledged in an earlier term can be missing.
         """
         replica = self._replicas.get(broker_id)
         return (
@@ -135,7 +136,7 @@ class SyncState:
             and not replica.is_learner
             and broker_id not in self.counted
             and replica.held_position
-            >= max(self.confirmed_position, self.epoch_start, replica.sent_end)
+            >= max(self.confirmed_position, self.term_start, replica.sent_end)
         )
 
     def leaving(self, now_ms: int, *, term_started_at_ms: int) -> frozenset[int]:

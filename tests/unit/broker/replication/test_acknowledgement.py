@@ -8,7 +8,7 @@ def state_of(*members, confirmed):
     return SyncState(
         own_id=1,
         current=SyncStateSet(frozenset(members), epoch=1),
-        epoch_start=0,
+        term_start=0,
         confirmed_position=confirmed,
         lag_ms_max=15_000,
     )

@@ -9,11 +9,11 @@ from workers.broker.replication.sync_state import SyncState, SyncStateSet
 MASTER, SECOND, THIRD = 1, 2, 3
 
 
-def state_of(*members, confirmed=0, epoch_start=0):
+def state_of(*members, confirmed=0, term_start=0):
     return SyncState(
         own_id=MASTER,
         current=SyncStateSet(frozenset(members), epoch=5),
-        epoch_start=epoch_start,
+        term_start=term_start,
         confirmed_position=confirmed,
         lag_ms_max=15_000,
     )
@@ -83,8 +83,8 @@ def test_a_lost_answer_leaves_the_union_in_force_until_a_newer_epoch_arrives():
     assert (state.counted, state.size) == (frozenset({MASTER}), 1)
 
 
-def test_a_replica_joins_when_it_holds_what_is_confirmed_the_epochs_start_and_what_was_sent():
-    state = state_of(MASTER, confirmed=300, epoch_start=350)
+def test_a_replica_joins_when_it_holds_what_is_confirmed_the_terms_start_and_what_was_sent():
+    state = state_of(MASTER, confirmed=300, term_start=350)
     state.connected(SECOND, is_learner=False)
     positions = {}
     for position in (299, 300, 349, 350, 399, 400):
