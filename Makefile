@@ -61,7 +61,7 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 ##  Check
 
 crash: $(STAMPS)/python ## Open the store from 20 000 crash images (two to four minutes)
-	+cd $(ENGINE) && REGENT_CRASH_IMAGES=20000 cargo test --locked -p regent-commitlog --features failpoints --test crash -- --nocapture
+	cd $(ENGINE) && REGENT_CRASH_IMAGES=20000 cargo test --locked -p regent-commitlog --features failpoints --test crash -- --nocapture
 
 .PHONY: test crash check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
@@ -126,11 +126,11 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 ##  Measure, mend, clean
 
 .PHONY: bench fuzz interop fmt lock clean
-bench: setup ## Print the performance ratios of one run (about five minutes)
+bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
 
 fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
-	+cd $(ENGINE) && REGENT_FUZZ_SECONDS=60 cargo test --locked --quiet --release \
+	cd $(ENGINE) && REGENT_FUZZ_SECONDS=60 cargo test --locked --quiet --release \
 	  -p regent-commitlog --test fuzz_runner -- --nocapture --test-threads 2
 
 interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster, and the stock store beside ours

@@ -4,18 +4,16 @@ They need no server. All but `rebuild` only read, so that a store which is in us
 disk mounted read-only can be looked at.
 """
 
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
-from regent_engine import Record, StoreError, Survey, read_log
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from regent_engine import IndexedKey, Record, StoreError, Survey, read_index, read_log
 
-from backend.cli import store_files
-from backend.cli.errors import CommandError
+from backend.cli import store_files, store_findings
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import (
     UNKNOWN,
     bytes_text,
@@ -23,19 +21,24 @@ from backend.cli.output import (
     print_line,
     print_note,
     print_table,
-    progress_console,
 )
 from backend.cli.store_files import StorePaths
+from backend.cli.store_options import (
+    INDEX_ENTRIES,
+    INDEX_SLOTS,
+    CommitLog,
+    DelayLevels,
+    IndexEntries,
+    IndexSlots,
+    Output,
+    read_through,
+)
+from backend.cli.store_rebuild import rebuild
 
-STEP_BYTES: Final = 32 << 20
 PAGE_RECORDS: Final = 500
 BODY_SHOWN: Final = 60
 
 store = App(name="store", help="Look into a broker's message store, from its files.")
-
-Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
-CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
-DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
 
 
 @store.command
@@ -45,12 +48,17 @@ def verify(
     *,
     commit_log: CommitLog = None,
     delay_levels: DelayLevels = None,
+    index_slots: IndexSlots = INDEX_SLOTS,
+    index_entries: IndexEntries = INDEX_ENTRIES,
     output: Output = "table",
 ) -> None:
-    """Check every record of a store and compare the consume queues with them.
+    """Check every record of a store, and everything else in it against them.
 
-    Exit code 0: all is well; 1: something is wrong. A store in use may show what is being written
-    right now as torn or missing.
+    Checked are consume queues, key index, epochs, checkpoint, the marks of a crash or of an
+    interrupted truncation, and files that do not belong there. Nothing is changed. Each finding
+    says what is wrong, where, what that means and what to do. Exit code 0: all is well, or there
+    are only notes; 1: something is wrong. A store in use can be checked as well, but what its
+    broker is writing right now may show as missing.
 
     Examples:
         regent store verify .regent/brokers/broker-a/store
@@ -60,45 +68,57 @@ def verify(
         directory: The store: storePathRootDir of the broker.
         commit_log: Where its log is, when storePathCommitLog moves it.
         delay_levels: The broker's messageDelayLevel, when it is not stock's.
+        index_slots: The broker's maxHashSlotNum.
+        index_entries: The broker's maxIndexNum.
         output: How to print.
     """
     paths = store_files.locate(directory, commit_log)
     in_use = store_files.is_in_use(paths)
     if in_use:
         print_note("a broker is using this store: what it writes right now may show as missing")
-    survey = _survey(paths, checks_queues=True, delay_levels=delay_levels)
+    survey = _survey(
+        paths,
+        index_slots=index_slots,
+        index_entries=index_entries,
+        compares=True,
+        is_in_use=in_use,
+        delay_levels=delay_levels,
+    )
     findings = survey.findings()
-    is_well = all(found.severity == "note" for found in findings)
+    error = store_findings.unwell(findings, paths)
     if output == "json":
         print_json(
             {
                 "store": str(paths.root),
-                "is_well": is_well,
+                "is_well": error is None,
                 "is_in_use": in_use,
-                "min_position": survey.min_position,
-                "end_position": survey.end_position,
+                **_control_fields(survey),
                 "finding_count": survey.finding_count,
-                "findings": [store_files.fields(found) for found in findings],
+                "findings": [store_findings.finding_fields(found, paths) for found in findings],
             }
         )
     else:
         _print_totals(survey)
-        print_table(
-            ("SEVERITY", "WHAT", "QUEUE", "POSITION#", "DETAIL"),
-            [
-                (found.severity, found.kind, found.queue or "log", found.position, found.text)
-                for found in findings
-            ],
-        ) if findings else print_line("nothing is wrong")
-        if survey.finding_count > len(findings):
-            print_line(f"… and {survey.finding_count - len(findings)} more")
-    if not is_well:
-        raise _unwell(paths, {found.severity for found in findings})
+        if error is None:
+            print_line("nothing is wrong" + ("; to note:" if findings else ""))
+        if findings:
+            print_line("")
+            store_findings.print_findings(findings, paths, count=survey.finding_count)
+    if error is not None:
+        raise error
 
 
 @store.command
-def stats(directory: Path, /, *, commit_log: CommitLog = None, output: Output = "table") -> None:
-    """Count the messages of a store by topic and queue, from its log.
+def stats(
+    directory: Path,
+    /,
+    *,
+    commit_log: CommitLog = None,
+    index_slots: IndexSlots = INDEX_SLOTS,
+    index_entries: IndexEntries = INDEX_ENTRIES,
+    output: Output = "table",
+) -> None:
+    """Count the messages of a store by topic and queue, and say how far index and epochs are.
 
     Example:
         regent store stats .regent/brokers/broker-a/store
@@ -106,17 +126,18 @@ def stats(directory: Path, /, *, commit_log: CommitLog = None, output: Output = 
     Args:
         directory: The store: storePathRootDir of the broker.
         commit_log: Where its log is, when storePathCommitLog moves it.
+        index_slots: The broker's maxHashSlotNum.
+        index_entries: The broker's maxIndexNum.
         output: How to print.
     """
     paths = store_files.locate(directory, commit_log)
-    survey = _survey(paths, checks_queues=False)
+    survey = _survey(paths, index_slots=index_slots, index_entries=index_entries)
     queues = survey.queues()
     if output == "json":
         print_json(
             {
                 "store": str(paths.root),
-                "min_position": survey.min_position,
-                "end_position": survey.end_position,
+                **_control_fields(survey),
                 "queues": [store_files.fields(queue) for queue in queues],
             }
         )
@@ -138,6 +159,9 @@ def stats(directory: Path, /, *, commit_log: CommitLog = None, output: Output = 
             for queue in queues
         ],
     )
+    if epochs := survey.epochs():
+        print_line("")
+        print_table(("EPOCH#", "FIRST POSITION#"), epochs)
 
 
 @store.command
@@ -148,27 +172,43 @@ def dump(
     position: Annotated[int | None, Parameter(validator=validators.Number(gte=0))] = None,
     topic: str | None = None,
     queue_id: int | None = None,
+    index: Annotated[bool, Parameter(negative="")] = False,
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100,
     commit_log: CommitLog = None,
+    index_slots: IndexSlots = INDEX_SLOTS,
+    index_entries: IndexEntries = INDEX_ENTRIES,
     output: Output = "table",
 ) -> None:
-    """Print the records of a store, the oldest first.
+    """Print the records of a store, or the entries of its key index, the oldest first.
 
     Examples:
         regent store dump .regent/brokers/broker-a/store --limit 20
         regent store dump /data/store --topic orders --queue-id 3 -o json
         regent store dump /data/store --position 1073741824
+        regent store dump /data/store --index --position 1073741824
 
     Args:
         directory: The store: storePathRootDir of the broker.
-        position: Log position to begin at; a record must begin there.
+        position: Log position to begin at; a record must begin there, unless with --index.
         topic: Only records of this topic.
         queue_id: Only records of queues with this id.
+        index: Print index entries instead; they know hashes of keys, not topics.
         limit: How many at most.
         commit_log: Where its log is, when storePathCommitLog moves it.
+        index_slots: The broker's maxHashSlotNum.
+        index_entries: The broker's maxIndexNum.
         output: How to print.
     """
     paths = store_files.locate(directory, commit_log)
+    if index:
+        if topic is not None or queue_id is not None:
+            raise CommandError(
+                "index entries have no topic and no queue",
+                next_step="leave out --topic and --queue-id, or --index",
+                exit_code=ExitCode.USAGE,
+            )
+        _print_keys(_keys(paths, position or 0, limit, (index_slots, index_entries)), output)
+        return
     found = [
         record
         for record, _ in zip(
@@ -197,67 +237,30 @@ def dump(
     )
 
 
-@store.command
-def rebuild(
-    directory: Path,
-    /,
+store.command(rebuild)
+
+
+def _survey(
+    paths: StorePaths,
     *,
-    commit_log: CommitLog = None,
-    delay_levels: DelayLevels = None,
-    keep_old: bool = False,
-) -> None:
-    """Make the consume queues of a store anew from its log.
-
-    The broker must be stopped. The old files are set aside first and put back when the rebuild
-    fails.
-
-    Examples:
-        regent store rebuild /data/store
-        regent store rebuild /data/store --keep-old
-
-    Args:
-        directory: The store: storePathRootDir of the broker.
-        commit_log: Where its log is, when storePathCommitLog moves it.
-        delay_levels: The broker's messageDelayLevel, when it is not stock's: queues of delayed
-            messages hold their delivery times.
-        keep_old: Leave the old files where they were set aside.
-    """
-    paths = store_files.locate(directory, commit_log)
-    if store_files.is_in_use(paths):
-        raise CommandError(
-            f"the store at {paths.root} is in use",
-            why="its lock file is held by a running broker",
-            next_step="stop the broker and try again",
-        )
-    levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
-    with progress_console().status(f"rebuilding the queues of {paths.root}"):
-        old, queues = store_files.rebuild_queues(paths, levels, keep_old=keep_old)
-    print_line(f"{len(queues)} queues with {sum(high - low for *_, low, high in queues)} messages")
-    if old is not None:
-        print_note(f"the old files are in {old}")
-
-
-def _survey(paths: StorePaths, *, checks_queues: bool, delay_levels: str | None = None) -> Survey:
+    index_slots: int,
+    index_entries: int,
+    compares: bool = False,
+    is_in_use: bool = False,
+    delay_levels: str | None = None,
+) -> Survey:
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     try:
         survey = Survey(
             str(paths.root),
             commit_log_path=str(paths.commit_log),
-            checks_queues=checks_queues,
+            compares=compares,
+            is_in_use=is_in_use,
             delay_levels_ms=levels,
+            index_slot_count=index_slots,
+            index_entry_count=index_entries,
         )
-        with Progress(
-            TextColumn("reading the log"),
-            BarColumn(),
-            DownloadColumn(binary_units=True),
-            TimeRemainingColumn(),
-            console=progress_console(),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        ) as progress:
-            task = progress.add_task("", total=survey.total_bytes)
-            while survey.advance(STEP_BYTES):
-                progress.update(task, completed=survey.done_bytes)
+        read_through(survey, label="reading the log")
     except StoreError as error:
         raise store_files.unreadable(paths, str(error)) from error
     return survey
@@ -280,20 +283,8 @@ def _records(
             return
 
 
-def _unwell(paths: StorePaths, severities: set[str]) -> CommandError:
-    if "lost" in severities:
-        return CommandError(
-            f"messages of the store at {paths.root} cannot be read",
-            next_step="keep a copy of the directory, then restore it from a replica",
-        )
-    return CommandError(
-        f"the queues of the store at {paths.root} do not fit its log",
-        next_step=f"stop the broker, then: regent store rebuild {paths.root}",
-    )
-
-
 def _print_totals(survey: Survey) -> None:
-    queues = survey.queues()
+    queues, index, epochs = survey.queues(), survey.index(), survey.epochs()
     count, size = (
         sum(queue.record_count for queue in queues),
         sum(queue.byte_count for queue in queues),
@@ -301,6 +292,68 @@ def _print_totals(survey: Survey) -> None:
     print_line(
         f"log positions {survey.min_position} to {survey.end_position}: {count} messages,"
         f" {bytes_text(size)}, in {len(queues)} queues"
+    )
+    print_line(
+        f"key index: {index.key_count} keys in {index.file_count} files, up to log position"
+        f" {index.end_position}"
+        if index.file_count
+        else "key index: none"
+    )
+    print_line(
+        f"epochs: {len(epochs)}, the newest {epochs[-1][0]} from log position {epochs[-1][1]}"
+        if epochs
+        else "epochs: none"
+    )
+    if survey.truncation_position is not None:
+        print_line(f"the next start cuts the log at {survey.truncation_position}")
+
+
+def _control_fields(survey: Survey) -> dict[str, Any]:
+    checkpoint = survey.checkpoint()
+    return {
+        "min_position": survey.min_position,
+        "end_position": survey.end_position,
+        "truncation_position": survey.truncation_position,
+        "index": store_files.fields(survey.index()),
+        "epochs": [
+            {"epoch": number, "start_position": position} for number, position in survey.epochs()
+        ],
+        "checkpoint": None if checkpoint is None else store_files.fields(checkpoint),
+    }
+
+
+def _keys(
+    paths: StorePaths, min_position: int, count: int, shape: tuple[int, int]
+) -> list[IndexedKey]:
+    try:
+        return read_index(
+            str(paths.root),
+            min_position=min_position,
+            count=count,
+            index_slot_count=shape[0],
+            index_entry_count=shape[1],
+        )
+    except StoreError as error:
+        raise store_files.unreadable(paths, str(error)) from error
+
+
+def _print_keys(keys: list[IndexedKey], output: Output) -> None:
+    if output == "json":
+        print_json([store_files.fields(key) for key in keys])
+        return
+    print_table(
+        ("FILE", "ENTRY#", "HASH#", "POSITION#", "STORED", "PREVIOUS#"),
+        [
+            (
+                key.file,
+                key.number,
+                key.hash,
+                key.log_position,
+                _time(key.store_timestamp_ms),
+                key.previous,
+            )
+            for key in keys
+        ],
     )
 
 

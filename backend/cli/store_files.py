@@ -1,24 +1,21 @@
-"""Where the files of a store are, who uses them, and how its queues are made anew."""
+"""Where the files of a store are, who uses them, and how large they are."""
 
 import fcntl
 import re
-import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
-
-from regent_engine import Store, StoreError
 
 from backend.cli.errors import CommandError, ExitCode
 
 SEGMENT_NAME: Final = re.compile(r"\d{20}")
+INDEX_NAME: Final = re.compile(r"\d{17}")
 DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 STORES_SHOWN: Final = 5
 QUEUE_FILE_SIZE: Final = 6_000_000
+BLOCK_BYTES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,11 @@ class StorePaths:
     def queues(self) -> Path:
         """The consume queues."""
         return self.root / "consumequeue"
+
+    @property
+    def index(self) -> Path:
+        """The files of the key index."""
+        return self.root / "index"
 
 
 def locate(directory: Path, commit_log: Path | None) -> StorePaths:
@@ -88,55 +90,44 @@ def parse_delay_levels(text: str) -> list[int]:
     return levels
 
 
-def rebuild_queues(
-    paths: StorePaths, delay_levels_ms: list[int] | None, *, keep_old: bool
-) -> tuple[Path | None, list[tuple[str, int, int, int]]]:
-    """Set the queues aside and let the store make them anew from its log.
-
-    Returns where the old ones are, if they are kept, and (topic, queue id, min and max offset).
+def refuse_if_in_use(paths: StorePaths) -> None:
+    """Refuse to change the files of a running broker.
 
     Raises:
-        CommandError: the log cannot be read; the old queues are back in place then.
+        CommandError: a broker holds the lock.
     """
-    segment_size = _file_size([paths.commit_log])
-    if segment_size is None:
-        raise CommandError(f"{paths.commit_log} has no segment", exit_code=ExitCode.NOT_FOUND)
-    queue_size = _file_size(paths.queues.glob("*/*")) or QUEUE_FILE_SIZE
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    old = paths.queues.with_name(f"consumequeue.{stamp}")
-    if paths.queues.exists():
-        paths.queues.rename(old)
-    try:
-        queues = _queues_made_anew(paths, segment_size, queue_size, delay_levels_ms)
-    except BaseException as error:
-        shutil.rmtree(paths.queues, ignore_errors=True)
-        with suppress(FileNotFoundError):
-            old.rename(paths.queues)
-        if isinstance(error, StoreError):
-            raise unreadable(paths, str(error)) from error
-        raise
-    if keep_old and old.exists():
-        return old, queues
-    shutil.rmtree(old, ignore_errors=True)
-    return None, queues
+    if is_in_use(paths):
+        raise CommandError(
+            f"the store at {paths.root} is in use",
+            why="its lock file is held by a running broker",
+            next_step="stop the broker and try again",
+        )
 
 
-def _queues_made_anew(
-    paths: StorePaths, segment_size: int, queue_size: int, delay_levels_ms: list[int] | None
-) -> list[tuple[str, int, int, int]]:
-    """Open the store, which fills its queues from the log, and close it again."""
-    store = Store(
-        str(paths.root),
-        commit_log_path=str(paths.commit_log),
-        segment_size_bytes=segment_size,
-        delay_levels_ms=delay_levels_ms,
-        queue_file_size_bytes=queue_size,
+def queue_file_size(paths: StorePaths) -> int:
+    """Return the size of most queue files, which is the one that the broker was told to use."""
+    sizes = Counter(
+        path.stat().st_size
+        for path in paths.queues.glob("*/*/*")
+        if SEGMENT_NAME.fullmatch(path.name)
     )
-    queues, damage = store.queues(), store.damage
-    store.close()
-    if damage is not None:
-        raise unreadable(paths, damage.reason)
-    return queues
+    return max(sizes, key=lambda size: (sizes[size], size), default=QUEUE_FILE_SIZE)
+
+
+def index_files(paths: StorePaths) -> list[Path]:
+    """List the files of the key index."""
+    return [path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name)]
+
+
+def index_file_size(slots: int, entries: int) -> int:
+    """Return the size of an index file, in bytes (storage-and-ha.md 4.1)."""
+    return 40 + 4 * slots + 20 * entries
+
+
+def allocated_bytes(directory: Path) -> int:
+    """Return the room that the files below a directory take on the disk, holes left out."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)
 
 
 def unreadable(paths: StorePaths, why: str) -> CommandError:
@@ -153,12 +144,3 @@ def fields(value: Any) -> dict[str, Any]:
     names = (name for name in dir(value) if not name.startswith("_"))
     shown = {name: getattr(value, name) for name in names}
     return {name: field for name, field in shown.items() if not isinstance(field, bytes)}
-
-
-def _file_size(directories: Iterable[Path]) -> int | None:
-    """Return the size of the first segment file found; all files of one kind have the same."""
-    for directory in directories:
-        for path in sorted(directory.iterdir()) if directory.is_dir() else ():
-            if SEGMENT_NAME.fullmatch(path.name):
-                return path.stat().st_size
-    return None

@@ -56,9 +56,13 @@ def answer(
     code: int = ResponseCode.SUCCESS,
     ext: Mapping[str, str] | None = None,
     body: bytes = b"",
+    body_size: int | None = None,
     remark: str | None = None,
 ) -> bytes:
-    """Encode the answer of a request in the encoding of that request (remoting.md 1.4)."""
+    """Encode the answer of a request in the encoding of that request (remoting.md 1.4).
+
+    With `body_size` its body is sent behind it, and not copied into it.
+    """
     return encode_command(
         code=code,
         opaque=command.opaque,
@@ -67,6 +71,7 @@ def answer(
         version=PROTOCOL_VERSION,
         remark=remark,
         ext=ext,
-        body=body,
+        body=body if body_size is None else None,
+        body_size=body_size,
         encoding=command.encoding,
     )

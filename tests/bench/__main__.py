@@ -1,7 +1,8 @@
 """Print each performance ratio of one run, and fail when one is below its floor.
 
-Usage: `python -m tests.bench [appends] [store] [pipelined] [idle] [stock_store]`; without names,
-all but the last, which measures a peer and needs Maven and Java.
+Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]`; all of
+them without names. `stock_store` measures a peer, in facts without limits, and needs Maven and
+Java.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -20,6 +21,7 @@ from tests.bench.appends import measure_appends
 from tests.bench.idle import measure_idle
 from tests.bench.measure import Measure
 from tests.bench.pipelined import measure_pipelined
+from tests.bench.pulls import measure_pulls
 from tests.bench.stock_store import measure_stock_store
 from tests.bench.store import measure_store
 
@@ -27,24 +29,23 @@ RESULTS = Path(__file__).with_name("results")
 MEASUREMENTS: dict[str, Callable[[], list[Measure]]] = {
     "appends": measure_appends,
     "store": measure_store,
+    "stock_store": measure_stock_store,
     "pipelined": measure_pipelined,
+    "pulls": measure_pulls,
     "idle": measure_idle,
 }
-PEERS: dict[str, Callable[[], list[Measure]]] = {"stock_store": measure_stock_store}
-"""Measured only when asked for: figures to read ours beside, without limits."""
 
 
 def main(names: list[str]) -> int:
-    unknown = set(names) - set(MEASUREMENTS | PEERS)
+    unknown = set(names) - set(MEASUREMENTS)
     if unknown:
         print(f"no measurement {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
-    if not names or set(names) & set(MEASUREMENTS):
-        native.build()
+    native.build()
     started_at = datetime.now(UTC)
     measures: list[Measure] = []
     for name in names or MEASUREMENTS:
-        for measure in (MEASUREMENTS | PEERS)[name]():
+        for measure in MEASUREMENTS[name]():
             print(measure.line(), flush=True)
             measures.append(measure)
     keep(measures, started_at)

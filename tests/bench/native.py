@@ -45,9 +45,9 @@ def run_json(name: str, *arguments: str, core: int | None = None) -> Any:
 
 
 @contextmanager
-def running_echo() -> Iterator[Server]:
-    """Run the bare echo."""
-    process = subprocess.Popen([EXAMPLES / "echo"], stdout=subprocess.PIPE, text=True)
+def running(name: str) -> Iterator[Server]:
+    """Run a program that serves and prints its port: `echo` or `sendfile`."""
+    process = subprocess.Popen([EXAMPLES / name], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         yield Server(f"127.0.0.1:{process.stdout.readline().strip()}", process.pid)

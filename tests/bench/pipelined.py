@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.bench.measure import Measure, median, spread
 from tests.bench.memory import warm_memory
-from tests.bench.native import Server, run_json, running_echo
+from tests.bench.native import Server, run_json, running
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_FLIGHT = 64
@@ -70,7 +70,7 @@ def measure_pipelined() -> list[Measure]:
     """Interleave blocks against the echo and the agent, the echo on both sides of each."""
     with (
         tempfile.TemporaryDirectory(prefix="regent-bench-") as directory,
-        running_echo() as echo,
+        running("echo") as echo,
         running_agent(Path(directory)) as agent,
     ):
         run_load(agent, answer_code=0)

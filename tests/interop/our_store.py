@@ -58,6 +58,7 @@ def open_store(directory: Path, sizes: Sizes) -> Store:
         queue_file_size_bytes=sizes.queue_file,
         index_slot_count=sizes.slots,
         index_entry_count=sizes.indexes,
+        crc_property="required" if sizes.has_crc else "off",
     )
 
 

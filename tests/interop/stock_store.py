@@ -33,12 +33,13 @@ QueueKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """File sizes of a store, small enough to roll often."""
+    """File sizes of a store, small enough to roll often; and whether it has the CRC property."""
 
     segment: int = 65_536
     queue_file: int = 400
     slots: int = 50
     indexes: int = 300
+    has_crc: bool = False
 
     def options(self) -> dict[str, Any]:
         return {
@@ -46,6 +47,7 @@ class Sizes:
             "queue_file_size": self.queue_file,
             "slot_count": self.slots,
             "index_count": self.indexes,
+            "crc": str(self.has_crc).lower(),
         }
 
 

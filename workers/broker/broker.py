@@ -6,8 +6,9 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 
 import random
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from typing import Protocol
+from typing import Final
 
 import structlog
 from regent_engine import (
@@ -32,10 +33,10 @@ from workers.broker.clients import Consumers, Producers
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
-from workers.broker.held_pulls import HeldPull
+from workers.broker.held_pulls import Resumable
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
-from workers.broker.message import REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
+from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.queue_locks import QueueLocks
@@ -43,6 +44,9 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+
+# Reads that wait for the disk have threads of their own, so that they hold up no flush.
+COLD_READER_COUNT: Final = 4
 
 log = structlog.get_logger()
 
@@ -53,13 +57,6 @@ class WriteBlock(StrEnum):
     STOPPING = "the broker is stopping"
     FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
     DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
-
-
-class Resumable(Protocol):
-    """A held pull's own knowledge of how to go on."""
-
-    def resume(self, pull: "HeldPull[Resumable]", *, is_over: bool) -> None:
-        """Try again; when the time is over, answer whatever comes of it."""
 
 
 class Broker:
@@ -103,6 +100,7 @@ class Broker:
         self.polling = LongPolling[Resumable](
             clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
         )
+        self.cold_readers = ThreadPoolExecutor(COLD_READER_COUNT, "cold-read")
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
@@ -121,6 +119,7 @@ class Broker:
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
         self._blocks: set[WriteBlock] = set()
+        self._is_read_limited = False
 
     @property
     def is_writable(self) -> bool:
@@ -277,15 +276,28 @@ class Broker:
             reconsume_times=message.reconsume_times,
             store_host=message.store_host,
         )
-        if message.topic == SCHEDULE_TOPIC:
-            self.state.delays.arrived(message.queue_id)
-        else:
-            self.arrived([(message.topic, message.queue_id, appended.queue_offset + 1)])
+        self.arrived([(message.topic, message.queue_id, appended.queue_offset + 1)])
         return appended
 
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
-        """Wake the pulls that wait at the queues that have grown."""
-        self.polling.arrived(arrivals)
+        """Wake whoever waits at the queues that have grown, once they have grown for readers."""
+        if not self._is_read_limited:
+            self._wake(arrivals)
+
+    def confirm(self, position: int | None) -> None:
+        """Show readers the log up to a position, None for all of it, and wake who waits for that.
+
+        Of what is appended before a position that the log has not reached, the next call tells.
+        """
+        self._is_read_limited = position is not None
+        self._wake(self.store.set_confirmed_position(position))
+
+    def _wake(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
+        for topic, queue_id, end in arrivals:
+            if topic == SCHEDULE_TOPIC:
+                self.state.delays.arrived(queue_id)
+            else:
+                self.polling.arrived([(topic, queue_id, end)])
 
     def notify_members(self, group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""
@@ -315,7 +327,7 @@ class Broker:
         )
 
     def _deliver(self, log_position: int) -> None:
-        """Copy a delayed message to its real queue; its properties stay as they are.
+        """Copy a delayed message to its real queue; its own properties stay as they are.
 
         What can never be delivered is reported and passed over, or it would block its level.
 
@@ -333,7 +345,8 @@ class Broker:
             topic,
             int(queue_id),
             record.body,
-            encode_properties(record.properties),
+            # A checksum of the copied record would be a wrong one of the copy.
+            encode_properties({k: v for k, v in record.properties.items() if k != CRC}),
             flag=record.flag,
             sys_flag=record.sys_flag,
             born_timestamp_ms=record.born_timestamp_ms,

@@ -22,8 +22,8 @@ class Caller(Protocol):
     def is_congested(self) -> bool:
         """Tell whether the client reads its answers too slowly."""
 
-    def send(self, frame: bytes) -> None:
-        """Write a frame, unless the connection is gone."""
+    def send(self, frame: bytes, body: bytes = b"") -> None:
+        """Write a frame, its body perhaps apart, unless the connection is gone."""
 
     def close(self) -> None:
         """Close the connection after what was written."""

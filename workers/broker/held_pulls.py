@@ -6,7 +6,7 @@ coarse slots, so that holding and waking cost the same however many pulls are he
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 HELD_COUNT_MAX: Final = 100_000
 SLOT_MS: Final = 100
@@ -24,6 +24,13 @@ class HeldPull(Generic[Request]):
     deadline_ms: int
     request: Request
     owner: object = field(repr=False)
+
+
+class Resumable(Protocol):
+    """A held pull's own knowledge of how to go on."""
+
+    def resume(self, pull: "HeldPull[Resumable]", *, is_over: bool) -> None:
+        """Try again; when the time is over, answer whatever comes of it."""
 
 
 class HeldPulls(Generic[Request]):

@@ -12,6 +12,8 @@ from backend.remoting.names import SCHEDULE_TOPIC
 
 DELAY: Final = "DELAY"
 REAL_TOPIC: Final = "REAL_TOPIC"
+CRC: Final = "__CRC32#"
+"""The checksum of the record that a message lies in."""
 REAL_QUEUE_ID: Final = "REAL_QID"
 UNIQUE_KEY: Final = "UNIQ_KEY"
 RETRY_TOPIC: Final = "RETRY_TOPIC"

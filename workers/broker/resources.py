@@ -30,6 +30,11 @@ def disk_of(path: Path) -> Disk:
     )
 
 
+def memory_bytes() -> int:
+    """Measure the memory of the machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+
+
 def resident_bytes() -> int:
     """Measure resident memory without mapped files, which belong to the page cache."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()

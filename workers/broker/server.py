@@ -20,6 +20,7 @@ from workers.broker.dispatcher import Dispatcher
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
 from workers.broker.registration import Registrant
+from workers.broker.resources import memory_bytes
 from workers.broker.session import Session
 from workers.broker.settings import BrokerSettings
 
@@ -145,6 +146,7 @@ class BrokerServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await broker.indexer.stop()
         await broker.flusher.stop()
+        await asyncio.to_thread(broker.cold_readers.shutdown)
         for session in list(self._sessions):
             session.close()
         await broker.state.save_all()
@@ -212,9 +214,11 @@ def _open_store(settings: BrokerSettings) -> Store:
         flush_mode=settings.flush_mode,
         message_body_size_max=settings.message_size_max_bytes,
         delay_levels_ms=settings.delay_levels_ms,
+        crc_property=settings.crc_property,
         index_enabled=settings.index_enabled,
         index_slot_count=settings.index_slot_count,
         index_entry_count=settings.index_entry_count,
+        hot_size_bytes=memory_bytes() * settings.memory_percent // 100,
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,
     )

@@ -100,10 +100,15 @@ class Session(asyncio.Protocol):
         if exc is not None:
             log.info("client_lost", client=self.address, reason=str(exc))
 
-    def send(self, frame: bytes) -> None:
-        """Write a frame, unless the connection is gone."""
-        if self._transport is not None and frame:
-            self.active_at = self._loop.time()
+    def send(self, frame: bytes, body: bytes = b"") -> None:
+        """Write a frame, its body perhaps apart, unless the connection is gone."""
+        if self._transport is None or not frame:
+            return
+        self.active_at = self._loop.time()
+        if body:
+            # uvloop hands both to the system as they are; it neither joins nor copies them.
+            self._transport.writelines((frame, body))
+        else:
             self._transport.write(frame)
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
 _QUEUE_ENTRY_SIZE: Final = 20
 
 FlushMode = Literal["async", "sync"]
+CrcProperty = Literal["off", "verified", "required"]
 Address = tuple[str, int]
 
 
@@ -157,10 +158,13 @@ class BrokerSettings:
         "mappedFileSizeCommitLog", _whole(1 << 12, 1 << 31), 1 << 30
     )
     queue_file_size_bytes: int = _stock("mappedFileSizeConsumeQueue", _queue_file_size, 6_000_000)
+    crc_property_enabled: bool = _stock("enabledAppendPropCRC", _flag, False)
+    crc_property_required: bool = _stock("forceVerifyPropCRC", _flag, False)
     index_enabled: bool = _stock("messageIndexEnable", _flag, True)
     index_slot_count: int = _stock("maxHashSlotNum", _whole(1, 500_000_000), 5_000_000)
     index_entry_count: int = _stock("maxIndexNum", _whole(2, 100_000_000), 20_000_000)
     message_size_max_bytes: int = _stock("maxMessageSize", _whole(10, 1 << 28), 4 << 20)
+    memory_percent: int = _stock("accessMessageInMemoryMaxRatio", _percent(0, 100), 40)
     flush_mode: FlushMode = _stock("flushDiskType", _flush_mode, "async")
     flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
     flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000)
@@ -191,6 +195,13 @@ class BrokerSettings:
     heartbeat_timeout_ms: int = _stock("brokerNotActiveTimeoutMillis", _INTERVAL_MS, 3000)
     offset_save_interval_ms: int = _stock("flushConsumerOffsetInterval", _INTERVAL_MS, 5000)
     delay_save_interval_ms: int = _stock("flushDelayOffsetInterval", _INTERVAL_MS, 10_000)
+
+    @property
+    def crc_property(self) -> CrcProperty:
+        """Say whether records end in a checksum of all of their bytes."""
+        if not self.crc_property_enabled:
+            return "off"
+        return "required" if self.crc_property_required else "verified"
 
     @property
     def config_dir(self) -> Path:
@@ -234,8 +245,12 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
             values[known[name].name] = known[name].metadata["parse"](given[name].strip())
         except ValueError as error:
             raise InvalidSetting(name, given[name], str(error)) from error
+    settings = BrokerSettings(**values)
+    if settings.crc_property_required and not settings.crc_property_enabled:
+        reason = "needs enabledAppendPropCRC=true, or its own messages would count as damaged"
+        raise InvalidSetting("forceVerifyPropCRC", "true", reason)
     unused = tuple(sorted(given.keys() - known.keys()))
-    return LoadedSettings(settings=BrokerSettings(**values), given=dict(given), unused=unused)
+    return LoadedSettings(settings=settings, given=dict(given), unused=unused)
 
 
 def describe_settings(settings: BrokerSettings, given: Mapping[str, str]) -> dict[str, str]:

@@ -48,6 +48,17 @@ def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():
     assert (settings.heartbeat_interval_ms, settings.heartbeat_timeout_ms) == (500, 3000)
 
 
+def test_records_end_in_a_checksum_of_their_own_only_when_asked_to():
+    given = {"enabledAppendPropCRC": "true"}
+    forced = given | {"forceVerifyPropCRC": "true"}
+
+    assert parse_settings({}).settings.crc_property == "off"
+    assert parse_settings(given).settings.crc_property == "verified"
+    assert parse_settings(forced).settings.crc_property == "required"
+    with pytest.raises(InvalidSetting, match="needs enabledAppendPropCRC"):
+        parse_settings({"forceVerifyPropCRC": "true"})
+
+
 def test_a_damaged_log_is_cut_only_by_consent():
     consent = parse_settings({"cutDamageAt": "1073741824"}).settings
 

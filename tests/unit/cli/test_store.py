@@ -1,53 +1,18 @@
-"""`regent store …` on stores that are whole, in use, damaged and absent."""
+"""`regent store verify|stats|dump` on stores that are whole, in use, damaged and absent."""
 
 import json
+import zlib
 
 import pytest
-from regent_engine import Store, encode_properties
+from regent_engine import finding_kinds
 
-from backend.cli.app import run
-
-SEGMENT_SIZE = 65_536
+from backend.cli.store_findings import NOT_REBUILT, OBSTACLES, SEVERITIES, WORDS
+from tests.unit.cli.stores import ask, files_of, fill, flip, open_store
 
 
 @pytest.fixture
 def directory(tmp_path):
-    """Give a closed store with 200 messages in 4 queues over several segments."""
-    store = open_store(tmp_path / "store")
-    for turn in range(200):
-        properties = encode_properties({"KEYS": f"key-{turn}", "TAGS": "blue"})
-        store.append("orders", turn % 4, b"body of %d" % turn + b"." * 900, properties)
-    store.close()
-    return tmp_path / "store"
-
-
-def open_store(path):
-    return Store(str(path), segment_size_bytes=SEGMENT_SIZE, queue_file_size_bytes=2_000)
-
-
-def ask(capsys, *arguments):
-    code = run(["store", *map(str, arguments)])
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
-def files_of(directory):
-    return {
-        path.relative_to(directory): path.read_bytes()
-        for path in directory.rglob("*")
-        if path.is_file()
-    }
-
-
-def flip(directory, needle):
-    for path in sorted((directory / "commitlog").iterdir()):
-        content = bytearray(path.read_bytes())
-        at = content.find(needle)
-        if at >= 0:
-            content[at] ^= 1
-            path.write_bytes(content)
-            return
-    raise AssertionError("no such record")
+    return fill(tmp_path / "store")
 
 
 def test_verify_of_a_whole_store_finds_nothing_and_changes_nothing(directory, capsys):
@@ -85,41 +50,16 @@ def test_verify_of_queues_that_do_not_fit_points_to_rebuild(directory, capsys):
     assert f"regent store rebuild {directory}" in err
 
 
-def test_rebuild_brings_the_queues_back_byte_for_byte(directory, capsys):
-    before = files_of(directory / "consumequeue")
-    (directory / "consumequeue" / "orders" / "2" / f"{0:020}").write_bytes(bytes(2_000))
-
-    code, out, _ = ask(capsys, "rebuild", directory)
-
-    assert code == 0
-    assert "4 queues with 200 messages" in out
-    assert files_of(directory / "consumequeue") == before
-    assert ask(capsys, "verify", directory)[0] == 0
-    assert not list(directory.glob("consumequeue.*"))
-
-
-def test_rebuild_can_leave_the_old_files(directory, capsys):
-    before = files_of(directory / "consumequeue")
-
-    code, _, err = ask(capsys, "rebuild", directory, "--keep-old")
-
-    (old,) = directory.glob("consumequeue.*")
-    assert code == 0
-    assert str(old) in err
-    assert files_of(old) == before
-
-
-def test_a_store_in_use_is_surveyed_but_not_rebuilt(directory, capsys):
+def test_a_store_in_use_is_surveyed_and_its_marks_are_no_findings(directory, capsys):
     store = open_store(directory)
     before = files_of(directory)
 
-    code, _, err = ask(capsys, "verify", directory)
-    assert code == 0
-    assert "a broker is using this store" in err
-    code, _, err = ask(capsys, "rebuild", directory)
-    assert code == 1
-    assert "stop the broker and try again" in err
+    code, out, err = ask(capsys, "verify", directory)
 
+    assert code == 0
+    assert "nothing is wrong" in out
+    assert "unclean_stop" not in out
+    assert "a broker is using this store" in err
     assert files_of(directory) == before
     store.close()
 
@@ -163,35 +103,117 @@ def test_a_directory_without_a_store_names_those_inside_it(directory, capsys):
     assert f"try {directory}" in err
 
 
-def test_delay_levels_that_are_none_are_refused(directory, capsys):
+def test_every_kind_of_finding_has_words_and_every_word_a_kind():
+    kinds = dict(finding_kinds())
+
+    assert set(WORDS) == set(kinds)
+    assert set(kinds) >= OBSTACLES | NOT_REBUILT
+    assert set(kinds.values()) == {*SEVERITIES, "note"}
+
+
+def write_journal(directory, position):
+    lines = f"{position}\n0\n"
+    crc = zlib.crc32(lines.encode()) & 0x7FFF_FFFF
+    (directory / "truncation").write_text(f"2\n{crc}\n{lines}")
+
+
+def break_index(directory):
+    path = min((directory / "index").iterdir())
+    content = bytearray(path.read_bytes())
+    content[40 + 4 * 50 + 20 * 7 + 1] ^= 1
+    path.write_bytes(content)
+
+
+def break_epochs(directory):
+    (directory / "epochFileCheckpoint").write_text("1\n5\n1-0\n")
+
+
+def break_both_epochs(directory):
+    break_epochs(directory)
+    (directory / "epochFileCheckpoint.bak").write_text("1\n5\n1-0\n")
+
+
+def cut_segment(directory):
+    path = min((directory / "commitlog").iterdir())
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+@pytest.mark.parametrize(
+    ("damage", "kind", "summary"),
+    [
+        (break_index, "wrong_index_entry", "does not fit the log"),
+        (break_epochs, "epochs_from_backup", "a safeguard of it is gone"),
+        (break_both_epochs, "damaged_epochs", "no broker can open the store"),
+        (cut_segment, "odd_segment", "cannot be read"),
+        (lambda directory: (directory / "checkpoint").unlink(), "absent_checkpoint", "not fit"),
+    ],
+)
+def test_each_damage_is_told_with_its_place_its_meaning_and_the_next_step(
+    directory, capsys, damage, kind, summary
+):
+    damage(directory)
     before = files_of(directory)
 
-    code, _, err = ask(capsys, "rebuild", directory, "--delay-levels", "1s 5x")
+    code, out, err = ask(capsys, "verify", directory)
+    _, told, _ = ask(capsys, "verify", directory, "-o", "json")
 
-    assert code == 2
-    assert "'5x' is no delay level" in err
+    assert code == 1
+    assert f"\n{kind}\n  means: " in out
+    assert summary in err
+    assert "next: " in err
+    (found,) = [found for found in json.loads(told)["findings"] if found["kind"] == kind][:1]
+    assert found["file"].startswith(str(directory))
+    assert found["consequence"]
+    assert found["next_step"]
+    assert "{" not in found["next_step"]
     assert files_of(directory) == before
 
 
-def test_a_rebuild_that_fails_puts_the_old_queues_back(directory, capsys):
-    before = files_of(directory / "consumequeue")
-    first = min((directory / "commitlog").iterdir())
-    first.write_bytes(first.read_bytes()[:1000])
+def test_notes_alone_are_no_failure(directory, capsys):
+    records = json.loads(ask(capsys, "dump", directory, "--limit", "200", "-o", "json")[1])
+    cut_at = records[150]["log_position"]
+    write_journal(directory, cut_at)
+    (directory / "abort").write_text("17")
+    (directory / "index.20260101T000000").mkdir()
 
-    code, _, err = ask(capsys, "rebuild", directory)
+    code, out, _ = ask(capsys, "verify", directory)
+
+    assert code == 0
+    assert "nothing is wrong" in out
+    assert f"the next start cuts the log at {cut_at}" in out
+    assert all(kind in out for kind in ("interrupted_truncation", "unclean_stop", "leftover"))
+    store = open_store(directory)
+    assert store.max_position == cut_at
+    store.close()
+
+
+def test_stats_tell_index_epochs_and_checkpoint(directory, capsys):
+    _, out, _ = ask(capsys, "stats", directory, "-o", "json")
+
+    told = json.loads(out)
+    assert told["index"]["key_count"] == 400
+    assert [epoch["epoch"] for epoch in told["epochs"]] == [1, 101]
+    assert told["checkpoint"]["flushed_position"] == told["end_position"]
+    assert told["truncation_position"] is None
+    assert "key index: 400 keys in 3 files" in ask(capsys, "stats", directory)[1]
+
+
+def test_dump_prints_index_entries_from_a_position_on(directory, capsys):
+    records = json.loads(ask(capsys, "dump", directory, "--limit", "50", "-o", "json")[1])
+    position = records[40]["log_position"]
+
+    code, out, _ = ask(
+        capsys, "dump", directory, "--index", "--position", position, "--limit", "3", "-o", "json"
+    )
+
+    assert code == 0
+    positions = [key["log_position"] for key in json.loads(out)]
+    assert positions == [position, position, records[41]["log_position"]]
+    assert ask(capsys, "dump", directory, "--index", "--topic", "orders")[0] == 2
+
+
+def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, capsys):
+    code, out, _ = ask(capsys, "verify", directory, "--index-slots", "60")
 
     assert code == 1
-    assert "could not be read" in err
-    assert files_of(directory / "consumequeue") == before
-    assert not list(directory.glob("consumequeue.*"))
-
-
-def test_a_rebuild_from_a_damaged_log_puts_the_old_queues_back(directory, capsys):
-    flip(directory, b"body of 150")
-    before = files_of(directory)
-
-    code, _, err = ask(capsys, "rebuild", directory)
-
-    assert code == 1
-    assert "read-only" in err
-    assert files_of(directory) == before
+    assert "give --index-slots and --index-entries" in out

@@ -1,8 +1,5 @@
 """Answer for committed offsets and for the ends of queues (remoting.md 2.3: 14, 15, 29-32)."""
 
-from typing import Final
-
-import psutil
 from regent_engine import Command
 
 from backend.remoting.command import answer
@@ -17,9 +14,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-
-# How far behind the end of the log a message still counts as in memory (stock's 40 %).
-_MEMORY_SIZE_BYTES: Final = psutil.virtual_memory().total * 40 // 100
+from workers.broker.resources import memory_bytes
 
 
 def on_query_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -95,4 +90,5 @@ def _is_young(broker: Broker, header: QueryConsumerOffsetHeader) -> bool:
     if low > 0:
         return False
     entries = broker.store.entries(header.topic, header.queue_id, 0, 1)
-    return not entries or broker.store.max_position - entries[0][0] <= _MEMORY_SIZE_BYTES
+    hot_size = memory_bytes() * broker.settings.memory_percent // 100
+    return not entries or broker.store.max_position - entries[0][0] <= hot_size

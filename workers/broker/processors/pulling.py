@@ -1,6 +1,9 @@
 """Answer pulls, and hold those that find nothing (remoting.md 2.3: 11, 361)."""
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from regent_engine import Command, ReadResult, StoreError, tag_hash
@@ -15,10 +18,10 @@ from backend.remoting.headers import (
 )
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker, Resumable
+from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.held_pulls import SLOT_MS, HeldPull
+from workers.broker.held_pulls import SLOT_MS, HeldPull, Resumable
 from workers.broker.topics import READABLE
 
 COUNT_MAX: Final = 32
@@ -52,30 +55,32 @@ class Pull:
     header: PullMessageHeader
     tag_hashes: list[int] | None
 
-    def read(self, offset: int) -> ReadResult:
-        """Read from the queue, no more than an answer may carry."""
-        header = self.header
-        return self.broker.store.read(
-            header.topic,
-            header.queue_id,
-            offset,
-            count_max=max(1, min(header.message_count_max, COUNT_MAX)),
-            bytes_max=SIZE_MAX_BYTES,
-            tag_hashes=self.tag_hashes,
-        )
+    def read(self, offset: int) -> ReadResult | None:
+        """Read what is in memory, as much as an answer may carry; None if the disk has it."""
+        return self.broker.store.read_resident(*self._wanted(offset))
 
-    def run(self) -> bytes | None:
+    def run(self) -> Awaitable[bytes] | None:
         """Answer at once, or hold when nothing is there and the client will wait."""
         offset = self.header.queue_offset
         result = self.read(offset)
+        if result is None:
+            return self._run_cold(offset)
         may_hold = bool(self.header.sys_flag & _SUSPEND_FLAG)
         if may_hold and _code_of(result, offset) == ResponseCode.PULL_NOT_FOUND:
             held_until_ms = self.broker.clock() + self._hold_ms()
             # A missing index entry moves the reader on; everything else waits where it is.
             start = max(offset, result.next_offset)
             self._hold(HeldPull(*self._queue, start, held_until_ms, self, self.caller))
-            return None
-        return self.answer(result, offset)
+        else:
+            self._send(result, offset)
+        return None
+
+    async def _run_cold(self, offset: int) -> bytes:
+        """Read the disk while others are served. There is something there, so this never holds."""
+        loop, broker = asyncio.get_running_loop(), self.broker
+        read = partial(broker.store.read, *self._wanted(offset))
+        self._send(await loop.run_in_executor(broker.cold_readers, read), offset)
+        return b""
 
     def resume(self, pull: HeldPull[Resumable], *, is_over: bool) -> None:
         """Try a held pull again; when its time is over, answer whatever comes of it."""
@@ -85,15 +90,17 @@ class Pull:
                 self._hold(_moved(pull, pull.offset, self.broker.clock() + SLOT_MS))
                 return
             result = self.read(pull.offset)
-            if not is_over and self._still_waits(result, pull):
-                return
-            self.caller.send(self.answer(result, pull.offset))
+            if result is None:
+                # Reading the disk is for the pull that the client repeats at once.
+                self.caller.send(self._again(pull.offset))
+            elif is_over or not self._still_waits(result, pull):
+                self._send(result, pull.offset)
         except (StoreError, Refusal) as error:
             reply = answer(self.command, code=ResponseCode.SYSTEM_ERROR, remark=str(error))
             self.caller.send(reply)
 
-    def answer(self, result: ReadResult, offset: int) -> bytes:
-        """Encode what a read found."""
+    def _send(self, result: ReadResult, offset: int) -> None:
+        """Answer with what a read found; the records are not copied into the frame."""
         code = _code_of(result, offset)
         is_corrected = code == ResponseCode.PULL_OFFSET_MOVED
         next_offset = result.next_offset if is_corrected else max(offset, result.next_offset)
@@ -105,9 +112,31 @@ class Pull:
         )
         body = result.body if code == ResponseCode.SUCCESS else b""
         self.broker.meters.pulled(messages=result.count if body else 0, size_bytes=len(body))
-        return answer(
-            self.command, code=code, ext=encode_header(found), body=body, remark=result.status
+        head = answer(
+            self.command,
+            code=code,
+            ext=encode_header(found),
+            body_size=len(body),
+            remark=result.status,
         )
+        if not self.command.is_oneway:
+            self.caller.send(head, body)
+
+    def _again(self, offset: int) -> bytes:
+        """Encode that the client should ask once more."""
+        low, high = self.broker.store.offsets(*self._queue) or (0, 0)
+        header = PullMessageAnswer(
+            suggested_broker_id=MASTER_ID,
+            next_begin_offset=offset,
+            min_offset=low,
+            max_offset=high,
+        )
+        code = ResponseCode.PULL_RETRY_IMMEDIATELY
+        return answer(self.command, code=code, ext=encode_header(header))
+
+    def _wanted(self, offset: int) -> tuple[str, int, int, int, int, list[int] | None]:
+        count_max = max(1, min(self.header.message_count_max, COUNT_MAX))
+        return *self._queue, offset, count_max, SIZE_MAX_BYTES, self.tag_hashes
 
     @property
     def _queue(self) -> tuple[str, int]:
@@ -132,7 +161,7 @@ class Pull:
         return True
 
 
-def on_pull(broker: Broker, caller: Caller, command: Command) -> bytes | None:
+def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Read messages of one queue for a consumer."""
     if caller.is_fast:
         # The fast port does not serve pulls (remoting.md 1.6).

@@ -5,6 +5,7 @@ code `poisoned`, and what it happened in refuses further work.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, final
 
 class ProtocolError(Exception):
@@ -65,12 +66,14 @@ def encode_command(
     remark: str | None = None,
     ext: Mapping[str, str] | None = None,
     body: bytes | None = None,
+    body_size: int | None = None,
     encoding: str = "json",
 ) -> bytes:
-    """Encode a command as one frame.
+    """Encode a command as one frame; with `body_size` without its body, which is sent behind it.
 
     Raises:
-        ValueError: the language or encoding has no such name, or a length doesn't fit its field.
+        ValueError: the language or encoding has no such name, a length doesn't fit its field, or
+            both body and size are given.
     """
 
 @final
@@ -264,10 +267,13 @@ class Store:
         flush_mode: str = "async",
         message_body_size_max: int = 4 << 20,
         delay_levels_ms: Sequence[int] | None = None,
+        crc_property: str = "off",
         index_enabled: bool = True,
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         populate_ahead_bytes: int = 32 << 20,
+        hot_size_bytes: int = 2**64 - 1,
+        cold_cache_bytes: int = 256 << 20,
         store_host: tuple[str, int] | None = None,
         cut_damage_at: int | None = None,
     ) -> Store:
@@ -275,6 +281,12 @@ class Store:
 
         A store whose log is damaged in the middle can only be read, see `damage`. To give the
         position of that damage as `cut_damage_at` is to consent to losing all from there on.
+
+        With the `crc_property` "verified" every record ends in a checksum of all of it, and those
+        checksums are verified: a wrong bit in a header is found, too. With "required" a record
+        without one counts as damaged, besides.
+        Reads from more than `hot_size_bytes` behind the end of the log are smaller, 8 messages and
+        64 KiB, and leave at most `cold_cache_bytes` of it in memory, all of them together.
         """
 
     def append(
@@ -308,6 +320,27 @@ class Store:
         bytes_max: int = 262_144,
         tag_hashes: Sequence[int] | None = None,
     ) -> ReadResult: ...
+    def read_resident(
+        self,
+        topic: str,
+        queue_id: int,
+        offset: int,
+        count_max: int = 32,
+        bytes_max: int = 262_144,
+        tag_hashes: Sequence[int] | None = None,
+    ) -> ReadResult | None:
+        """Read only what is in memory; None when already the first message is not."""
+    @property
+    def confirmed_position(self) -> int:
+        """The position up to which readers see the log: its end where nothing limits them."""
+    def set_confirmed_position(self, position: int | None) -> list[tuple[str, int, int]]:
+        """Show readers the records that end at or before a position, with None all of them.
+
+        The first limit may be anywhere; from then on it only rises, until None lifts it, and a
+        lower one changes nothing. Truncation alone lowers it. It is not kept on the disk. Returned
+        is what became readable since the last call, perhaps with other queues, as (topic, queue
+        id, max offset).
+        """
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
     ) -> list[tuple[int, int, int]]:
@@ -399,21 +432,81 @@ class Store:
 class Finding:
     """One thing that is wrong with a store.
 
-    `severity` is `lost` for messages that cannot be read, `derived` for what a rebuild from the log
-    brings right, `note` for what is no fault. `queue` is `topic/queue id`, or empty for the log;
-    `position` is then a log position, else a queue offset.
+    `severity` is `lost` for messages that cannot be read, `blocked` for what keeps a broker from
+    starting, `derived` for what a rebuild from the log brings right, `weakened` for a safeguard
+    that is gone, `note` for what is no fault. `queue` is `topic/queue id`, or empty for all else;
+    `position` is a queue offset with a queue, else the log position it is about. `byte` is where
+    in `file` it is, 0 for all of it.
     """
 
     @property
     def kind(self) -> str: ...
     @property
-    def severity(self) -> Literal["lost", "derived", "note"]: ...
+    def severity(self) -> Literal["lost", "blocked", "derived", "weakened", "note"]: ...
     @property
     def queue(self) -> str: ...
     @property
     def position(self) -> int: ...
     @property
+    def file(self) -> Path: ...
+    @property
+    def byte(self) -> int: ...
+    @property
     def text(self) -> str: ...
+
+def finding_kinds() -> list[tuple[str, str]]:
+    """Name every kind of finding, with its severity."""
+
+@final
+class IndexSurvey:
+    """The key index: its files, their keys, the log position of the newest.
+
+    A comparison with the log also counts keys that records before that position miss, and those
+    that wait behind it to be indexed.
+    """
+
+    @property
+    def file_count(self) -> int: ...
+    @property
+    def key_count(self) -> int: ...
+    @property
+    def end_position(self) -> int: ...
+    @property
+    def missing_count(self) -> int: ...
+    @property
+    def waiting_count(self) -> int: ...
+
+@final
+class CheckpointSurvey:
+    """What the checkpoint says: store times and log positions up to which all is on the disk."""
+
+    @property
+    def log_timestamp_ms(self) -> int: ...
+    @property
+    def queue_timestamp_ms(self) -> int: ...
+    @property
+    def index_timestamp_ms(self) -> int: ...
+    @property
+    def flushed_position(self) -> int: ...
+    @property
+    def confirmed_position(self) -> int: ...
+
+@final
+class IndexedKey:
+    """One entry of the key index; `previous` is the number of the one before in its chain."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def hash(self) -> int: ...
+    @property
+    def log_position(self) -> int: ...
+    @property
+    def store_timestamp_ms(self) -> int: ...
+    @property
+    def previous(self) -> int: ...
 
 @final
 class QueueSurvey:
@@ -445,10 +538,15 @@ class Survey:
         path: str,
         *,
         commit_log_path: str | None = None,
-        checks_queues: bool = True,
+        compares: bool = True,
+        is_in_use: bool = False,
         delay_levels_ms: Sequence[int] | None = None,
+        index_slot_count: int = 5_000_000,
+        index_entry_count: int = 20_000_000,
     ) -> Survey:
-        """Begin a survey.
+        """Begin a survey that counts or, by default, also compares everything with the log.
+
+        Of a store that is in use it does not tell what every such store has.
 
         Raises:
             StoreError: the directory cannot be read.
@@ -470,8 +568,89 @@ class Survey:
     @property
     def finding_count(self) -> int: ...
     def findings(self) -> list[Finding]:
-        """List what was found, the first thousand."""
+        """List what was found, the first thousand; at first what needs no look into the log."""
     def queues(self) -> list[QueueSurvey]: ...
+    def index(self) -> IndexSurvey: ...
+    def epochs(self) -> list[tuple[int, int]]:
+        """List number and first log position of the epochs that a store would go by."""
+    def checkpoint(self) -> CheckpointSurvey | None: ...
+    @property
+    def truncation_position(self) -> int | None:
+        """Where the next start will cut the log, if a truncation is under way."""
+
+@final
+class Rebuilt:
+    """What was made anew: queues as (topic, queue id, min and max offset), and the index.
+
+    The checkpoint is written after a clean stop only; recovery from an unclean one goes by it.
+    """
+
+    @property
+    def queues(self) -> list[tuple[str, int, int, int]]: ...
+    @property
+    def index_file_count(self) -> int: ...
+    @property
+    def key_count(self) -> int: ...
+    @property
+    def has_checkpoint(self) -> bool: ...
+
+@final
+class Rebuild:
+    """Queues and key index of a closed store, made anew from its log beside those in use.
+
+    Until `finish` nothing that is in use changes; the store is locked until then, or `abandon`.
+    """
+
+    def __new__(
+        cls,
+        path: str,
+        *,
+        commit_log_path: str | None = None,
+        queues: bool = True,
+        index: bool = True,
+        delay_levels_ms: Sequence[int] | None = None,
+        queue_file_size_bytes: int = 6_000_000,
+        index_slot_count: int = 5_000_000,
+        index_entry_count: int = 20_000_000,
+        utc_offset_s: int = 0,
+    ) -> Rebuild:
+        """Lock the store and begin.
+
+        Raises:
+            StoreError: it is in use, to be truncated first, or cannot be read.
+        """
+    def advance(self, size: int) -> bool:
+        """Read on over about `size` bytes of the log; false once all of it is read.
+
+        Raises:
+            StoreError: the log is damaged, or the disk is full.
+        """
+    @property
+    def total_bytes(self) -> int: ...
+    @property
+    def done_bytes(self) -> int: ...
+    def finish(self, *, old_suffix: str | None = None) -> Rebuilt:
+        """Put what was made into its place; keep the old as `<name>.<old_suffix>`, or remove it.
+
+        Raises:
+            StoreError: the system refused; each part is then the old or the new one, and whole.
+        """
+    def abandon(self) -> None:
+        """Leave the store as it was; nothing after `finish`."""
+
+def read_index(
+    path: str,
+    *,
+    min_position: int = 0,
+    count: int = 100,
+    index_slot_count: int = 5_000_000,
+    index_entry_count: int = 20_000_000,
+) -> list[IndexedKey]:
+    """Read entries of a store's key index, the oldest first, of records from a position on.
+
+    Raises:
+        StoreError: a file cannot be read, or is no index file of this shape.
+    """
 
 def read_log(
     path: str, *, position: int | None = None, count: int = 100

@@ -36,12 +36,16 @@ pub(crate) struct Checkpoint {
 impl Checkpoint {
     /// Reads the file; a short one, torn while it was created, counts as absent.
     pub(crate) fn load(path: &Path) -> Result<Self, StoreError> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(StoreError::io(path, error)),
-        };
-        Ok(Self::decode(&bytes).unwrap_or_default())
+        Ok(Self::find(path)?.unwrap_or_default())
+    }
+
+    /// Reads the file as [`Checkpoint::load`] does; `None` for what counts as absent.
+    pub(crate) fn find(path: &Path) -> Result<Option<Self>, StoreError> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Self::decode(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io(path, error)),
+        }
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {

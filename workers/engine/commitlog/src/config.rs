@@ -28,6 +28,17 @@ pub enum FlushMode {
     Sync,
 }
 
+/// Whether records end in a checksum of all of their bytes (storage-and-ha.md 2.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrcProperty {
+    /// No: nothing but the body of a record is covered.
+    Off,
+    /// New ones do, and what has one is verified by it.
+    Verified,
+    /// As before, and a record without one is a damaged one.
+    Required,
+}
+
 /// Settings of one store; every default is stock's (storage-and-ha.md 10.1).
 #[derive(Debug, Clone)]
 pub struct StoreConfig {
@@ -51,6 +62,8 @@ pub struct StoreConfig {
     pub delay_levels_ms: Vec<i64>,
     /// `autoMessageVersionOnTopicLen`: V2 records for topics over 127 characters.
     pub message_version_by_topic_length: bool,
+    /// `enabledAppendPropCRC` and `forceVerifyPropCRC`.
+    pub crc_property: CrcProperty,
     /// `messageIndexEnable`: whether [`crate::Store::index_tick`] builds the key index. What is built
     /// already is searched, cut and expired either way.
     pub index_enabled: bool,
@@ -60,6 +73,11 @@ pub struct StoreConfig {
     pub index_entry_count: u32,
     /// How far ahead of the writer the helper thread populates pages.
     pub populate_ahead_bytes: u64,
+    /// How much of the log behind its end is taken to be in memory (`accessMessageInMemoryMaxRatio`
+    /// of the machine's). Reads farther behind are cold: smaller, and their pages are given back.
+    pub hot_size_bytes: u64,
+    /// How many bytes of the log cold reads leave in memory, all of them together.
+    pub cold_cache_bytes: u64,
     /// Position at which an operator allows a damaged log to be cut, although valid records
     /// follow. Without it a store so damaged is read-only (D13).
     pub cut_damage_at: Option<u64>,
@@ -80,10 +98,13 @@ impl StoreConfig {
             message_body_size_max: 4 << 20,
             delay_levels_ms: DELAY_LEVELS_MS.to_vec(),
             message_version_by_topic_length: true,
+            crc_property: CrcProperty::Off,
             index_enabled: true,
             index_slot_count: 5_000_000,
             index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
+            hot_size_bytes: u64::MAX,
+            cold_cache_bytes: 256 << 20,
             cut_damage_at: None,
         }
     }

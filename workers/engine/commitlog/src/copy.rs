@@ -104,7 +104,8 @@ impl Store {
             let Some(unit) = bytes[taken..].get(..size) else {
                 break;
             };
-            match check(unit, at).map_err(|damage| corrupt(at, &damage.to_string()))? {
+            let crc = self.config.crc_property;
+            match check(unit, at, crc).map_err(|damage| corrupt(at, &damage.to_string()))? {
                 Found::Blank if size as u64 == room => appender.log.copy_blank(unit)?,
                 Found::Blank => return Err(corrupt(at, "a blank does not end the segment")),
                 Found::Record(_) if size as u64 + BLANK_SIZE as u64 > room => {

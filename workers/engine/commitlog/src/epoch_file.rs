@@ -125,7 +125,7 @@ impl Store {
     }
 }
 
-fn backup_of(path: &Path) -> PathBuf {
+pub(crate) fn backup_of(path: &Path) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(".bak");
     path.into()
@@ -139,19 +139,22 @@ fn put(path: &Path, list: &EpochList) -> Result<(), StoreError> {
 
 /// The list in a file; `None` when there is no file, or an empty one.
 fn read(path: &Path) -> Result<Option<EpochList>, StoreError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) if bytes.is_empty() => return Ok(None),
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(StoreError::io(path, error)),
-    };
-    let list = decode(&bytes).map_err(|reason| StoreError::DamagedFile {
+    inspect(path)?.map_err(|reason| StoreError::DamagedFile {
         path: path.to_path_buf(),
         reason: format!(
             "{reason}; restore it or its .bak, or copy the whole store anew from its master"
         ),
-    })?;
-    Ok(Some(list))
+    })
+}
+
+/// The list in a file as [`read`] takes it, or what is wrong with the file.
+pub(crate) fn inspect(path: &Path) -> Result<Result<Option<EpochList>, &'static str>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) if bytes.is_empty() => Ok(Ok(None)),
+        Ok(bytes) => Ok(decode(&bytes).map(Some)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Ok(None)),
+        Err(error) => Err(StoreError::io(path, error)),
+    }
 }
 
 fn decode(bytes: &[u8]) -> Result<EpochList, &'static str> {

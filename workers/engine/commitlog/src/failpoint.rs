@@ -30,6 +30,8 @@ pub enum Step<'a> {
     SyncFileSystem,
     /// Renames a file to another name.
     Rename(&'a Path),
+    /// Exchanges two directories.
+    Exchange(&'a Path),
     /// Removes a file.
     Remove,
     /// Creates a directory and those above it, as far as they are missing.

@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek, syncfs};
+use rustix::fs::{
+    CWD, FallocateFlags, RenameFlags, SeekFrom, fallocate, renameat_with, seek, syncfs,
+};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
@@ -185,6 +187,14 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     let renamed = step(Step::Rename(to), from, || fs::rename(from, to));
     renamed.map_err(|error| StoreError::io(to, error))
+}
+
+/// Exchanges two directories, in one step that a crash cannot divide.
+pub(crate) fn exchange(one: &Path, other: &Path) -> Result<(), StoreError> {
+    let exchanged = step(Step::Exchange(other), one, || {
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(io::Error::from)
+    });
+    exchanged.map_err(|error| StoreError::io(other, error))
 }
 
 /// Makes everything on the file system of `dir` durable.

@@ -25,8 +25,11 @@ mod search;
 mod stamp;
 
 use build::Build;
+pub(crate) use build::NewIndex;
 use file::IndexFile;
-pub(crate) use layout::Shape;
+pub(crate) use file::file_path;
+pub(crate) use keys::each_hash;
+pub(crate) use layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape};
 
 /// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
 const DAMAGED_NAME: &str = "damaged";
@@ -73,12 +76,12 @@ impl Trust {
     /// After an unclean stop only a full one is that is no newer than the checkpoint. Times may
     /// stand still or go back, so that it must also be newer than all before it, or the
     /// checkpoint may speak of one of those.
-    fn believes(self, file: &IndexFile, newest_ms: i64) -> bool {
-        let end_ms = file.header.end_timestamp_ms;
+    pub(crate) fn believes(self, header: &Header, shape: Shape, newest_ms: i64) -> bool {
+        let end_ms = header.end_timestamp_ms;
         match self {
             Self::All | Self::ReadOnly => true,
             Self::FlushedBefore(flushed_ms) => {
-                file.is_full() && newest_ms < end_ms && end_ms <= flushed_ms
+                header.is_full(shape) && newest_ms < end_ms && end_ms <= flushed_ms
             }
         }
     }
@@ -97,6 +100,17 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    fn empty(config: &StoreConfig, dir: PathBuf) -> Self {
+        Self {
+            files: RwLock::new(Vec::new()),
+            build: Mutex::new(Build::default()),
+            position: AtomicU64::new(0),
+            damaged_count: AtomicU64::new(0),
+            dir,
+            shape: shape_of(config),
+        }
+    }
+
     /// Loads the files that can be trusted and removes the others.
     pub(crate) fn load(
         config: &StoreConfig,
@@ -104,14 +118,7 @@ impl Index {
         log: &SharedLog,
         trust: Trust,
     ) -> Result<Self, StoreError> {
-        let index = Self {
-            files: RwLock::new(Vec::new()),
-            build: Mutex::new(Build::default()),
-            position: AtomicU64::new(0),
-            damaged_count: AtomicU64::new(0),
-            dir,
-            shape: shape_of(config),
-        };
+        let index = Self::empty(config, dir);
         let stamps = list_stamps(&index.dir)?;
         let first_refused = index.load_files(&stamps, trust)?;
         if trust == Trust::ReadOnly {
@@ -149,7 +156,7 @@ impl Index {
             let Some(file) = opened.filter(follows) else {
                 return Ok(Some((at, true)));
             };
-            if !trust.believes(&file, newest_ms) {
+            if !trust.believes(&file.header, self.shape, newest_ms) {
                 return Ok(Some((at, false)));
             }
             newest_ms = newest_ms.max(file.header.end_timestamp_ms);
@@ -317,7 +324,7 @@ pub(crate) fn shape_of(config: &StoreConfig) -> Shape {
 }
 
 /// Names of the index files in a directory, the oldest first; other names are left alone.
-fn list_stamps(dir: &Path) -> Result<Vec<u64>, StoreError> {
+pub(crate) fn list_stamps(dir: &Path) -> Result<Vec<u64>, StoreError> {
     let stamp_of = |path: PathBuf| {
         let name = path.file_name()?.to_str()?;
         let is_stamp = name.len() == 17 && name.bytes().all(|byte| byte.is_ascii_digit());

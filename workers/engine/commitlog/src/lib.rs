@@ -14,7 +14,9 @@ mod batch;
 pub mod bench;
 mod checked_text;
 mod checkpoint;
+mod cold;
 mod config;
+mod confirmed;
 mod copy;
 mod cursor;
 mod directory;
@@ -36,9 +38,12 @@ mod queue;
 mod queue_flush;
 mod queue_rebuild;
 mod read;
+mod rebuild;
 mod record;
 mod recovery;
 mod retention;
+mod scan;
+mod slices;
 mod store;
 mod stored_queue;
 #[allow(unsafe_code, reason = "the only place for it")]
@@ -48,7 +53,7 @@ mod truncation;
 mod walk;
 mod writer;
 
-pub use config::{DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
 pub use copy::LogSlice;
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
@@ -58,9 +63,11 @@ pub use message::{
     ReadOutcome, ReadStatus, Traffic,
 };
 pub use properties::{find_property, java_hash, property_entries};
+pub use rebuild::{Rebuild, RebuildParts, Rebuilt};
 pub use record::{RecordDamage, RecordView};
 pub use recovery::RecoveryReport;
 pub use retention::{Expired, Retention};
+pub use slices::RecordSlices;
 pub use store::Store;
 pub use walk::LogDamage;
 pub use writer::Writer;

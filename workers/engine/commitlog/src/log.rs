@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
@@ -44,6 +44,10 @@ pub(crate) struct SharedLog {
     max_position: AtomicU64,
     flushed_position: AtomicU64,
     last_store_timestamp_ms: AtomicI64,
+    /// Readers see no record that ends behind it; `u64::MAX` where nothing holds them back.
+    read_limit: AtomicU64,
+    /// Where the first record begins that readers were not told of.
+    shown_position: Mutex<u64>,
 }
 
 impl SharedLog {
@@ -55,6 +59,8 @@ impl SharedLog {
             max_position: AtomicU64::new(end),
             flushed_position: AtomicU64::new(end),
             last_store_timestamp_ms: AtomicI64::new(0),
+            read_limit: AtomicU64::new(u64::MAX),
+            shown_position: Mutex::new(0),
         }
     }
 
@@ -114,6 +120,25 @@ impl SharedLog {
 
     pub(crate) fn flushed_position(&self) -> u64 {
         self.flushed_position.load(Ordering::Acquire)
+    }
+
+    /// Costs a reader nothing: what lies before it was published before it was confirmed.
+    pub(crate) fn read_limit(&self) -> u64 {
+        self.read_limit.load(Ordering::Relaxed)
+    }
+
+    /// Moves the limit forward, with `None` away; returns whether there was one.
+    pub(crate) fn raise_read_limit(&self, position: Option<u64>) -> bool {
+        let limit = position.unwrap_or(u64::MAX);
+        let raised = |old: u64| (old == u64::MAX || limit > old).then_some(limit);
+        let moved = self
+            .read_limit
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
+        moved != Ok(u64::MAX)
+    }
+
+    pub(crate) fn shown_position(&self) -> MutexGuard<'_, u64> {
+        self.shown_position.lock()
     }
 
     /// Store time of the newest record, never newer than what [`Self::max_position`], read

@@ -77,6 +77,13 @@ pub struct QueueEntry {
     pub tags_code: i64,
 }
 
+impl QueueEntry {
+    /// Log position behind the record.
+    pub(crate) fn end(&self) -> u64 {
+        self.log_position.saturating_add(u64::from(self.size))
+    }
+}
+
 /// What to read of a queue.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueRead<'a> {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 const NAME_VALUE_SEPARATOR: u8 = 1;
-const PROPERTY_SEPARATOR: u8 = 2;
+pub(crate) const PROPERTY_SEPARATOR: u8 = 2;
 
 /// Entries with a name and a value; others are dropped as stock's reader drops them.
 pub fn property_entries(properties: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {

@@ -3,6 +3,8 @@
 //! The log rules, and later records win. That also brings out right a topic that was deleted and
 //! created again: the records of its first life give way to those of the second.
 
+use std::path::PathBuf;
+
 use ahash::AHashMap;
 
 use crate::config::StoreConfig;
@@ -48,23 +50,28 @@ struct Rebuilding {
 }
 
 impl QueueRebuild {
+    /// No queue yet; those of the records to come are made in `dir`.
+    pub(crate) fn empty(config: &StoreConfig, dir: PathBuf) -> Self {
+        let file_size = config.queue_file_size_bytes;
+        Self {
+            table: QueueTable::new(dir, file_size, config.message_version_by_topic_length),
+            file_size,
+            delay_levels_ms: config.delay_levels_ms.clone(),
+            topics: AHashMap::new(),
+            is_from_oldest: false,
+            report: RecoveryReport::default(),
+        }
+    }
+
     /// Loads every queue of the store.
     pub(crate) fn load(
         config: &StoreConfig,
         directory: &StoreDirectory,
         is_clean: bool,
     ) -> Result<Self, StoreError> {
-        let file_size = config.queue_file_size_bytes;
         let dir = directory.consume_queues();
-        let by_length = config.message_version_by_topic_length;
-        let mut rebuild = Self {
-            table: QueueTable::new(dir.clone(), file_size, by_length),
-            file_size,
-            delay_levels_ms: config.delay_levels_ms.clone(),
-            topics: AHashMap::new(),
-            is_from_oldest: false,
-            report: RecoveryReport::default(),
-        };
+        let mut rebuild = Self::empty(config, dir.clone());
+        let file_size = rebuild.file_size;
         for (topic, queue_id) in list_queues(&dir)? {
             if let Some(index) = rebuild.queue_index(&topic, queue_id) {
                 let path = dir.join(&topic).join(queue_id.to_string());
@@ -205,10 +212,17 @@ impl QueueRebuild {
         self.topics.get_mut(topic)?.get_mut(index)?.as_mut()
     }
 
-    /// Whether some queue cannot be completed from the records of this pass.
-    pub(crate) fn needs_older_records(&mut self) -> bool {
+    /// Whether some queue must be filled anew.
+    pub(crate) fn is_any_broken(&mut self) -> bool {
+        self.all().any(|slot| slot.is_broken)
+    }
+
+    /// Whether some queue cannot be completed from the records of this pass. Entries that point
+    /// behind `dropped_from` and belong to no record will be dropped.
+    pub(crate) fn needs_older_records(&mut self, dropped_from: u64) -> bool {
         let mut needed = false;
         for slot in self.all() {
+            slot.is_broken |= slot.has_lost_entries(dropped_from);
             // Having passed over a record was right if the queue's own last record came later.
             let is_younger = slot.confirmed_end == Some(slot.queue.end_offset());
             slot.is_broken |= slot.has_passed_over && !is_younger;
@@ -268,6 +282,14 @@ impl Rebuilding {
             entries_added: 0,
             offsets_missing: 0,
         }
+    }
+
+    /// Whether the queue loses entries at its end, and the pass met none of its records: a crash
+    /// may have torn them, or they stood for older records and are damaged.
+    fn has_lost_entries(&self, dropped_from: u64) -> bool {
+        let last = self.queue.last_entry();
+        let is_stray = last.is_some_and(|last| last.log_position >= dropped_from);
+        self.confirmed_end.is_none() && (is_stray || self.queue.is_cut_short())
     }
 
     /// Whether the log has room for all records between the queue's last one and this one.

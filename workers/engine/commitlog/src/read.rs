@@ -1,24 +1,21 @@
-//! Reading by queue offset, by log position and by time. Readers never take the append lock.
+//! Looking up by queue offset, by log position and by time. Readers never take the append lock.
 
 use crate::error::StoreError;
 use crate::log::LogSegment;
-use crate::message::{Boundary, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
-use crate::queue::{ENTRY_SIZE, SharedQueue, decode_entry, is_filler};
+use crate::message::{Boundary, QueueEntry};
+use crate::queue::{SharedQueue, is_filler};
 use crate::record::{
-    Found, RECORD_SIZE_MIN, check, check_record, has_header, has_queue_place, store_timestamp,
+    Found, RECORD_SIZE_MIN, RecordDamage, check, check_record, has_header, has_place,
+    store_timestamp,
 };
 use crate::store::Store;
-
-/// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
-/// asked for needs more.
-const EXAMINED_BYTES_MAX: usize = 16_000;
 
 impl Store {
     /// First and next offset of a queue.
     #[must_use]
     pub fn queue_offsets(&self, topic: &str, queue_id: i32) -> Option<(u64, u64)> {
         let queue = self.queues.find(topic, queue_id)?;
-        Some((queue.min_offset(), queue.max_offset()))
+        Some((queue.min_offset(), self.readable_end(&queue)))
     }
 
     /// Up to `count` entries from `offset` on, ending with the readable ones.
@@ -36,65 +33,16 @@ impl Store {
         if offset < queue.min_offset() {
             return Vec::new();
         }
-        (offset..queue.max_offset())
+        (offset..self.readable_end(&queue))
             .take(count)
             .map_while(|offset| queue.entry(offset))
             .collect()
     }
 
-    /// Reads messages of a queue, appending their records to `records`.
-    ///
-    /// # Errors
-    /// A record is damaged: it is reported and not served (D13).
-    pub fn read_queue(
-        &self,
-        topic: &str,
-        queue_id: i32,
-        read: &QueueRead<'_>,
-        records: &mut Vec<u8>,
-    ) -> Result<ReadOutcome, StoreError> {
-        let Some(queue) = self.queues.find(topic, queue_id) else {
-            return Ok(ReadOutcome {
-                status: ReadStatus::NoMatchedLogicQueue,
-                next_offset: 0,
-                min_offset: 0,
-                max_offset: 0,
-                count: 0,
-            });
-        };
-        let (min_offset, max_offset) = (queue.min_offset(), queue.max_offset());
-        let offset = u64::try_from(read.offset).ok();
-        let (status, next_offset) = match offset {
-            _ if max_offset == 0 => (ReadStatus::NoMessageInQueue, 0),
-            Some(offset) if offset >= min_offset && offset < max_offset => {
-                let mut scan = Scan::new(self, (topic, queue_id), read, records);
-                scan.run(&queue, offset, max_offset)?;
-                let (status, next_offset, count) = (scan.status, scan.next_offset, scan.count);
-                return Ok(ReadOutcome {
-                    status,
-                    next_offset,
-                    min_offset,
-                    max_offset,
-                    count,
-                });
-            }
-            Some(offset) if offset == max_offset => (ReadStatus::OffsetOverflowOne, offset),
-            Some(offset) if offset > max_offset => (ReadStatus::OffsetOverflowBadly, max_offset),
-            _ => (ReadStatus::OffsetTooSmall, min_offset),
-        };
-        Ok(ReadOutcome {
-            status,
-            next_offset,
-            min_offset,
-            max_offset,
-            count: 0,
-        })
-    }
-
     /// The whole record at a position; `None` when no record starts there.
     ///
     /// # Errors
-    /// The record's header is right and its body is not.
+    /// A record lies there and its checksum differs.
     pub fn read_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(segment) = self.log.segment_at(log_position) else {
             return Ok(None);
@@ -102,9 +50,14 @@ impl Store {
         let Some(rest) = segment.bytes_from(log_position) else {
             return Ok(None);
         };
-        match check(rest, log_position) {
-            Ok(Found::Record(record)) => Ok(Some(record.bytes.to_vec())),
-            Err(damage @ crate::record::RecordDamage::BodyCrc) => Err(StoreError::Corrupt {
+        match check(rest, log_position, self.config.crc_property) {
+            Ok(Found::Record(record)) => Ok(Some(record.bytes.to_vec())
+                .filter(|record| log_position + record.len() as u64 <= self.confirmed_position())),
+            Err(
+                damage @ (RecordDamage::BodyCrc
+                | RecordDamage::RecordCrc
+                | RecordDamage::NoRecordCrc),
+            ) => Err(StoreError::Corrupt {
                 position: log_position,
                 reason: damage.to_string(),
             }),
@@ -125,7 +78,7 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(None);
         };
-        if offset < queue.min_offset() {
+        if offset < queue.min_offset() || offset >= self.readable_end(&queue) {
             return Ok(None);
         }
         self.entry_timestamp(&queue, (topic, queue_id), offset)
@@ -143,7 +96,7 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(None);
         };
-        self.entry_timestamp(&queue, (topic, queue_id), queue.min_offset())
+        self.store_timestamp_at(topic, queue_id, queue.min_offset())
     }
 
     /// The offset of a time (storage-and-ha.md 5.7); 0 for a queue that does not exist.
@@ -160,7 +113,7 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Ok(0);
         };
-        let (min, max) = (queue.min_offset(), queue.max_offset());
+        let (min, max) = (queue.min_offset(), self.readable_end(&queue));
         // The number of messages before the wanted border, found by halving; a message whose
         // record is gone counts as older.
         let (mut low, mut high) = (min, max);
@@ -204,17 +157,18 @@ impl Store {
 }
 
 /// Topic and id of a queue.
-type Place<'a> = (&'a str, i32);
+pub(crate) type Place<'a> = (&'a str, i32);
 
 /// Reads records by entry, staying in the segment of the previous one.
-struct LogCursor<'a> {
-    store: &'a Store,
+pub(crate) struct LogCursor<'a> {
+    pub(crate) store: &'a Store,
     place: Place<'a>,
-    segment: Option<LogSegment>,
+    /// The one that holds the last record.
+    pub(crate) segment: Option<LogSegment>,
 }
 
 impl<'a> LogCursor<'a> {
-    fn new(store: &'a Store, place: Place<'a>) -> Self {
+    pub(crate) fn new(store: &'a Store, place: Place<'a>) -> Self {
         Self {
             store,
             place,
@@ -224,21 +178,24 @@ impl<'a> LogCursor<'a> {
 
     /// Whether bytes are the record of an entry: one of this queue with that offset, since nothing
     /// else tells of a wrong entry. In a store known to be damaged, and where recovery did not
-    /// look, body and topic are checked as well (D13); elsewhere their writing and recovery saw to
+    /// look, checksums are verified as well (D13); elsewhere their writing and recovery saw to
     /// that.
     fn may_serve(&self, record: &[u8], offset: u64, position: u64) -> bool {
         let (topic, queue_id) = self.place;
         let recovery = self.store.recovery();
         let is_known = recovery.damage.is_none() && position >= recovery.scanned_from;
-        let is_whole =
-            || check_record(record, position).is_ok_and(|view| view.topic == topic.as_bytes());
+        let rule = self.store.config.crc_property;
         has_header(record, position)
-            && has_queue_place(record, queue_id, offset)
-            && (is_known || is_whole())
+            && has_place(record, topic.as_bytes(), queue_id, offset)
+            && (is_known || check_record(record, position, rule).is_ok())
     }
 
     /// The record of an entry; `None` when it is gone from the log.
-    fn record(&mut self, offset: u64, entry: &QueueEntry) -> Result<Option<&[u8]>, StoreError> {
+    pub(crate) fn record(
+        &mut self,
+        offset: u64,
+        entry: &QueueEntry,
+    ) -> Result<Option<&[u8]>, StoreError> {
         let position = entry.log_position;
         if is_filler(entry) || position < self.store.log.min_position() {
             return Ok(None);
@@ -261,112 +218,5 @@ impl<'a> LogCursor<'a> {
                 Err(StoreError::Corrupt { position, reason })
             }
         }
-    }
-}
-
-/// One read in progress, as stock's `getMessage` does it.
-struct Scan<'a, 'b> {
-    read: &'a QueueRead<'a>,
-    records: &'b mut Vec<u8>,
-    cursor: LogCursor<'a>,
-    status: ReadStatus,
-    next_offset: u64,
-    count: usize,
-    bytes: usize,
-    /// Entries before this position are known to be gone.
-    gone_before: u64,
-}
-
-impl<'a, 'b> Scan<'a, 'b> {
-    fn new(
-        store: &'a Store,
-        place: Place<'a>,
-        read: &'a QueueRead<'a>,
-        records: &'b mut Vec<u8>,
-    ) -> Self {
-        Self {
-            read,
-            records,
-            cursor: LogCursor::new(store, place),
-            status: ReadStatus::NoMatchedMessage,
-            next_offset: 0,
-            count: 0,
-            bytes: 0,
-            gone_before: 0,
-        }
-    }
-
-    /// Examines entries of the file that holds `offset`.
-    fn run(&mut self, queue: &SharedQueue, offset: u64, max: u64) -> Result<(), StoreError> {
-        let found = queue.segment_at(offset);
-        let file = found
-            .as_ref()
-            .and_then(|(segment, at)| segment.map.bytes().get(*at..));
-        let Some(entries) = file.filter(|entries| entries.len() >= ENTRY_SIZE) else {
-            self.status = ReadStatus::OffsetFoundNull;
-            self.next_offset = queue.next_file_offset(offset);
-            return Ok(());
-        };
-        self.next_offset = offset;
-        let examined_max = (EXAMINED_BYTES_MAX / ENTRY_SIZE).max(self.read.count_max);
-        let entries = entries.chunks_exact(ENTRY_SIZE).map(decode_entry);
-        for (offset, entry) in (offset..max).zip(entries).take(examined_max) {
-            let entry = entry.ok_or_else(|| StoreError::Corrupt {
-                position: 0,
-                reason: format!("entry {offset} of the queue is not valid"),
-            });
-            if entry
-                .as_ref()
-                .is_ok_and(|entry| self.is_full(entry.size as usize))
-            {
-                break;
-            }
-            match entry.and_then(|entry| self.examine(offset, &entry)) {
-                Ok(()) => self.next_offset = offset + 1,
-                // What was found before the damage is served; the next read reports it.
-                Err(_) if self.count > 0 => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn examine(&mut self, offset: u64, entry: &QueueEntry) -> Result<(), StoreError> {
-        if entry.log_position < self.gone_before {
-            return Ok(());
-        }
-        if !self.passes(entry.tags_code) {
-            if self.bytes == 0 {
-                self.status = ReadStatus::NoMatchedMessage;
-            }
-            return Ok(());
-        }
-        let Some(record) = self.cursor.record(offset, entry)? else {
-            if self.bytes == 0 {
-                self.status = ReadStatus::MessageWasRemoving;
-            }
-            self.gone_before = self.cursor.store.log.next_segment_start(entry.log_position);
-            return Ok(());
-        };
-        self.records.extend_from_slice(record);
-        self.bytes += record.len();
-        self.count += 1;
-        self.status = ReadStatus::Found;
-        self.gone_before = 0;
-        Ok(())
-    }
-
-    fn is_full(&self, size: usize) -> bool {
-        self.count > 0
-            && (self.count >= self.read.count_max
-                || self.bytes.saturating_add(size) > self.read.bytes_max)
-    }
-
-    /// Matching compares the low 32 bits, whatever the entry holds.
-    #[allow(clippy::cast_possible_truncation)]
-    fn passes(&self, tags_code: i64) -> bool {
-        self.read
-            .filter
-            .is_none_or(|hashes| hashes.contains(&(tags_code as i32)))
     }
 }

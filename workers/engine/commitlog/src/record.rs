@@ -13,6 +13,15 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::cursor::{Reader, Writer};
 use crate::message::NewMessage;
+use crate::properties::PROPERTY_SEPARATOR;
+
+mod check;
+mod crc_property;
+
+pub(crate) use check::{
+    Found, check, check_record, has_header, has_place, locate, store_timestamp,
+};
+pub(crate) use crc_property::without_crc_property;
 
 pub(crate) const MAGIC_V1: u32 = 0xDAA3_20A7;
 pub(crate) const MAGIC_V2: u32 = 0xDAA3_20AB;
@@ -32,6 +41,11 @@ const BORN_TIMESTAMP_AT: usize = SYS_FLAG_AT + 4;
 const BORN_HOST_AT: usize = BORN_TIMESTAMP_AT + 8;
 /// Smallest record: V1, IPv4 hosts, everything empty.
 pub(crate) const RECORD_SIZE_MIN: usize = BORN_HOST_AT + 8 + 8 + 8 + 4 + 8 + 4 + 1 + 2;
+
+/// Of a record with IPv4 hosts.
+const BODY_LENGTH_AT: usize = BORN_HOST_AT + 8 + 8 + 8 + 4 + 8;
+/// How much longer an IPv6 host is.
+const IPV6_EXTRA: usize = 12;
 
 const BORN_HOST_IPV6: i32 = 0x10;
 const STORE_HOST_IPV6: i32 = 0x20;
@@ -58,6 +72,33 @@ pub(crate) struct Placement {
     pub(crate) queue_offset: u64,
     pub(crate) log_position: u64,
     pub(crate) store_timestamp_ms: i64,
+}
+
+/// What follows a message's own properties in its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    Nothing,
+    /// The CRC property, after the separator that the properties lack.
+    Crc {
+        is_separated: bool,
+    },
+}
+
+impl Tail {
+    /// The CRC property behind properties that may lack their last separator.
+    pub(crate) fn crc_behind(properties: &[u8]) -> Self {
+        let is_separated = properties
+            .last()
+            .is_some_and(|last| *last != PROPERTY_SEPARATOR);
+        Self::Crc { is_separated }
+    }
+
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Crc { is_separated } => crc_property::SIZE + usize::from(is_separated),
+        }
+    }
 }
 
 /// Whether records with this flag have a place in a queue: types none and commit only.
@@ -93,11 +134,11 @@ fn flag_for(sys_flag: i32, bit: i32, host: &SocketAddr) -> i32 {
 }
 
 /// Size of the record that [`encode`] writes.
-pub(crate) fn encoded_size(message: &NewMessage<'_>, version: Version) -> usize {
+pub(crate) fn encoded_size(message: &NewMessage<'_>, version: Version, tail: Tail) -> usize {
     let hosts = host_size(&message.born_host) + host_size(&message.store_host);
     let topic_length = if version == Version::V1 { 1 } else { 2 };
     let variable = message.body.len() + message.topic.len() + message.properties.len();
-    RECORD_SIZE_MIN - 17 + hosts + topic_length + variable
+    RECORD_SIZE_MIN - 17 + hosts + topic_length + variable + tail.size()
 }
 
 /// Writes a record; `record` has exactly the encoded size, and the limits were checked.
@@ -106,12 +147,13 @@ pub(crate) fn encode(
     message: &NewMessage<'_>,
     version: Version,
     placement: &Placement,
+    tail: Tail,
 ) {
     let size = record.len();
     let sys_flag = flag_for(message.sys_flag, BORN_HOST_IPV6, &message.born_host);
     let sys_flag = flag_for(sys_flag, STORE_HOST_IPV6, &message.store_host);
     let crc = body_crc(message.body);
-    let mut out = Writer::new(record);
+    let mut out = Writer::new(&mut *record);
     out.put_u32(narrow(size));
     out.put_u32(if version == Version::V1 {
         MAGIC_V1
@@ -137,9 +179,16 @@ pub(crate) fn encode(
         Version::V2 => out.put(&narrow(message.topic.len()).to_be_bytes()[2..]),
     }
     out.put(message.topic.as_bytes());
-    out.put(&narrow(message.properties.len()).to_be_bytes()[2..]);
+    out.put(&narrow(message.properties.len() + tail.size()).to_be_bytes()[2..]);
     out.put(message.properties);
-    debug_assert!(out.is_full(), "encoded_size and encode disagree");
+    let Tail::Crc { is_separated } = tail else {
+        debug_assert!(out.is_full(), "encoded_size and encode disagree");
+        return;
+    };
+    if is_separated {
+        out.put(&[PROPERTY_SEPARATOR]);
+    }
+    crc_property::write(record);
 }
 
 #[allow(clippy::cast_possible_truncation)] // every size was checked against limits below 2 GiB
@@ -181,6 +230,12 @@ pub enum RecordDamage {
     /// The body's checksum differs.
     #[error("the checksum of the body differs")]
     BodyCrc,
+    /// The checksum of the whole record, kept as its last property, differs.
+    #[error("the checksum of the record differs")]
+    RecordCrc,
+    /// The record has no such property, and every record should.
+    #[error("the checksum of the record is missing")]
+    NoRecordCrc,
     /// A sector of topic or properties, which no checksum covers, holds nothing.
     #[error("a part of the record was never written")]
     Torn,
@@ -305,90 +360,6 @@ fn take_host(input: &mut Reader<'_>, is_ipv6: bool) -> Option<SocketAddr> {
         address,
         u16::from_be_bytes([port[2], port[3]]),
     ))
-}
-
-/// What lies at a position of a segment.
-#[derive(Debug)]
-pub(crate) enum Found<'a> {
-    Record(RecordView<'a>),
-    Blank,
-}
-
-/// Validates what lies at `position`; `rest` are the bytes from there to the segment's end.
-pub(crate) fn check(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamage> {
-    match locate(rest, position)? {
-        Found::Record(record) => intact(record).map(Found::Record),
-        Found::Blank => Ok(Found::Blank),
-    }
-}
-
-/// [`check`] without the body's checksum.
-pub(crate) fn locate(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamage> {
-    let mut input = Reader::new(rest);
-    let size = input.u32().ok_or(RecordDamage::Short)? as usize;
-    if input.u32() == Some(MAGIC_BLANK) {
-        let fills_segment = size == rest.len();
-        return if fills_segment {
-            Ok(Found::Blank)
-        } else {
-            Err(RecordDamage::Length)
-        };
-    }
-    locate_record(rest, position).map(Found::Record)
-}
-
-/// Validates the record at `position`, which starts `bytes`.
-pub(crate) fn check_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDamage> {
-    locate_record(bytes, position).and_then(intact)
-}
-
-fn locate_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDamage> {
-    let view = RecordView::parse(bytes)?;
-    if view.log_position == position {
-        Ok(view)
-    } else {
-        Err(RecordDamage::Position)
-    }
-}
-
-fn intact(view: RecordView<'_>) -> Result<RecordView<'_>, RecordDamage> {
-    if view.is_intact() {
-        Ok(view)
-    } else {
-        Err(RecordDamage::BodyCrc)
-    }
-}
-
-/// Store time of the record at the start of `bytes`, if it lies where it says it does.
-pub(crate) fn store_timestamp(bytes: &[u8], position: u64) -> Option<i64> {
-    has_header(bytes, position).then_some(())?;
-    let mut input = Reader::new(bytes.get(SYS_FLAG_AT..)?);
-    let is_ipv6 = input.i32()? & BORN_HOST_IPV6 != 0;
-    let at = BORN_HOST_AT + if is_ipv6 { 20 } else { 8 };
-    Reader::new(bytes.get(at..)?).i64()
-}
-
-/// Whether the header's size, magic and position fit: the check of every read.
-pub(crate) fn has_header(record: &[u8], position: u64) -> bool {
-    let Some(head) = record.first_chunk::<BORN_TIMESTAMP_AT>() else {
-        return false;
-    };
-    let mut input = Reader::new(head);
-    let size = input.u32();
-    let magic = input.u32();
-    let stored = Reader::new(&head[PHYSICAL_OFFSET_AT..]).u64();
-    size.is_some_and(|size| size as usize == record.len())
-        && matches!(magic, Some(MAGIC_V1 | MAGIC_V2))
-        && stored == Some(position)
-}
-
-/// Whether the header names this queue id and this offset in it.
-pub(crate) fn has_queue_place(record: &[u8], queue_id: i32, offset: u64) -> bool {
-    let Some(head) = record.first_chunk::<PHYSICAL_OFFSET_AT>() else {
-        return false;
-    };
-    Reader::new(&head[QUEUE_ID_AT..]).i32() == Some(queue_id)
-        && Reader::new(&head[QUEUE_OFFSET_AT..]).u64() == Some(offset)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub(crate) fn recover(
         truncation.cut_files(directory)?;
     }
     let checkpoint = Checkpoint::load(&directory.checkpoint())?;
-    let mut segments = load_segments(directory.commit_log(), config.segment_size_bytes)?;
+    let mut segments = load_segments(directory.commit_log(), config)?;
     let mut rebuild = QueueRebuild::load(config, directory, was_clean)?;
     if let Some(truncation) = &truncation {
         rebuild.cut_behind(truncation.position)?;
@@ -131,7 +131,8 @@ pub(crate) fn recover(
     })
 }
 
-fn load_segments(dir: &Path, segment_size: u64) -> Result<Vec<Segment>, StoreError> {
+fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, StoreError> {
+    let segment_size = config.segment_size_bytes;
     let mut files = list_segments(dir)?;
     if let Some(last) = files.last().filter(|last| last.size < segment_size)
         && is_unwritten(&last.path)?
@@ -175,6 +176,7 @@ fn load_segments(dir: &Path, segment_size: u64) -> Result<Vec<Segment>, StoreErr
             path: file.path,
             map,
             data_end,
+            crc_property: config.crc_property,
         });
     }
     Ok(segments)
@@ -221,13 +223,18 @@ fn scan(
     rebuild: &mut QueueRebuild,
 ) -> Result<(usize, WalkEnd), StoreError> {
     rebuild.check_starts(segments.first().map_or(0, |oldest| oldest.base));
-    if rebuild.needs_older_records() {
+    if rebuild.is_any_broken() {
         start = 0;
     }
     loop {
         rebuild.begin_pass(start == 0)?;
         let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
-        if start == 0 || !rebuild.needs_older_records() {
+        // Around damage no entry is dropped.
+        let dropped_from = match end.damage {
+            None => segments.get(start).map_or(0, |segment| segment.base),
+            Some(_) => u64::MAX,
+        };
+        if start == 0 || !rebuild.needs_older_records(dropped_from) {
             return Ok((start, end));
         }
         start = 0;

@@ -73,7 +73,7 @@ impl Store {
         // The next one's first record is no older than its last one.
         let is_old = |age_ms: i64| {
             let bytes = next.bytes_from(next.base).unwrap_or_default();
-            check_record(bytes, next.base)
+            check_record(bytes, next.base, self.config.crc_property)
                 .is_ok_and(|first| first.store_timestamp_ms.saturating_add(age_ms) <= now_ms)
         };
         let is_too_much = |bytes_max| self.log.max_position() - next.base >= bytes_max;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use parking_lot::Mutex;
 
 use crate::checkpoint::{Checkpoint, CheckpointFile};
+use crate::cold::ColdReads;
 use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
@@ -38,6 +39,7 @@ pub struct Store {
     /// Its lock is taken before the flusher's, and that before the appender's.
     pub(crate) index: Index,
     pub(crate) epochs: Mutex<EpochFile>,
+    pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
     pub(crate) expiry: Mutex<()>,
     pub(crate) directory: Arc<StoreDirectory>,
@@ -131,6 +133,7 @@ impl Store {
                 queues: recovered.queues,
             }),
             epochs: Mutex::new(epochs),
+            cold_reads: ColdReads::default(),
             expiry: Mutex::new(()),
             directory,
             opened_at_ms: now_ms,
@@ -192,7 +195,7 @@ impl Store {
             topic: topic.to_string(),
             queue_id,
             min_offset: queue.min_offset(),
-            max_offset: queue.max_offset(),
+            max_offset: self.readable_end(&queue),
         };
         self.queues.list().into_iter().map(range).collect()
     }

@@ -35,6 +35,7 @@ pub(crate) struct StoredQueue {
     first_offset: u64,
     end_offset: u64,
     is_incomplete: bool,
+    is_cut_short: bool,
 }
 
 #[derive(Debug)]
@@ -75,6 +76,7 @@ impl StoredQueue {
             first_offset: 0,
             end_offset: 0,
             is_incomplete: false,
+            is_cut_short: false,
         }
     }
 
@@ -93,10 +95,12 @@ impl StoredQueue {
             if queue.end_offset * ENTRY_BYTES < file.base {
                 // Behind the end of the queue.
                 remove_file(&file.path)?;
+                queue.is_cut_short = true;
                 continue;
             }
-            let (map, end) = open_file(file, index < searched_from, is_clean)?;
-            queue.is_incomplete |= ends_in_damage(map.bytes(), end);
+            let (map, end, is_followed) = open_file(file, index < searched_from, is_clean)?;
+            queue.is_incomplete |= is_followed && is_clean;
+            queue.is_cut_short |= is_followed;
             let allocated = end.next_multiple_of(PAGE_SIZE).min(file_size);
             queue.end_offset = (file.base + end) / ENTRY_BYTES;
             queue.files.push(StoredFile {
@@ -112,6 +116,12 @@ impl StoredQueue {
     /// be rebuilt.
     pub(crate) fn is_incomplete(&self) -> bool {
         self.is_incomplete
+    }
+
+    /// Whether bytes other than zeros followed the end, which are gone now: entries that a crash
+    /// tore, or those behind a damaged one.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.is_cut_short
     }
 
     pub(crate) fn first_offset(&self) -> u64 {
@@ -284,34 +294,35 @@ fn usable_files(dir: &Path, file_size: u64) -> Result<Option<Vec<SegmentFile>>, 
 
 /// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,
 /// which only a crash leaves, and recovery then clears.
-fn ends_in_damage(bytes: &[u8], end: u64) -> bool {
-    let rest = usize::try_from(end).ok().and_then(|end| bytes.get(end..));
-    let next = rest.and_then(<[u8]>::first_chunk::<ENTRY_SIZE>);
+fn ends_in_damage(bytes: &[u8], end: usize) -> bool {
+    let next = bytes.get(end..).and_then(<[u8]>::first_chunk::<ENTRY_SIZE>);
     next.is_some_and(|next| *next != [0; ENTRY_SIZE])
 }
 
-/// Maps a file and finds the byte at which its entries end.
+/// Maps a file and finds the byte at which its entries end, and whether anything followed them.
 fn open_file(
     file: &SegmentFile,
     is_full: bool,
     is_clean: bool,
-) -> Result<(ExclusiveMap, u64), StoreError> {
+) -> Result<(ExclusiveMap, u64, bool), StoreError> {
     let named = |error| StoreError::io(&file.path, error);
     let handle = open_segment(&file.path)?;
     let mut map = ExclusiveMap::new(&handle).map_err(named)?;
     map.advise_random().map_err(named)?;
     if is_full {
-        return Ok((map, file.size));
+        return Ok((map, file.size, false));
     }
     let entries = map.bytes().chunks_exact(ENTRY_SIZE);
     let end = entries
         .take_while(|entry| decode_entry(entry).is_some())
         .count()
         * ENTRY_SIZE;
-    if !is_clean {
-        let stale = data_end(&handle, end as u64, file.size).map_err(named)?;
-        #[allow(clippy::cast_possible_truncation)] // within one mapped file
-        clear(&mut map.bytes_mut()[end..stale as usize]);
+    if is_clean {
+        let is_followed = ends_in_damage(map.bytes(), end);
+        return Ok((map, end as u64, is_followed));
     }
-    Ok((map, end as u64))
+    let stale = data_end(&handle, end as u64, file.size).map_err(named)?;
+    #[allow(clippy::cast_possible_truncation)] // within one mapped file
+    let cleared = clear(&mut map.bytes_mut()[end..stale as usize]);
+    Ok((map, end as u64, cleared > 0))
 }

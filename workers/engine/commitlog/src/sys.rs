@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memmap2::{Advice, MmapOptions, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 
 #[derive(Debug)]
 struct SharedMap {
@@ -148,6 +148,41 @@ impl MapReader {
             Advice::Normal
         };
         let _ = self.shared.raw.advise(advice);
+    }
+
+    /// How many bytes from `at` on are in memory without a gap, up to `length` of them.
+    pub(crate) fn resident_bytes(&self, at: usize, length: usize) -> io::Result<usize> {
+        assert!(at <= self.size(), "a position beyond the map");
+        let length = length.min(self.size() - at);
+        // SAFETY: a question about the system, which takes no pointer.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) })
+            .map_err(|_| io::Error::last_os_error())?;
+        let lead = at % page;
+        let mut pages = vec![0_u8; (lead + length).div_ceil(page)];
+        // SAFETY: the start is a page of a live mapping, the length ends inside its last page, and
+        // the answer is one byte for each page.
+        let answer = unsafe {
+            let start = self.shared.raw.as_ptr().add(at - lead);
+            libc::mincore(start.cast_mut().cast(), lead + length, pages.as_mut_ptr())
+        };
+        if answer != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let count = pages.iter().take_while(|page| **page & 1 == 1).count();
+        Ok((count * page).saturating_sub(lead).min(length))
+    }
+
+    /// Takes the pages of a range out of this map; the next look at one brings it back.
+    ///
+    /// Mapped pages stay in memory whatever the kernel is told about their file.
+    pub(crate) fn unmap_pages(&self, from: usize, to: usize) -> io::Result<()> {
+        // SAFETY: the map is shared with its file, so that no content is lost: whoever reads such
+        // a page, now or later, gets the same bytes from the page cache or the disk.
+        unsafe {
+            self.shared
+                .raw
+                .unchecked_advise_range(UncheckedAdvice::DontNeed, from, to - from)
+        }
     }
 
     /// Makes the pages of a range present and writable without changing their content.

@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 
 use crate::error::{AppendError, StoreError};
 use crate::files::remove_dir;
-use crate::message::{QUEUE_ID_MAX, QueueEntry, Traffic};
+use crate::message::{QUEUE_ID_MAX, QueueEntry, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
 use crate::stored_queue::StoredQueue;
@@ -36,6 +36,17 @@ impl SharedQueues {
             .get(topic)?
             .get(usize::try_from(queue_id).ok()?)?
             .clone()
+    }
+
+    /// Every queue with its readable range, by topic and id.
+    pub(crate) fn ranges(&self) -> Vec<QueueRange> {
+        let range = |(topic, queue_id, queue): (Arc<str>, i32, Arc<SharedQueue>)| QueueRange {
+            topic: topic.to_string(),
+            queue_id,
+            min_offset: queue.min_offset(),
+            max_offset: queue.max_offset(),
+        };
+        self.list().into_iter().map(range).collect()
     }
 
     /// Every queue, ordered by topic and id.

@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::checked_text;
@@ -35,19 +36,22 @@ impl Truncation {
     /// Reads the journal; without one no truncation is under way.
     pub(crate) fn load(directory: &StoreDirectory) -> Result<Option<Self>, StoreError> {
         let path = directory.truncation();
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StoreError::io(path, error)),
-        };
-        let truncation = Self::decode(&bytes).map_err(|reason| StoreError::DamagedFile {
+        Self::inspect(&path)?.map_err(|reason| StoreError::DamagedFile {
             path,
             reason: format!(
                 "{reason}; a truncation was under way and nobody knows up to where, so copy the \
                  store anew from its master"
             ),
-        })?;
-        Ok(Some(truncation))
+        })
+    }
+
+    /// The journal at a path as [`Truncation::load`] takes it, or what is wrong with it.
+    pub(crate) fn inspect(path: &Path) -> Result<Result<Option<Self>, &'static str>, StoreError> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Self::decode(&bytes).map(Some)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Ok(None)),
+            Err(error) => Err(StoreError::io(path, error)),
+        }
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
@@ -164,6 +168,11 @@ impl Store {
         let mut reopened = Self::recover(self.config.clone(), directory, self.opened_at_ms)?;
         let queues = &mut reopened.appender.get_mut().queues;
         queues.adopt_traffic(&self.appender.get_mut().queues);
+        let limit = self.log.read_limit();
+        if limit < u64::MAX {
+            let lowered = limit.min(truncation.position);
+            reopened.log.raise_read_limit(Some(lowered));
+        }
         *self = reopened;
         Ok(())
     }
@@ -183,7 +192,7 @@ impl Store {
         let (mut at, mut timestamp_ms) = (segment.base, 0);
         while at < position {
             let rest = segment.bytes_from(at).unwrap_or_default();
-            match check(rest, at) {
+            match check(rest, at, self.config.crc_property) {
                 Ok(Found::Record(record)) => {
                     at += record.bytes.len() as u64;
                     timestamp_ms = record.store_timestamp_ms;

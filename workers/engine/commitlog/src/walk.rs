@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::record::{Found, MAGIC_AT, MAGIC_V1, RecordDamage, RecordView, check};
 use crate::sys::ExclusiveMap;
@@ -44,21 +45,20 @@ pub(crate) struct Segment {
     pub(crate) map: ExclusiveMap,
     /// Bytes from here on are a hole in the file.
     pub(crate) data_end: usize,
+    pub(crate) crc_property: CrcProperty,
 }
 
 impl Segment {
     /// What lies at `position`, which is in this segment.
     pub(crate) fn check(&self, position: u64) -> Result<Found<'_>, RecordDamage> {
-        check(&self.map.bytes()[self.local(position)..], position)
+        let rest = &self.map.bytes()[self.local(position)..];
+        check(rest, position, self.crc_property)
     }
 
     /// As [`Self::check`], but a record behind the flushed part may also be torn.
     fn check_written(&self, position: u64, flushed: u64) -> Result<Found<'_>, RecordDamage> {
         match self.check(position)? {
-            Found::Record(record)
-                if position + record.bytes.len() as u64 > flushed
-                    && is_torn(&record, self.local(position)) =>
-            {
+            Found::Record(record) if is_torn(&record, self.local(position) as u64, flushed) => {
                 Err(RecordDamage::Torn)
             }
             found => Ok(found),
@@ -190,10 +190,16 @@ fn find_record(segment: &Segment, from: usize, flushed: u64) -> Option<u64> {
         })
 }
 
-/// Whether a sector with a part of topic or properties was never written; `at` is where the record
-/// starts in its file. Lengths and the body's checksum vouch for everything else.
-fn is_torn(record: &RecordView<'_>, at: usize) -> bool {
-    let properties_at = at + record.bytes.len() - record.properties.len();
+/// Whether a record behind the flushed part has a sector with a part of topic or properties that was
+/// never written; `at` is where the record starts in its file. Lengths and the body's checksum vouch
+/// for everything else.
+#[allow(clippy::cast_possible_truncation)] // only where in a sector it starts counts
+pub(crate) fn is_torn(record: &RecordView<'_>, at: u64, flushed: u64) -> bool {
+    let size = record.bytes.len();
+    if record.log_position + size as u64 <= flushed {
+        return false;
+    }
+    let properties_at = at as usize % SECTOR_SIZE + size - record.properties.len();
     let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - record.topic.len();
     has_empty_sector(topic_at, record.topic) || has_empty_sector(properties_at, record.properties)
 }

@@ -5,11 +5,13 @@ use std::thread;
 use parking_lot::MutexGuard;
 
 use crate::batch::elements;
+use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::tags_code;
 use crate::record::{
-    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Version, encode, encoded_size, occupies_queue,
+    PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, encode, encoded_size,
+    occupies_queue, without_crc_property,
 };
 use crate::store::{Appender, Store};
 use crate::table::OpenTopic;
@@ -52,11 +54,29 @@ impl Writer<'_> {
         message: &NewMessage<'_>,
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
+        if self.store.config.crc_property == CrcProperty::Off {
+            return self.append_with(message, Tail::Nothing, now_ms);
+        }
+        let properties = without_crc_property(message.properties);
+        let message = NewMessage {
+            properties: &properties,
+            ..*message
+        };
+        self.append_with(&message, Tail::crc_behind(&properties), now_ms)
+    }
+
+    #[inline]
+    fn append_with(
+        &mut self,
+        message: &NewMessage<'_>,
+        tail: Tail,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(message.topic)?;
         let version = open.topic.version;
-        let size = checked_size(message, version, config.message_body_size_max)?;
+        let size = checked_size(message, version, tail, config.message_body_size_max)?;
         check_unit(size, log.unit_size_max())?;
         let index = if occupies_queue(message.sys_flag) {
             Some(open.reserve(message.queue_id, 1)?)
@@ -71,17 +91,13 @@ impl Writer<'_> {
             log_position,
             store_timestamp_ms: now_ms,
         };
-        encode(unit.bytes(), message, version, &placement);
+        encode(unit.bytes(), message, version, &placement, tail);
         unit.commit(now_ms);
         let appended = appended(&placement, size);
         if let Some(index) = index {
-            push(
-                &mut open,
-                index,
-                message,
-                &appended,
-                &config.delay_levels_ms,
-            );
+            let levels = delay_levels(config, &open);
+            let tags_code = tags_code(message.properties, now_ms, levels);
+            push(&mut open, index, tags_code, &appended);
         }
         count(&mut open, &appended);
         Ok(appended)
@@ -111,28 +127,34 @@ impl Writer<'_> {
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(shared.topic)?;
         let version = open.topic.version;
-        let (total, messages) = plan_batch(shared, packed, version, config.message_body_size_max)?;
+        let (total, mut planned) = plan_batch(shared, packed, version, config)?;
         check_unit(total, log.unit_size_max())?;
-        let index = open.reserve(shared.queue_id, messages.len() as u64)?;
+        let index = open.reserve(shared.queue_id, planned.len() as u64)?;
+        let (tail, levels) = (batch_tail(config), delay_levels(config, &open));
         let mut unit = log.reserve(total)?;
         let first_offset = open.end_offset(index);
         let (mut log_position, mut rest) = (unit.position(), unit.bytes());
         let first_new = appended.len();
-        for (queue_offset, (message, size)) in (first_offset..).zip(&messages) {
-            let (record, behind) = rest.split_at_mut(*size);
+        for (queue_offset, planned) in (first_offset..).zip(&mut planned) {
+            let (message, size) = (&planned.message, planned.size);
+            let (record, behind) = rest.split_at_mut(size);
             let placement = Placement {
                 queue_offset,
                 log_position,
                 store_timestamp_ms: now_ms,
             };
-            encode(record, message, version, &placement);
-            appended.push(self::appended(&placement, *size));
-            log_position += *size as u64;
+            encode(record, message, version, &placement, tail);
+            // What is stored counts: without a separator of their own, the property that follows
+            // becomes a part of the last one's value, as in stock.
+            let stored = &record[size - message.properties.len() - tail.size()..];
+            planned.tags_code = tags_code(stored, now_ms, levels);
+            appended.push(self::appended(&placement, size));
+            log_position += size as u64;
             rest = behind;
         }
         unit.commit(now_ms);
-        for ((message, _), appended) in messages.iter().zip(&appended[first_new..]) {
-            push(&mut open, index, message, appended, &config.delay_levels_ms);
+        for (planned, appended) in planned.iter().zip(&appended[first_new..]) {
+            push(&mut open, index, planned.tags_code, appended);
             count(&mut open, appended);
         }
         Ok(())
@@ -147,15 +169,32 @@ impl Drop for Writer<'_> {
     }
 }
 
-/// A batch's messages with the sizes of their records, and the sum of these.
-type Plan<'a> = (usize, Vec<(NewMessage<'a>, usize)>);
+/// One message of a batch.
+struct Planned<'a> {
+    message: NewMessage<'a>,
+    /// Of its record.
+    size: usize,
+    tags_code: i64,
+}
 
+/// The tail of a batch's records: stock adds no separator before it.
+fn batch_tail(config: &StoreConfig) -> Tail {
+    match config.crc_property {
+        CrcProperty::Off => Tail::Nothing,
+        CrcProperty::Verified | CrcProperty::Required => Tail::Crc {
+            is_separated: false,
+        },
+    }
+}
+
+/// The messages of a batch, and how long their records are together.
 fn plan_batch<'a>(
     shared: &NewMessage<'a>,
     packed: &'a [u8],
     version: Version,
-    body_size_max: usize,
-) -> Result<Plan<'a>, AppendError> {
+    config: &StoreConfig,
+) -> Result<(usize, Vec<Planned<'a>>), AppendError> {
+    let body_size_max = config.message_body_size_max;
     if packed.is_empty() {
         return Err(AppendError::MalformedBatch("it holds no message"));
     }
@@ -176,9 +215,13 @@ fn plan_batch<'a>(
             prepared_transaction_offset: 0,
             ..*shared
         };
-        let size = checked_size(&message, version, body_size_max)?;
+        let size = checked_size(&message, version, batch_tail(config), body_size_max)?;
         total += size;
-        messages.push((message, size));
+        messages.push(Planned {
+            message,
+            size,
+            tags_code: 0,
+        });
     }
     Ok((total, messages))
 }
@@ -187,6 +230,7 @@ fn plan_batch<'a>(
 fn checked_size(
     message: &NewMessage<'_>,
     version: Version,
+    tail: Tail,
     body_size_max: usize,
 ) -> Result<usize, AppendError> {
     if message.body.len() > body_size_max {
@@ -196,10 +240,11 @@ fn checked_size(
             limit: body_size_max,
         });
     }
-    if message.properties.len() > PROPERTIES_SIZE_MAX {
-        return Err(AppendError::PropertiesTooLarge(message.properties.len()));
+    let properties_size = message.properties.len() + tail.size();
+    if properties_size > PROPERTIES_SIZE_MAX {
+        return Err(AppendError::PropertiesTooLarge(properties_size));
     }
-    let size = encoded_size(message, version);
+    let size = encoded_size(message, version, tail);
     let limit = body_size_max + RECORD_ALLOWANCE;
     if size > limit {
         return Err(AppendError::MessageTooLarge { size, limit });
@@ -226,19 +271,18 @@ fn appended(placement: &Placement, size: usize) -> Appended {
     }
 }
 
+/// The levels by which messages of a topic are delayed.
 #[inline]
-fn push(
-    open: &mut OpenTopic<'_>,
-    index: usize,
-    message: &NewMessage<'_>,
-    appended: &Appended,
-    delay_levels_ms: &[i64],
-) {
-    let levels = open.topic.is_schedule.then_some(delay_levels_ms);
+fn delay_levels<'a>(config: &'a StoreConfig, open: &OpenTopic<'_>) -> Option<&'a [i64]> {
+    open.topic.is_schedule.then_some(&*config.delay_levels_ms)
+}
+
+#[inline]
+fn push(open: &mut OpenTopic<'_>, index: usize, tags_code: i64, appended: &Appended) {
     let entry = QueueEntry {
         log_position: appended.log_position,
         size: appended.size,
-        tags_code: tags_code(message.properties, appended.store_timestamp_ms, levels),
+        tags_code,
     };
     open.push(index, &entry);
 }

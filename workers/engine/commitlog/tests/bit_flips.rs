@@ -11,27 +11,44 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use regent_commitlog::Store;
-use support::sample::{Sample, Sent, Served, config, memory_dir, read_everything, within};
-use support::{NOW_MS, overwrite};
+use support::overwrite;
+use support::sample::{Sample, Sent, Stop, memory_dir, within};
+use support::served::{Served, read_everything};
 
-/// For each of the two stores.
+/// For a closed and for a killed store with the CRC property.
 const FLIP_COUNT: u64 = 2_500;
+/// Without it.
+const FLIP_COUNT_UNCHECKED: u64 = 1_000;
+/// For a store whose truncation is under way.
+const FLIP_COUNT_TRUNCATING: u64 = 250;
 const HANG: Duration = Duration::from_secs(30);
 
 /// Which files are hit, and how often of a hundred times.
-const SHARES: [(&str, u64); 7] = [
+const SHARES: [(&str, u64); 8] = [
     ("commitlog/", 50),
     ("consumequeue/", 20),
     ("index/", 13),
     ("epochFileCheckpoint", 8),
     ("checkpoint", 6),
     ("lock", 1),
-    ("abort", 2),
+    ("abort", 1),
+    ("truncation", 1),
 ];
 
-/// Fields of a record that no checksum covers by the format (storage-and-ha.md 2.2, 2.8): a wrong bit in
-/// them can be served. The checksum of a record is that of its body; only the CRC property of
-/// storage-and-ha.md 2.7 would cover them.
+/// The same where a truncation is under way.
+const SHARES_TRUNCATING: [(&str, u64); 8] = [
+    ("truncation", 60),
+    ("commitlog/", 10),
+    ("consumequeue/", 10),
+    ("index/", 5),
+    ("epochFileCheckpoint", 5),
+    ("checkpoint", 8),
+    ("lock", 1),
+    ("abort", 1),
+];
+
+/// Fields of a record that no checksum covers by the format (storage-and-ha.md 2.2, 2.8): without the CRC
+/// property of storage-and-ha.md 2.7 a wrong bit in them can be served, or hide the message.
 const UNCHECKED: [&str; 12] = [
     "queueId",
     "flag",
@@ -114,7 +131,12 @@ impl fmt::Display for Flip {
 impl Flip {
     fn random(random: &mut Rng, sample: &Sample) -> Self {
         let mut draw = random.u64(..100);
-        let share = SHARES.iter().find(|(_, share)| {
+        let shares = if sample.files.contains_key(Path::new("truncation")) {
+            SHARES_TRUNCATING
+        } else {
+            SHARES
+        };
+        let share = shares.iter().find(|(_, share)| {
             let is_it = draw < *share;
             draw = draw.saturating_sub(*share);
             is_it
@@ -122,7 +144,7 @@ impl Flip {
         let prefix = share.map_or("", |(prefix, _)| prefix);
         let is_hit = |name: &&PathBuf| name.to_str().unwrap().starts_with(prefix);
         let files: Vec<_> = sample.files.keys().filter(is_hit).collect();
-        // A closed store has no mark of an unclean stop.
+        // Not every store has a mark of an unclean stop and a journal.
         let file = random
             .choice(files)
             .map_or_else(|| "lock".into(), PathBuf::clone);
@@ -172,12 +194,26 @@ impl Flip {
     }
 
     /// The field that makes served bytes differ, if only this bit does and nothing could tell.
-    fn excuse(&self, sent: &Sent, record: &[u8]) -> Option<&'static str> {
+    fn excuse(&self, sample: &Sample, sent: &Sent, record: &[u8]) -> Option<&'static str> {
         let at = self.place_in(sent)?;
         let mut expected = sent.bytes.clone();
         expected[at] ^= 1 << self.bit;
         let field = field_at(&sent.bytes, at);
-        (expected == record && UNCHECKED.contains(&field)).then_some(field)
+        let is_unchecked = !sample.has_crc() && UNCHECKED.contains(&field);
+        (expected == record && is_unchecked).then_some(field)
+    }
+
+    /// Whether nobody can tell that a message is gone: the log may end before a record that was
+    /// not flushed, and before the CRC property a record could say that it is elsewhere.
+    fn may_hide(&self, sample: &Sample, position: u64) -> bool {
+        let is_unchecked = self
+            .field(sample)
+            .is_some_and(|field| UNCHECKED.contains(&field));
+        let last = sample.sent.last().unwrap();
+        let is_torn_tail = self.place_in(last).is_some()
+            && position == last.position
+            && position >= sample.flushed_position();
+        is_torn_tail || is_unchecked && !sample.has_crc()
     }
 }
 
@@ -192,10 +228,6 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-fn open(dir: &Path) -> Result<Store, regent_commitlog::StoreError> {
-    Store::open(config(dir), NOW_MS)
-}
-
 fn stop(store: Store, is_closed: bool) {
     if is_closed {
         store.close().unwrap();
@@ -205,11 +237,11 @@ fn stop(store: Store, is_closed: bool) {
 
 /// Opens a store with one wrong bit, reads all, stops it, and opens it again.
 fn try_flip(sample: &Sample, flip: &Flip, is_closed: bool, dir: &Path) -> Outcome {
-    let excuse = |sent: &Sent, record: &[u8]| flip.excuse(sent, record);
+    let excuse = |sent: &Sent, record: &[u8]| flip.excuse(sample, sent, record);
     let mut outcome = Outcome::default();
     sample.restore(dir);
     flip.apply(sample, dir);
-    match open(dir) {
+    match sample.open(dir) {
         Err(error) => {
             assert!(!error.to_string().is_empty());
             outcome.refused = Some(error.code());
@@ -221,7 +253,7 @@ fn try_flip(sample: &Sample, flip: &Flip, is_closed: bool, dir: &Path) -> Outcom
         }
     }
     if outcome.refused.is_none() {
-        match open(dir) {
+        match sample.open(dir) {
             Err(error) => outcome.wrong.push(format!("does not open again: {error}")),
             Ok(store) => {
                 outcome.again = Some(read_everything(sample, &store, &excuse));
@@ -231,9 +263,10 @@ fn try_flip(sample: &Sample, flip: &Flip, is_closed: bool, dir: &Path) -> Outcom
     }
     if outcome.refused.is_some() || outcome.is_read_only {
         flip.revert(sample, dir);
-        let store = open(dir).expect("opens without the wrong bit");
+        let store = sample.open(dir).expect("opens without the wrong bit");
         let served = read_everything(sample, &store, &|_, _| None);
-        if served.missing + served.refused > 0 || !served.wrong.is_empty() {
+        let is_whole = served.missing.is_empty() && served.refused == 0;
+        if !is_whole || !served.wrong.is_empty() {
             let text = format!("not whole without the wrong bit: {served:?}");
             outcome.wrong.push(text);
         }
@@ -264,8 +297,7 @@ impl Tally {
             "read-only".into()
         } else if served.refused > 0 {
             "reported at the read".into()
-        } else if served.missing > 0 {
-            println!("{} missing: {flip}", served.missing);
+        } else if !served.missing.is_empty() {
             "missing".into()
         } else if served.searches_short > 0 {
             "searches differ".into()
@@ -273,6 +305,14 @@ impl Tally {
             "harmless".into()
         };
         *self.counts.entry((place, what)).or_default() += 1;
+        if outcome.refused.is_none() && !outcome.is_read_only {
+            for position in served.missing.iter().chain(&again.missing) {
+                if !flip.may_hide(sample, *position) {
+                    self.wrong
+                        .push(format!("{flip}: nothing tells of {position}"));
+                }
+            }
+        }
         if again.intact < served.intact {
             let lost = served.intact - again.intact;
             let text = format!("{lost} fewer the second time");
@@ -293,13 +333,13 @@ impl Tally {
     }
 }
 
-fn flip_bits(seed: u64, is_closed: bool) {
+fn flip_bits(seed: u64, count: u64, stop: Stop, has_crc: bool) {
     println!("seed {seed}");
     let mut random = Rng::with_seed(seed);
-    let sample = Arc::new(Sample::new(is_closed));
+    let sample = Arc::new(Sample::new(stop, has_crc));
     let dir = Arc::new(memory_dir());
     let mut tally = Tally::default();
-    for _ in 0..FLIP_COUNT {
+    for _ in 0..count {
         let flip = Flip::random(&mut random, &sample);
         let closes = random.bool();
         let outcome = {
@@ -315,11 +355,31 @@ fn flip_bits(seed: u64, is_closed: bool) {
 }
 
 #[test]
-fn a_wrong_bit_in_a_closed_store_is_never_served() {
-    flip_bits(41, true);
+fn a_wrong_bit_in_a_closed_store_with_the_crc_property_is_never_served() {
+    flip_bits(41, FLIP_COUNT, Stop::Closed, true);
 }
 
 #[test]
-fn a_wrong_bit_in_a_store_that_was_not_closed_is_never_served() {
-    flip_bits(42, false);
+fn a_wrong_bit_in_a_killed_store_with_the_crc_property_is_never_served() {
+    flip_bits(42, FLIP_COUNT, Stop::Killed, true);
+}
+
+#[test]
+fn a_wrong_bit_during_a_truncation_with_the_crc_property_is_never_served() {
+    flip_bits(43, FLIP_COUNT_TRUNCATING, Stop::Truncating, true);
+}
+
+#[test]
+fn a_wrong_bit_in_a_closed_store_is_never_served_where_a_check_can_tell() {
+    flip_bits(41, FLIP_COUNT_UNCHECKED, Stop::Closed, false);
+}
+
+#[test]
+fn a_wrong_bit_in_a_killed_store_is_never_served_where_a_check_can_tell() {
+    flip_bits(42, FLIP_COUNT_UNCHECKED, Stop::Killed, false);
+}
+
+#[test]
+fn a_wrong_bit_during_a_truncation_is_never_served_where_a_check_can_tell() {
+    flip_bits(43, FLIP_COUNT_TRUNCATING, Stop::Truncating, false);
 }

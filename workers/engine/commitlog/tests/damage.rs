@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use regent_commitlog::{LogDamage, NewMessage, QueueRead, RecordDamage, Store, StoreError};
+use regent_commitlog::{LogDamage, NewMessage, RecordDamage, Store, StoreError};
 use support::*;
 
 /// Overwrites one byte of the record at a log position.
@@ -25,15 +25,8 @@ fn try_append(store: &Store) -> Result<(), StoreError> {
 }
 
 /// What one read from an offset of queue a/0 gives, message by message.
-fn try_read(store: &Store, offset: u64) -> Result<Vec<Vec<u8>>, StoreError> {
-    let read = QueueRead {
-        offset: offset.cast_signed(),
-        count_max: 1,
-        bytes_max: 1 << 20,
-        filter: None,
-    };
-    let mut records = Vec::new();
-    store.read_queue("a", 0, &read, &mut records)?;
+fn try_read_one(store: &Store, offset: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+    let (_, records) = try_read(store, ("a", 0), offset.cast_signed(), 1)?;
     Ok(split(&records)
         .iter()
         .map(|view| view.body.to_vec())
@@ -43,7 +36,7 @@ fn try_read(store: &Store, offset: u64) -> Result<Vec<Vec<u8>>, StoreError> {
 /// Every message of queue a/0 is served but those of `lost`, which are reported.
 fn assert_serves(store: &Store, count: u64, lost: &[u64]) {
     for number in (0..count).step_by(3) {
-        let read = try_read(store, number / 3);
+        let read = try_read_one(store, number / 3);
         if lost.contains(&number) {
             assert_eq!(read.unwrap_err().code(), "corrupt", "message {number}");
         } else {
@@ -183,9 +176,12 @@ fn queues_that_are_gone_are_rebuilt_around_the_damage() {
     assert_eq!(opened.recovery().offsets_missing, 1);
     assert_eq!(opened.queue_offsets("a", 0), Some((0, 20)));
     for number in (0..60).step_by(3).filter(|number| *number != 21) {
-        assert_eq!(try_read(&opened, number / 3).unwrap(), [numbered(number).2]);
+        assert_eq!(
+            try_read_one(&opened, number / 3).unwrap(),
+            [numbered(number).2]
+        );
     }
-    assert!(try_read(&opened, 7).unwrap().is_empty());
+    assert!(try_read_one(&opened, 7).unwrap().is_empty());
 }
 
 #[test]

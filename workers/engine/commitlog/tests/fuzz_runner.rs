@@ -15,11 +15,9 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{
-    DELAY_LEVELS_MS, RecordView, Store, find_property, java_hash, property_entries,
-};
-use support::NOW_MS;
-use support::sample::{Sample, config, memory_dir, read_everything, within};
+use regent_commitlog::{RecordView, find_property, java_hash, property_entries};
+use support::sample::{Sample, Stop, config, memory_dir, within};
+use support::served::read_everything;
 use tempfile::TempDir;
 
 const HANG: Duration = Duration::from_secs(30);
@@ -31,6 +29,12 @@ const INPUT_SIZE_MAX: usize = 64 << 10;
 fn budget() -> Duration {
     let seconds = std::env::var("REGENT_FUZZ_SECONDS").ok();
     Duration::from_secs(seconds.map_or(1, |text| text.parse().expect("whole seconds")))
+}
+
+/// Added to every seed, to drive with other inputs than the usual ones.
+fn other_seed() -> u64 {
+    let seed = std::env::var("REGENT_FUZZ_SEED").ok();
+    seed.map_or(0, |text| text.parse().expect("a whole number"))
 }
 
 /// Bytes as the record at the start of a segment.
@@ -71,7 +75,7 @@ impl Scene {
         fs::write(self.dir.path().join(self.name), bytes).unwrap();
         survey(self.dir.path());
         for _ in 0..2 {
-            let Ok(store) = Store::open(config(self.dir.path()), NOW_MS) else {
+            let Ok(store) = self.sample.open(self.dir.path()) else {
                 return;
             };
             // A log may hold other records than the sample's; a derived file is no excuse.
@@ -86,7 +90,7 @@ impl Scene {
 }
 
 fn survey(dir: &Path) {
-    if let Ok(mut survey) = Survey::new(dir, None, &DELAY_LEVELS_MS, true) {
+    if let Ok(mut survey) = Survey::comparing(&config(dir, false), false) {
         while survey.advance(1 << 20).is_ok_and(|goes_on| goes_on) {}
     }
 }
@@ -144,6 +148,7 @@ fn edit_number(random: &mut Rng, bytes: &mut [u8], at: usize) {
 
 /// Drives an entry point until its time is over.
 fn drive(seed: u64, corpus: Vec<Vec<u8>>, entry_point: impl Fn(&[u8]) + Send + 'static) {
+    let seed = seed + other_seed();
     let input = Arc::new(Mutex::new(Vec::new()));
     let known = Arc::clone(&input);
     let name = format!("seed {seed}");
@@ -187,15 +192,24 @@ fn peak_resident_kib() -> u64 {
     number.unwrap().parse().unwrap()
 }
 
-/// Real files below a folder of a closed store, put in the place of one of an unclosed one.
+/// Real files below a folder of one store, put in the place of one of another.
 fn drive_file(seed: u64, folder: &str, name: &'static str) {
-    let files = Sample::new(true).files;
+    let from = if folder == "truncation" {
+        Stop::Truncating
+    } else {
+        Stop::Closed
+    };
+    let files = Sample::new(from, false).files;
     let real = files
         .into_iter()
         .filter(|(name, _)| name.starts_with(folder));
     let corpus = real.map(|(_, content)| content).collect();
+    let into = match from {
+        Stop::Closed if !seed.is_multiple_of(2) => Stop::Killed,
+        same => same,
+    };
     let scene = Scene {
-        sample: Sample::new(seed.is_multiple_of(2)),
+        sample: Sample::new(into, false),
         dir: memory_dir(),
         name,
     };
@@ -203,7 +217,7 @@ fn drive_file(seed: u64, folder: &str, name: &'static str) {
 }
 
 fn records() -> Vec<Vec<u8>> {
-    let sent = Sample::new(true).sent;
+    let sent = Sample::new(Stop::Closed, true).sent;
     sent.into_iter().map(|sent| sent.bytes).collect()
 }
 
@@ -234,7 +248,7 @@ fn any_bytes_in_a_queue_file_lead_to_its_messages_or_an_error() {
 
 #[test]
 fn any_bytes_in_an_index_file_lead_to_messages_with_the_key() {
-    let files = Sample::new(true).files;
+    let files = Sample::new(Stop::Closed, false).files;
     let mut names = files.keys().filter(|name| name.starts_with("index"));
     let name = names.nth(1).unwrap().to_str().unwrap().to_owned();
     drive_file(6, "index", name.leak());
@@ -248,4 +262,9 @@ fn any_bytes_in_the_epoch_file_are_epochs_or_an_error() {
 #[test]
 fn any_bytes_in_the_checkpoint_lead_to_a_store_that_lies_about_nothing() {
     drive_file(9, "checkpoint", "checkpoint");
+}
+
+#[test]
+fn any_bytes_in_the_journal_of_a_truncation_are_a_position_or_an_error() {
+    drive_file(11, "truncation", "truncation");
 }

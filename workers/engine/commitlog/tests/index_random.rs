@@ -44,15 +44,20 @@ fn damage(random: &mut fastrand::Rng, dir: &TempDir) {
     }
 }
 
+/// A store with a few messages.
+fn begun(seed: u64) -> (fastrand::Rng, TempDir, Store, Filler) {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let mut filler = Filler::new(seed);
+    filler.append(&store, 5);
+    store.flush_tick(NOW_MS).unwrap();
+    (fastrand::Rng::with_seed(seed), dir, store, filler)
+}
+
 #[test]
 fn an_index_equals_one_built_at_once_whatever_happens_in_between() {
     for seed in 0..12 {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut dir = tempdir();
-        let mut store = open(dir.path());
-        let mut filler = Filler::new(seed);
-        filler.append(&store, 5);
-        store.flush_tick(NOW_MS).unwrap();
+        let (mut random, mut dir, mut store, mut filler) = begun(seed);
         for step in 0..60 {
             match random.u8(..12) {
                 0 => (dir, store) = reopen(&mut random, dir, store),
@@ -78,12 +83,7 @@ fn an_index_equals_one_built_at_once_whatever_happens_in_between() {
 #[test]
 fn no_damage_makes_an_index_panic_hang_or_lie() {
     for seed in 0..12 {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut dir = tempdir();
-        let mut store = open(dir.path());
-        let mut filler = Filler::new(seed);
-        filler.append(&store, 5);
-        store.flush_tick(NOW_MS).unwrap();
+        let (mut random, mut dir, mut store, mut filler) = begun(seed);
         for _ in 0..40 {
             match random.u8(..8) {
                 0 => (dir, store) = reopen(&mut random, dir, store),

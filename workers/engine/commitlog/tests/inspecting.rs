@@ -7,12 +7,12 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use regent_commitlog::DELAY_LEVELS_MS;
+use regent_commitlog::NewMessage;
 use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
-use support::{NOW_MS, SEGMENT_SIZE, append, open, tempdir};
+use support::{NOW_MS, SEGMENT_SIZE, append, config, open, tempdir};
 
 fn survey(dir: &Path) -> Survey {
-    let mut survey = Survey::new(dir, None, &DELAY_LEVELS_MS, true).expect("readable");
+    let mut survey = Survey::comparing(&config(dir), false).expect("readable");
     // Small steps, so that a survey is also interrupted everywhere.
     while survey.advance(100).expect("readable") {}
     survey
@@ -66,8 +66,12 @@ fn an_open_store_can_be_surveyed() {
     let dir = tempdir();
     let store = open(dir.path());
     append(&store, "orders", 0, b"hello");
+    store.flush_tick(NOW_MS).expect("flushed");
 
-    assert_eq!(kinds(&survey(dir.path())), []);
+    let mut survey = Survey::comparing(&config(dir.path()), true).expect("readable");
+    while survey.advance(100).expect("readable") {}
+
+    assert_eq!(kinds(&survey), []);
 }
 
 #[test]
@@ -79,11 +83,13 @@ fn a_flipped_byte_in_the_middle_is_damage_with_the_place_where_records_go_on() {
 
     let survey = survey(dir.path());
 
-    // Its entry has no valid record any more.
     assert_eq!(
         kinds(&survey),
-        [FindingKind::DamagedLog, FindingKind::StrayEntries]
+        [FindingKind::DamagedLog, FindingKind::LostMessages]
     );
+    let lost = &survey.findings()[1];
+    assert_eq!((lost.queue.as_str(), lost.position), ("orders/2", 6));
+    assert!(lost.text.starts_with("1 message "));
     assert_eq!(survey.findings()[0].position, positions[20]);
     assert!(
         survey.findings()[0]
@@ -198,4 +204,31 @@ fn an_empty_directory_is_an_empty_store() {
     let dir = tempdir();
 
     assert_eq!(kinds(&survey(dir.path())), []);
+}
+
+#[test]
+fn a_record_whose_properties_were_never_written_is_torn() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let whole = append(&store, "orders", 0, b"whole");
+    store.flush_tick(NOW_MS).expect("flushed");
+    let properties = format!("KEYS\u{1}{}\u{2}", "k".repeat(1_600));
+    let message = NewMessage {
+        properties: properties.as_bytes(),
+        ..NewMessage::new("orders", 0, b"torn")
+    };
+    let mut writer = store.writer().expect("open");
+    let torn = writer.append(&message, NOW_MS).expect("appended");
+    drop(writer);
+    drop(store);
+    assert_eq!(torn.log_position, u64::from(whole.size));
+    assert_eq!(kinds(&survey(dir.path())), []);
+    let (path, _) = segment(dir.path(), torn.log_position);
+    overwrite(&path, 1_024, &[0; 512]);
+
+    let survey = survey(dir.path());
+
+    assert_eq!(survey.findings()[0].kind, FindingKind::TornRecord);
+    assert_eq!(survey.end_position(), torn.log_position);
+    assert_eq!(open(dir.path()).max_position(), torn.log_position);
 }

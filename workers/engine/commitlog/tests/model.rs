@@ -11,46 +11,92 @@ use tempfile::TempDir;
 
 const TOPICS: [&str; 3] = ["orders", "%RETRY%group", "t"];
 
-/// Log position and body of a message.
-type Held = (u64, Vec<u8>);
+/// A message and where its record lies.
+struct Held {
+    position: u64,
+    end: u64,
+    body: Vec<u8>,
+}
 
-/// What a store must hold: the messages of each queue, and the end of the log.
+type Queue = (&'static str, i32);
+
+/// What a store must hold: the messages of each queue, the end of the log, and how far readers see.
 #[derive(Default)]
 struct Model {
-    queues: BTreeMap<(&'static str, i32), Vec<Held>>,
+    queues: BTreeMap<Queue, Vec<Held>>,
     end: u64,
+    limit: Option<u64>,
+    /// How many messages of each queue readers were told of.
+    told: BTreeMap<Queue, usize>,
 }
 
 impl Model {
-    fn note(&mut self, queue: (&'static str, i32), body: Vec<u8>, appended: &Appended) {
+    fn note(&mut self, queue: Queue, body: Vec<u8>, appended: &Appended) {
         let bodies = self.queues.entry(queue).or_default();
         assert_eq!(appended.queue_offset, bodies.len() as u64);
         assert!(appended.log_position >= self.end, "positions never go back");
         self.end = appended.log_position + u64::from(appended.size);
-        bodies.push((appended.log_position, body));
+        bodies.push(Held {
+            position: appended.log_position,
+            end: self.end,
+            body,
+        });
     }
 
     /// Cuts the store where some message begins, and forgets it and all later ones.
     fn truncate(&mut self, random: &mut fastrand::Rng, store: &mut Store) {
-        let held = self
-            .queues
-            .values()
-            .flatten()
-            .map(|(position, _)| *position);
+        let held = self.queues.values().flatten().map(|held| held.position);
         let Some(position) = random.choice(held.collect::<Vec<_>>()) else {
             return;
         };
         store.truncate_to(position).unwrap();
         for bodies in self.queues.values_mut() {
-            bodies.retain(|(held, _)| *held < position);
+            bodies.retain(|held| held.position < position);
         }
         self.end = position;
+        self.limit = self.limit.map(|limit| limit.min(position));
+        // A store that was opened anew may tell everything again, but must tell what is new.
+        self.told = self.readable_counts();
+    }
+
+    fn sees(&self, held: &Held) -> bool {
+        self.limit.is_none_or(|limit| held.end <= limit)
+    }
+
+    fn readable_counts(&self) -> BTreeMap<Queue, usize> {
+        let count = |held: &Vec<Held>| held.iter().filter(|held| self.sees(held)).count();
+        let queues = self.queues.iter();
+        queues.map(|(queue, held)| (*queue, count(held))).collect()
+    }
+
+    /// Moves the confirmed position anywhere; the store must name each queue that grew by it.
+    fn confirm(&mut self, random: &mut fastrand::Rng, store: &Store) {
+        let position = (random.u8(..5) > 0).then(|| random.u64(..self.end + 2_000));
+        let named = store.set_confirmed_position(position);
+        let was_limited = self.limit.is_some();
+        self.limit = match (self.limit, position) {
+            (Some(old), Some(new)) => Some(old.max(new)),
+            (_, new) => new,
+        };
+        let counts = self.readable_counts();
+        for (queue, count) in &counts {
+            let grew = was_limited && self.told.get(queue).copied().unwrap_or(0) < *count;
+            let is_named = named.iter().any(|range| {
+                (&*range.topic, range.queue_id) == *queue && range.max_offset == *count as u64
+            });
+            assert!(is_named || !grew, "{queue:?} grew to {count}");
+        }
+        self.told = counts;
+        self.check(store);
     }
 
     fn check(&self, store: &Store) {
         assert_eq!(store.max_position(), self.end);
+        let confirmed = self.limit.map_or(self.end, |limit| limit.min(self.end));
+        assert_eq!(store.confirmed_position(), confirmed);
         for ((topic, queue_id), bodies) in &self.queues {
-            let bodies = bodies.iter().map(|(_, body)| body.clone());
+            let readable = bodies.iter().filter(|held| self.sees(held));
+            let bodies = readable.map(|held| held.body.clone());
             let expected: Vec<_> = (0..).zip(bodies).collect();
             assert_eq!(
                 read_all(store, topic, *queue_id),
@@ -122,7 +168,11 @@ fn a_store_holds_what_was_appended_whatever_happens_in_between() {
         for step in 0..120 {
             match random.u8(..30) {
                 3 => model.truncate(&mut random, &mut store),
-                0 => (dir, store) = reopen(&mut random, dir, store),
+                0 => {
+                    (dir, store) = reopen(&mut random, dir, store);
+                    model.limit = None;
+                }
+                4 | 5 => model.confirm(&mut random, &store),
                 1 => drop(store.flush().unwrap()),
                 2 => store.flush_tick(NOW_MS + step * 5_000).unwrap(),
                 _ => append_random(&mut random, &store, &mut model),
@@ -131,6 +181,7 @@ fn a_store_holds_what_was_appended_whatever_happens_in_between() {
         println!("seed {seed}");
         model.check(&store);
         (dir, store) = reopen(&mut random, dir, store);
+        model.limit = None;
         model.check(&store);
         drop((store, dir));
     }

@@ -189,3 +189,44 @@ fn a_log_whose_oldest_segments_expired_gives_rebuilt_queues_a_late_start() {
     );
     assert_eq!(append(&recovered, "t", 0, b"next").queue_offset, 60);
 }
+
+#[test]
+fn a_queue_whose_last_entries_are_damaged_before_the_validated_part_is_rebuilt() {
+    let last = 19 * 20;
+    // They point into the validated part, behind the log, and nowhere; others follow the fourth.
+    for is_clean in [false, true] {
+        for damage in 0..4 {
+            let dir = tempdir();
+            let store = open(dir.path());
+            fill(&store, 60);
+            // They make the three queues so old that recovery does not come to their records.
+            for number in 0..200 {
+                append_at(&store, "c", 0, &[1; 400], NOW_MS + number * 1_000);
+            }
+            store.flush_tick(NOW_MS + 300_000).unwrap();
+            let inside = (store.max_position() - 500).to_be_bytes();
+            if is_clean {
+                store.close().unwrap();
+            }
+            drop(store);
+            let (at, bytes): (u64, &[u8]) = match damage {
+                0 => (last, &inside),
+                1 => (last + 2, &[1]),
+                2 => (last, &[0x80]),
+                _ => (last - 60, &[0x80]),
+            };
+            let (base, at) = (at - at % QUEUE_FILE_SIZE, at % QUEUE_FILE_SIZE);
+            let file = dir.path().join(format!("consumequeue/b/0/{base:020}"));
+            overwrite(&file, at, bytes);
+
+            let recovered = open(dir.path());
+
+            assert_eq!(
+                recovered.recovery().queues_rebuilt,
+                1,
+                "{damage} {is_clean}"
+            );
+            assert_holds(&recovered, 60);
+        }
+    }
+}

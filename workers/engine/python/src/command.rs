@@ -91,7 +91,7 @@ pub(crate) fn text_pairs(mapping: &Bound<'_, PyAny>) -> PyResult<Vec<(PyBackedSt
 
 /// Encode a command as one frame.
 #[pyfunction]
-#[pyo3(signature = (*, code, opaque, flag=0, language="OTHER", version=513, remark=None, ext=None, body=None, encoding="json"))]
+#[pyo3(signature = (*, code, opaque, flag=0, language="OTHER", version=513, remark=None, ext=None, body=None, body_size=None, encoding="json"))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn encode_command<'py>(
     py: Python<'py>,
@@ -103,12 +103,18 @@ pub(crate) fn encode_command<'py>(
     remark: Option<&str>,
     ext: Option<&Bound<'py, PyAny>>,
     body: Option<&[u8]>,
+    body_size: Option<usize>,
     encoding: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let encoding = encoding_named(encoding)?;
     let language = Language::find(language)
         .ok_or_else(|| PyValueError::new_err(format!("no language {language:?}")))?;
     let ext = ext.map(text_pairs).transpose()?.unwrap_or_default();
+    if body.is_some() && body_size.is_some() {
+        return Err(PyValueError::new_err(
+            "give a body, or the size of one that follows",
+        ));
+    }
     let body = body.unwrap_or_default();
     let frame = detached(py, || {
         let mut frame = Vec::with_capacity(256 + body.len());
@@ -124,7 +130,10 @@ pub(crate) fn encode_command<'py>(
         for (key, value) in &ext {
             writer.ext(key, value);
         }
-        writer.finish(body)?;
+        match body_size {
+            Some(size) => drop(writer.finish_before(size)?),
+            None => writer.finish(body)?,
+        }
         Ok(frame)
     })?;
     Ok(PyBytes::new(py, &frame))

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use pyo3::prelude::*;
-use regent_commitlog::DELAY_LEVELS_MS;
-use regent_commitlog::inspect::{self, LogWalk, Step};
+use regent_commitlog::StoreConfig;
+use regent_commitlog::inspect::{self, FindingKind, LogWalk, Step};
 
 use crate::error::{Failure, detached};
 use crate::message::{Record, decode_records};
@@ -17,7 +17,40 @@ pub(crate) struct Finding {
     severity: &'static str,
     queue: String,
     position: u64,
+    file: PathBuf,
+    byte: u64,
     text: String,
+}
+
+/// What the key index holds, and what a comparison with the log counted.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct IndexSurvey {
+    file_count: usize,
+    key_count: u64,
+    end_position: u64,
+    missing_count: u64,
+    waiting_count: u64,
+}
+
+/// What the checkpoint says.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct CheckpointSurvey {
+    log_timestamp_ms: i64,
+    queue_timestamp_ms: i64,
+    index_timestamp_ms: i64,
+    flushed_position: u64,
+    confirmed_position: u64,
+}
+
+/// One entry of the key index.
+#[pyclass(frozen, get_all, module = "regent_engine")]
+pub(crate) struct IndexedKey {
+    file: String,
+    number: u32,
+    hash: i32,
+    log_position: u64,
+    store_timestamp_ms: i64,
+    previous: i32,
 }
 
 /// What the log holds of one queue.
@@ -40,23 +73,32 @@ pub(crate) struct Survey(Mutex<inspect::Survey>);
 #[pymethods]
 impl Survey {
     #[new]
-    #[pyo3(signature = (path, *, commit_log_path=None, checks_queues=true, delay_levels_ms=None))]
+    #[pyo3(signature = (path, *, commit_log_path=None, compares=true, is_in_use=false,
+        delay_levels_ms=None, index_slot_count=5_000_000, index_entry_count=20_000_000))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         commit_log_path: Option<PathBuf>,
-        checks_queues: bool,
+        compares: bool,
+        is_in_use: bool,
         delay_levels_ms: Option<Vec<i64>>,
+        index_slot_count: u32,
+        index_entry_count: u32,
     ) -> PyResult<Self> {
-        let levels = delay_levels_ms.unwrap_or_else(|| DELAY_LEVELS_MS.to_vec());
+        let mut config = StoreConfig::new(path);
+        config.commit_log_dir = commit_log_path;
+        config.index_slot_count = index_slot_count;
+        config.index_entry_count = index_entry_count;
+        if let Some(levels) = delay_levels_ms {
+            config.delay_levels_ms = levels;
+        }
         let survey = detached(py, || {
-            let commit_log = commit_log_path.as_deref();
-            Ok(inspect::Survey::new(
-                &path,
-                commit_log,
-                &levels,
-                checks_queues,
-            )?)
+            Ok(if compares {
+                inspect::Survey::comparing(&config, is_in_use)?
+            } else {
+                inspect::Survey::new(&config)?
+            })
         })?;
         Ok(Self(Mutex::new(survey)))
     }
@@ -97,9 +139,46 @@ impl Survey {
             severity: found.kind.severity(),
             queue: found.queue,
             position: found.position,
+            file: found.file,
+            byte: found.byte,
             text: found.text,
         });
         Ok(told.collect())
+    }
+
+    fn index(&self, py: Python<'_>) -> PyResult<IndexSurvey> {
+        let index = self.with(py, |survey| Ok(survey.index()))?;
+        Ok(IndexSurvey {
+            file_count: index.file_count,
+            key_count: index.key_count,
+            end_position: index.end_position,
+            missing_count: index.missing_count,
+            waiting_count: index.waiting_count,
+        })
+    }
+
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<(i32, u64)>> {
+        let epochs = self.with(py, |survey| Ok(survey.epochs().to_vec()))?;
+        let epochs = epochs.iter();
+        Ok(epochs
+            .map(|epoch| (epoch.number, epoch.start_position))
+            .collect())
+    }
+
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<Option<CheckpointSurvey>> {
+        let found = self.with(py, |survey| Ok(survey.checkpoint()))?;
+        Ok(found.map(|found| CheckpointSurvey {
+            log_timestamp_ms: found.log_timestamp_ms,
+            queue_timestamp_ms: found.queue_timestamp_ms,
+            index_timestamp_ms: found.index_timestamp_ms,
+            flushed_position: found.flushed_position,
+            confirmed_position: found.confirmed_position,
+        }))
+    }
+
+    #[getter]
+    fn truncation_position(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.with(py, |survey| Ok(survey.truncation_position()))
     }
 
     fn queues(&self, py: Python<'_>) -> PyResult<Vec<QueueSurvey>> {
@@ -129,6 +208,42 @@ impl Survey {
             Err(_) => Err(Failure::poisoned("the survey refuses work after a panic")),
         })
     }
+}
+
+/// Name every kind of finding, with its severity.
+#[pyfunction]
+pub(crate) fn finding_kinds() -> Vec<(&'static str, &'static str)> {
+    let kinds = FindingKind::ALL.iter();
+    kinds.map(|kind| (kind.name(), kind.severity())).collect()
+}
+
+/// Read entries of the key index.
+#[pyfunction]
+#[pyo3(signature = (path, *, min_position=0, count=100, index_slot_count=5_000_000,
+    index_entry_count=20_000_000))]
+pub(crate) fn read_index(
+    py: Python<'_>,
+    path: PathBuf,
+    min_position: u64,
+    count: usize,
+    index_slot_count: u32,
+    index_entry_count: u32,
+) -> PyResult<Vec<IndexedKey>> {
+    let mut config = StoreConfig::new(path);
+    config.index_slot_count = index_slot_count;
+    config.index_entry_count = index_entry_count;
+    let keys = detached(py, || {
+        Ok(inspect::read_index(&config, min_position, count)?)
+    })?;
+    let keys = keys.into_iter().map(|key| IndexedKey {
+        file: key.file,
+        number: key.number,
+        hash: key.hash,
+        log_position: key.log_position,
+        store_timestamp_ms: key.store_timestamp_ms,
+        previous: key.previous,
+    });
+    Ok(keys.collect())
 }
 
 /// Read records from a position on.

@@ -10,9 +10,11 @@ mod error;
 mod hotpath;
 mod inspect;
 mod message;
+mod rebuild;
 mod replication;
 mod shared_store;
 mod store;
+mod store_reads;
 mod store_results;
 mod store_upkeep;
 
@@ -28,12 +30,17 @@ mod regent_engine {
     #[pymodule_export]
     use crate::hotpath::{Connection, HotPath, Received};
     #[pymodule_export]
-    use crate::inspect::{Finding, QueueSurvey, Survey, read_log};
+    use crate::inspect::{
+        CheckpointSurvey, Finding, IndexSurvey, IndexedKey, QueueSurvey, Survey, finding_kinds,
+        read_index, read_log,
+    };
     #[pymodule_export]
     use crate::message::{
         Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,
         parse_properties, tag_hash,
     };
+    #[pymodule_export]
+    use crate::rebuild::{Rebuild, Rebuilt};
     #[pymodule_export]
     use crate::replication::{MasterLink, ReplicaLink};
     #[pymodule_export]

@@ -9,13 +9,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyRange};
 use regent_commitlog as commitlog;
-use regent_commitlog::{Boundary, FlushMode, NewMessage, QueueRead, StoreConfig};
+use regent_commitlog::{Boundary, CrcProperty, FlushMode, NewMessage, StoreConfig};
 use regent_remoting::message_id::append_message_id;
 
 use crate::error::{caught, into_python};
 use crate::message::host;
 use crate::shared_store::SharedStore;
-use crate::store_results::{Appended, IndexStatus, ReadResult};
+use crate::store_results::{Appended, IndexStatus};
 
 fn now_ms() -> i64 {
     let since = SystemTime::now()
@@ -33,9 +33,9 @@ impl Store {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, segment_size_bytes=1 << 30,
         queue_file_size_bytes=6_000_000, flush_mode="async", message_body_size_max=4 << 20,
-        delay_levels_ms=None, index_enabled=true, index_slot_count=5_000_000,
-        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, store_host=None,
-        cut_damage_at=None))]
+        delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
+        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, hot_size_bytes=u64::MAX,
+        cold_cache_bytes=256 << 20, store_host=None, cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -46,10 +46,13 @@ impl Store {
         flush_mode: &str,
         message_body_size_max: usize,
         delay_levels_ms: Option<Vec<i64>>,
+        crc_property: &str,
         index_enabled: bool,
         index_slot_count: u32,
         index_entry_count: u32,
         populate_ahead_bytes: u64,
+        hot_size_bytes: u64,
+        cold_cache_bytes: u64,
         store_host: Option<(String, u16)>,
         cut_damage_at: Option<u64>,
     ) -> PyResult<Self> {
@@ -63,10 +66,22 @@ impl Store {
             _ => return Err(PyValueError::new_err("flush_mode is async or sync")),
         };
         config.message_body_size_max = message_body_size_max;
+        config.crc_property = match crc_property {
+            "off" => CrcProperty::Off,
+            "verified" => CrcProperty::Verified,
+            "required" => CrcProperty::Required,
+            _ => {
+                return Err(PyValueError::new_err(
+                    "crc_property is off, verified or required",
+                ));
+            }
+        };
         config.index_enabled = index_enabled;
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
         config.populate_ahead_bytes = populate_ahead_bytes;
+        config.hot_size_bytes = hot_size_bytes;
+        config.cold_cache_bytes = cold_cache_bytes;
         config.cut_damage_at = cut_damage_at;
         if let Some(levels) = delay_levels_ms {
             config.delay_levels_ms = levels;
@@ -164,41 +179,6 @@ impl Store {
         // Under one lock and in one queue, offsets follow one another.
         let first = isize::try_from(first)?;
         PyRange::new(py, first, first.saturating_add(count))
-    }
-
-    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
-    #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
-    fn read(
-        &self,
-        py: Python<'_>,
-        topic: &str,
-        queue_id: i32,
-        offset: i64,
-        count_max: usize,
-        bytes_max: usize,
-        tag_hashes: Option<Vec<i32>>,
-    ) -> PyResult<ReadResult> {
-        let read = QueueRead {
-            offset,
-            count_max,
-            bytes_max,
-            filter: tag_hashes.as_deref(),
-        };
-        let (outcome, records) = self.0.run(py, |store| {
-            let mut records = Vec::new();
-            Ok((
-                store.read_queue(topic, queue_id, &read, &mut records)?,
-                records,
-            ))
-        })?;
-        Ok(ReadResult {
-            status: outcome.status.name(),
-            next_offset: outcome.next_offset,
-            min_offset: outcome.min_offset,
-            max_offset: outcome.max_offset,
-            count: outcome.count,
-            body: PyBytes::new(py, &records).unbind(),
-        })
     }
 
     fn entries(

@@ -101,7 +101,17 @@ impl<'o> FrameWriter<'o> {
     ///
     /// # Errors
     /// [`EncodeError`] when a length doesn't fit its field; nothing of the frame is left.
-    pub fn finish(mut self, body: &[u8]) -> Result<(), EncodeError> {
+    pub fn finish(self, body: &[u8]) -> Result<(), EncodeError> {
+        let out = self.finish_before(body.len())?;
+        out.extend_from_slice(body);
+        Ok(())
+    }
+
+    /// Close the frame before its body, which the caller sends behind it.
+    ///
+    /// # Errors
+    /// As for [`FrameWriter::finish`].
+    pub fn finish_before(mut self, body_size: usize) -> Result<&'o mut Vec<u8>, EncodeError> {
         match self.encoding {
             Encoding::Json if self.ext_at > 0 => self.out.extend_from_slice(b"}}"),
             Encoding::Json => self.out.push(b'}'),
@@ -112,7 +122,7 @@ impl<'o> FrameWriter<'o> {
             }
         }
         let header = self.out.len() - self.start - FRAME_PREFIX_SIZE;
-        let length = FRAME_PREFIX_SIZE - 4 + header + body.len();
+        let length = (FRAME_PREFIX_SIZE - 4 + header).saturating_add(body_size);
         if header > HEADER_WRITTEN_MAX {
             self.failed = Some(EncodeError::HeaderTooLong(header));
         } else if i32::try_from(length).is_err() {
@@ -129,8 +139,7 @@ impl<'o> FrameWriter<'o> {
             self.start + 4,
             u32::from(self.encoding.number()) << 24 | header,
         );
-        self.out.extend_from_slice(body);
-        Ok(())
+        Ok(self.out)
     }
 
     fn patch(&mut self, at: usize, value: u32) {

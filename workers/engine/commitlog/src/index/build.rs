@@ -3,12 +3,15 @@
 //! The log is read without any lock that a search needs; only the putting of keys excludes searches.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::file::IndexedKey;
 use super::keys::each_hash;
+use super::layout::FIRST_NUMBER;
 use super::stamp::stamp;
 use super::{Index, IndexFile, IndexStatus};
+use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::log::SharedLog;
 use crate::record::{Found, RecordView, locate};
@@ -127,6 +130,41 @@ impl Index {
             }
         }
         Ok(())
+    }
+}
+
+/// An index that is made from records handed to it, beside the one in use.
+#[derive(Debug)]
+pub(crate) struct NewIndex {
+    index: Index,
+    build: Build,
+    stamp: u64,
+}
+
+impl NewIndex {
+    /// An empty one; the time names its files, as for [`Store::index_tick`].
+    pub(crate) fn new(config: &StoreConfig, dir: PathBuf, now_ms: i64, utc_offset_s: i32) -> Self {
+        Self {
+            index: Index::empty(config, dir),
+            build: Build::default(),
+            stamp: stamp(now_ms, utc_offset_s),
+        }
+    }
+
+    /// Adds the keys of the log's next record.
+    pub(crate) fn add(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
+        self.build.note(record);
+        self.index.put(&mut self.build, self.stamp)
+    }
+
+    /// Puts everything on the disk; returns how many files and keys there are, and the time that
+    /// the checkpoint may hold.
+    pub(crate) fn finish(&self) -> Result<(usize, u64, i64), StoreError> {
+        self.index.flush()?;
+        let files = self.index.files.read();
+        let keys = |file: &IndexFile| u64::from(file.header.next_number - FIRST_NUMBER);
+        let key_count = files.iter().map(keys).sum();
+        Ok((files.len(), key_count, self.index.durable_timestamp_ms()))
     }
 }
 

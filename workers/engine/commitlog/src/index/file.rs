@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::layout::{ENTRY_SIZE, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
+use super::layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, Shape};
 use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
@@ -20,15 +20,6 @@ pub(crate) struct IndexedKey {
     pub(crate) hash: i32,
     pub(crate) log_position: u64,
     pub(crate) store_timestamp_ms: i64,
-}
-
-/// An entry as it is stored.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    key_hash: i32,
-    log_position: u64,
-    elapsed_s: i32,
-    previous: i32,
 }
 
 /// An index file, mapped; whoever writes it holds it exclusively.
@@ -126,20 +117,15 @@ impl IndexFile {
         let Header {
             begin_position,
             end_position,
-            used_slot_count,
             next_number,
             ..
         } = self.header;
         let last = next_number - 1;
-        let has_counts = next_number <= self.shape.entry_count
-            && used_slot_count <= self.shape.slot_count.min(last)
-            && (used_slot_count > 0) == (last > 0)
-            && begin_position <= end_position;
         let starts_at = |number, position| {
             self.entry(number)
                 .is_some_and(|entry| entry.log_position == position)
         };
-        has_counts
+        self.header.is_plausible(self.shape)
             && (last == 0
                 || starts_at(FIRST_NUMBER, begin_position) && starts_at(last, end_position))
     }
@@ -149,7 +135,7 @@ impl IndexFile {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.header.next_number >= self.shape.entry_count
+        self.header.is_full(self.shape)
     }
 
     pub(crate) fn is_durable(&self) -> bool {
@@ -227,13 +213,7 @@ impl IndexFile {
     }
 
     fn entry(&self, number: u32) -> Option<Entry> {
-        let mut input = Reader::new(self.map.bytes().get(self.shape.entry_at(number)..)?);
-        Some(Entry {
-            key_hash: input.i32()?,
-            log_position: u64::try_from(input.i64()?).ok()?,
-            elapsed_s: input.i32()?,
-            previous: input.i32()?,
-        })
+        Entry::decode(self.map.bytes().get(self.shape.entry_at(number)..)?)
     }
 
     /// Hashes of the newest entries that belong to the record at `position`, newest first.
@@ -304,7 +284,7 @@ impl IndexFile {
 }
 
 /// Where a file lies: its name has 17 digits.
-pub(super) fn file_path(dir: &Path, stamp: u64) -> PathBuf {
+pub(crate) fn file_path(dir: &Path, stamp: u64) -> PathBuf {
     dir.join(format!("{stamp:017}"))
 }
 

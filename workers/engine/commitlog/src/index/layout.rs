@@ -9,11 +9,11 @@
 
 use crate::cursor::{Reader, Writer};
 
-pub(super) const HEADER_SIZE: usize = 40;
-const SLOT_SIZE: usize = 4;
-pub(super) const ENTRY_SIZE: usize = 20;
+pub(crate) const HEADER_SIZE: usize = 40;
+pub(crate) const SLOT_SIZE: usize = 4;
+pub(crate) const ENTRY_SIZE: usize = 20;
 /// Entries are counted from here; 0 ends a chain.
-pub(super) const FIRST_NUMBER: u32 = 1;
+pub(crate) const FIRST_NUMBER: u32 = 1;
 
 /// How many slots and entries a file has.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +30,34 @@ impl Shape {
     }
 
     /// Where the slot of a hash starts; hashes are not negative.
-    pub(super) fn slot_at(self, key_hash: i32) -> usize {
+    pub(crate) fn slot_at(self, key_hash: i32) -> usize {
         HEADER_SIZE + (key_hash.unsigned_abs() % self.slot_count) as usize * SLOT_SIZE
     }
 
-    pub(super) fn entry_at(self, number: u32) -> usize {
+    pub(crate) fn entry_at(self, number: u32) -> usize {
         HEADER_SIZE + self.slot_count as usize * SLOT_SIZE + number as usize * ENTRY_SIZE
+    }
+}
+
+/// An entry as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) key_hash: i32,
+    pub(crate) log_position: u64,
+    pub(crate) elapsed_s: i32,
+    pub(crate) previous: i32,
+}
+
+impl Entry {
+    /// Reads the entry that starts `bytes`; `None` for a negative log position.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut input = Reader::new(bytes);
+        Some(Self {
+            key_hash: input.i32()?,
+            log_position: u64::try_from(input.i64()?).ok()?,
+            elapsed_s: input.i32()?,
+            previous: input.i32()?,
+        })
     }
 }
 
@@ -47,7 +69,7 @@ pub(crate) struct Header {
     pub(crate) begin_position: u64,
     pub(crate) end_position: u64,
     pub(super) used_slot_count: u32,
-    pub(super) next_number: u32,
+    pub(crate) next_number: u32,
 }
 
 impl Header {
@@ -66,7 +88,7 @@ impl Header {
         }
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut input = Reader::new(bytes);
         Some(Self {
             begin_timestamp_ms: input.i64()?,
@@ -88,8 +110,21 @@ impl Header {
         out.put_u32(self.next_number);
     }
 
+    pub(crate) fn is_full(&self, shape: Shape) -> bool {
+        self.next_number >= shape.entry_count
+    }
+
+    /// Whether counts and positions are possible in a file of this shape.
+    pub(crate) fn is_plausible(&self, shape: Shape) -> bool {
+        let last = self.next_number - 1;
+        self.next_number <= shape.entry_count
+            && self.used_slot_count <= shape.slot_count.min(last)
+            && (self.used_slot_count > 0) == (last > 0)
+            && self.begin_position <= self.end_position
+    }
+
     /// Whole seconds from the begin to a time, as an entry holds them.
-    pub(super) fn elapsed_s(&self, timestamp_ms: i64) -> i32 {
+    pub(crate) fn elapsed_s(&self, timestamp_ms: i64) -> i32 {
         if self.begin_timestamp_ms <= 0 {
             return 0;
         }

@@ -82,12 +82,14 @@ impl Store {
         let rest = segment
             .as_ref()
             .and_then(|segment| segment.bytes_from(position));
-        let is_inside = position < self.log.max_position();
+        let end = self.confirmed_position();
         match rest
-            .filter(|_| is_inside)
+            .filter(|_| position < end)
             .map(|rest| locate(rest, position))
         {
-            Some(Ok(Found::Record(record))) => wanted.is_key_of(topic, &record),
+            Some(Ok(Found::Record(record))) => {
+                position + record.bytes.len() as u64 <= end && wanted.is_key_of(topic, &record)
+            }
             _ => false,
         }
     }

@@ -1,105 +1,25 @@
 //! Walks a whole store, counts what it holds and finds where its files disagree.
 
 use std::collections::hash_map::Entry;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::PathBuf;
 
 use ahash::AHashMap;
 
-use super::queues::QueueFiles;
+use super::control::{CheckpointSurvey, Control};
+use super::finding::{Finding, FindingKind, Findings, counted};
+use super::index::{IndexCheck, IndexSurvey};
+use super::layout;
+use super::queues::{QueueFiles, QueueSurvey};
 use super::walk::{LogWalk, Step};
-use crate::checkpoint::Checkpoint;
+use crate::config::StoreConfig;
+use crate::epochs::Epoch;
 use crate::error::StoreError;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::stored_queue::list_queues;
 use crate::table::{SCHEDULE_TOPIC, is_legal_topic};
-
-/// Findings kept; more are only counted.
-const FINDINGS_KEPT_MAX: usize = 1000;
-
-/// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FindingKind {
-    /// Bytes in the log that are no record, with records behind them.
-    DamagedLog,
-    /// Segments between two others are gone.
-    MissingSegments,
-    /// The log ends before the position it was flushed to.
-    LostTail,
-    /// A record torn by a crash; the next start cuts it.
-    TornRecord,
-    /// A record without its queue entry; the next start after a crash, or a rebuild, writes it.
-    MissingEntry,
-    /// A queue entry that does not fit its record; a rebuild writes it anew.
-    WrongEntry,
-    /// Queue entries without a record; a rebuild drops them.
-    StrayEntries,
-    /// A queue whose files are gone, as after its topic was deleted.
-    AbsentQueue,
-}
-
-impl FindingKind {
-    /// A stable name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DamagedLog => "damaged_log",
-            Self::MissingSegments => "missing_segments",
-            Self::LostTail => "lost_tail",
-            Self::TornRecord => "torn_record",
-            Self::MissingEntry => "missing_entry",
-            Self::WrongEntry => "wrong_entry",
-            Self::StrayEntries => "stray_entries",
-            Self::AbsentQueue => "absent_queue",
-        }
-    }
-
-    /// How bad it is: `lost` for messages that cannot be read, `derived` for what a rebuild from
-    /// the log brings right, `note` for what is no fault.
-    #[must_use]
-    pub fn severity(self) -> &'static str {
-        match self {
-            Self::DamagedLog | Self::MissingSegments | Self::LostTail => "lost",
-            Self::MissingEntry | Self::WrongEntry | Self::StrayEntries => "derived",
-            Self::TornRecord | Self::AbsentQueue => "note",
-        }
-    }
-}
-
-/// One thing that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What it is.
-    pub kind: FindingKind,
-    /// The queue, as `topic/queue id`; empty for the log itself.
-    pub queue: String,
-    /// A log position for the log, a queue offset for a queue.
-    pub position: u64,
-    /// What was found there.
-    pub text: String,
-}
-
-/// What the log holds of one queue.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct QueueSurvey {
-    /// The topic.
-    pub topic: String,
-    /// The queue inside the topic.
-    pub queue_id: i32,
-    /// Records.
-    pub record_count: u64,
-    /// Bytes of these records.
-    pub byte_count: u64,
-    /// Lowest offset.
-    pub min_offset: u64,
-    /// The offset after the highest.
-    pub max_offset: u64,
-    /// Earliest store time.
-    pub first_store_timestamp_ms: i64,
-    /// Latest store time.
-    pub last_store_timestamp_ms: i64,
-}
 
 #[derive(Debug)]
 struct Queue {
@@ -113,47 +33,81 @@ struct Queue {
 #[derive(Debug)]
 pub struct Survey {
     walk: LogWalk,
+    control: Control,
+    index: IndexCheck,
     state: State,
+    is_over: bool,
 }
 
 #[derive(Debug)]
 struct State {
     queues_dir: PathBuf,
-    checks_queues: bool,
+    compares: bool,
     delay_levels_ms: Vec<i64>,
-    known_flushed_position: u64,
+    segments: Vec<(u64, PathBuf)>,
+    /// Where the log is damaged, missing or lost.
+    gaps: Vec<Range<u64>>,
     queues: AHashMap<String, AHashMap<i32, Queue>>,
     end_position: u64,
-    findings: Vec<Finding>,
-    finding_count: u64,
+    newest_timestamp_ms: i64,
+    findings: Findings,
 }
 
 impl Survey {
-    /// Begins a survey of the store in `root`.
+    /// Begins a survey of the store in `config.root` that only counts.
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn new(
-        root: &Path,
-        commit_log_dir: Option<&Path>,
-        delay_levels_ms: &[i64],
-        checks_queues: bool,
-    ) -> Result<Self, StoreError> {
-        let default_dir = root.join("commitlog");
-        Ok(Self {
-            walk: LogWalk::new(commit_log_dir.unwrap_or(&default_dir))?,
+    pub fn new(config: &StoreConfig) -> Result<Self, StoreError> {
+        Self::begin(config, None)
+    }
+
+    /// Begins a survey that also compares everything else with the log; of a store that is in use
+    /// it does not tell what every such store has.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn comparing(config: &StoreConfig, is_in_use: bool) -> Result<Self, StoreError> {
+        Self::begin(config, Some(is_in_use))
+    }
+
+    fn begin(config: &StoreConfig, comparing: Option<bool>) -> Result<Self, StoreError> {
+        let config = &config.clone().validated()?;
+        let is_in_use = comparing.unwrap_or(true);
+        let control = Control::load(&config.root)?;
+        let trust = control.index_trust(is_in_use);
+        // Before the log, whose newest records a store in use may index meanwhile.
+        let index_dir = config.root.join("index");
+        let index = IndexCheck::open(config, &index_dir, trust, is_in_use)?;
+        let default_dir = config.root.join("commitlog");
+        let log_dir = config.commit_log_dir.as_deref().unwrap_or(&default_dir);
+        let walk = LogWalk::new(log_dir)?.flushed_to(control.known_flushed_position());
+        let mut survey = Self {
             state: State {
-                queues_dir: root.join("consumequeue"),
-                checks_queues,
-                delay_levels_ms: delay_levels_ms.to_vec(),
-                known_flushed_position: Checkpoint::load(&root.join("checkpoint"))?
-                    .known_flushed_position(),
+                queues_dir: config.root.join("consumequeue"),
+                compares: comparing.is_some(),
+                delay_levels_ms: config.delay_levels_ms.clone(),
+                segments: walk.segment_paths(),
+                gaps: Vec::new(),
                 queues: AHashMap::new(),
                 end_position: 0,
-                findings: Vec::new(),
-                finding_count: 0,
+                newest_timestamp_ms: 0,
+                findings: Findings::default(),
             },
-        })
+            walk,
+            control,
+            index,
+            is_over: false,
+        };
+        if comparing.is_some() {
+            let findings = &mut survey.state.findings;
+            layout::check(&config.root, log_dir, is_in_use, findings)?;
+            survey
+                .control
+                .begin(is_in_use, survey.walk.total_bytes() > 0, findings);
+            survey.index.begin(survey.walk.min_position(), findings);
+        }
+        Ok(survey)
     }
 
     /// Bytes to walk over.
@@ -180,16 +134,41 @@ impl Survey {
         self.state.end_position
     }
 
-    /// What was found, the first thousand.
+    /// What was found, the first thousand. Before the first step that is what needs no look into
+    /// the log.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
-        &self.state.findings
+        self.state.findings.kept()
     }
 
     /// How much was found, all of it.
     #[must_use]
     pub fn finding_count(&self) -> u64 {
-        self.state.finding_count
+        self.state.findings.count()
+    }
+
+    /// The key index: what its files say, and once the survey is over what is missing in it.
+    #[must_use]
+    pub fn index(&self) -> IndexSurvey {
+        self.index.survey()
+    }
+
+    /// The epochs that a store would go by.
+    #[must_use]
+    pub fn epochs(&self) -> &[Epoch] {
+        self.control.epochs()
+    }
+
+    /// The checkpoint, if there is one.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<CheckpointSurvey> {
+        self.control.checkpoint()
+    }
+
+    /// Where the next start will cut the log, if a truncation is under way.
+    #[must_use]
+    pub fn truncation_position(&self) -> Option<u64> {
+        self.control.truncation_position()
     }
 
     /// The queues, by topic and id.
@@ -213,40 +192,74 @@ impl Survey {
     /// A file cannot be read.
     pub fn advance(&mut self, bytes: u64) -> Result<bool, StoreError> {
         let until = self.walk.done_bytes().saturating_add(bytes);
-        let min_position = self.walk.min_position();
-        while self.walk.done_bytes() < until {
-            match self.walk.step()? {
-                Some(Step::Record(record)) => self.state.on_record(&record)?,
+        // What is to be cut is as good as gone.
+        let cut_at = self.control.truncation_position().unwrap_or(u64::MAX);
+        while self.walk.done_bytes() < until && !self.is_over {
+            let state = &mut self.state;
+            let (end_position, torn_bytes) = match self.walk.step()? {
+                Some(Step::Record(record)) if record.log_position < cut_at => {
+                    state.on_record(&record)?;
+                    if state.compares {
+                        self.index.on_record(&record, &mut state.findings)?;
+                    }
+                    continue;
+                }
                 Some(Step::Damaged {
                     position,
                     damage,
                     next,
-                }) => {
+                }) if position < cut_at => {
                     let text = format!("{damage}; records go on at {next}");
-                    self.state
-                        .find_in_log(FindingKind::DamagedLog, position, text);
+                    state.find_gap(FindingKind::DamagedLog, position..next, text);
+                    self.index.on_gap(next);
+                    continue;
                 }
-                Some(Step::Missing { position, next }) => {
+                Some(Step::Missing { position, next }) if position < cut_at => {
                     let text = format!("the next segment begins at {next}");
-                    self.state
-                        .find_in_log(FindingKind::MissingSegments, position, text);
+                    state.find_gap(FindingKind::MissingSegments, position..next, text);
+                    self.index.on_gap(next);
+                    continue;
                 }
                 Some(Step::End {
                     position,
                     torn_bytes,
-                }) => {
-                    self.state.on_end(min_position, position, torn_bytes)?;
-                    return Ok(false);
-                }
+                }) => (position.min(cut_at), torn_bytes),
+                Some(_) => (cut_at, 0),
                 None => return Ok(false),
-            }
+            };
+            self.on_end(end_position, torn_bytes)?;
         }
-        Ok(true)
+        Ok(!self.is_over)
+    }
+
+    fn on_end(&mut self, position: u64, torn_bytes: u64) -> Result<(), StoreError> {
+        self.is_over = true;
+        let min_position = self.walk.min_position();
+        let (control, state) = (&self.control, &mut self.state);
+        state.end_position = position;
+        if !state.compares {
+            return Ok(());
+        }
+        let cut_at = control.truncation_position();
+        let known_flushed = control.known_flushed_position();
+        if position < known_flushed {
+            let text = format!("it was flushed up to {known_flushed}");
+            state.find_gap(FindingKind::LostTail, position..u64::MAX, text);
+        } else if torn_bytes > 0 && cut_at.is_none() {
+            let text = counted(torn_bytes, "byte", "bytes") + " behind the last record";
+            state.find_in_log(FindingKind::TornRecord, position, text);
+        }
+        state.check_strays(&(min_position..cut_at.unwrap_or(u64::MAX)))?;
+        let findings = &mut state.findings;
+        self.index.on_end(position, cut_at.is_some(), findings)?;
+        control.on_end(min_position..position, state.newest_timestamp_ms, findings);
+        Ok(())
     }
 }
 
 impl State {
     fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
+        self.newest_timestamp_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
         if !occupies_queue(record.sys_flag) || is_inner_batch(record.sys_flag) {
             return Ok(());
         }
@@ -269,9 +282,16 @@ impl State {
             }
             None => FindingKind::MissingEntry,
         };
-        let place = format!("{topic}/{}", record.queue_id);
+        let (file, byte) = files.place(record.queue_offset);
         let text = format!("for the record at log position {}", record.log_position);
-        self.find(kind, place, record.queue_offset, text);
+        self.findings.add(Finding {
+            kind,
+            queue: format!("{topic}/{}", record.queue_id),
+            position: record.queue_offset,
+            file,
+            byte,
+            text,
+        });
         Ok(())
     }
 
@@ -293,7 +313,7 @@ impl State {
             Entry::Vacant(place) => {
                 let dir = self.queues_dir.join(topic).join(queue_id.to_string());
                 let is_there = is_legal_topic(topic) && dir.is_dir();
-                let files = (self.checks_queues && is_there)
+                let files = (self.compares && is_there)
                     .then(|| QueueFiles::open(&dir))
                     .transpose()?;
                 let survey = QueueSurvey {
@@ -310,82 +330,67 @@ impl State {
         }
     }
 
-    fn on_end(&mut self, min: u64, position: u64, torn_bytes: u64) -> Result<(), StoreError> {
-        self.end_position = position;
-        if position < self.known_flushed_position {
-            let text = format!("it was flushed up to {}", self.known_flushed_position);
-            self.find_in_log(FindingKind::LostTail, position, text);
-        } else if torn_bytes > 0 {
-            let text = format!("{torn_bytes} bytes behind the last record");
-            self.find_in_log(FindingKind::TornRecord, position, text);
-        }
-        if self.checks_queues {
-            self.check_strays(min)?;
-        }
-        Ok(())
-    }
-
     /// Compares how many entries each queue has with how many were expected.
-    fn check_strays(&mut self, min_position: u64) -> Result<(), StoreError> {
+    fn check_strays(&mut self, positions: &Range<u64>) -> Result<(), StoreError> {
         for (topic, queue_id) in list_queues(&self.queues_dir)? {
             self.queue(&topic, queue_id)?;
         }
         let mut found = Vec::new();
-        for queue in self
-            .queues
-            .values_mut()
-            .flat_map(|queues| queues.values_mut())
-        {
+        let queues = self.queues.values_mut();
+        for queue in queues.flat_map(|queues| queues.values_mut()) {
             let survey = &queue.survey;
             let place = format!("{}/{}", survey.topic, survey.queue_id);
             let Some(files) = &mut queue.files else {
-                let text = format!("{} records in the log, no queue files", survey.record_count);
-                found.push((FindingKind::AbsentQueue, place, survey.min_offset, text));
+                let records = counted(survey.record_count, "record", "records");
+                found.push(Finding {
+                    kind: FindingKind::AbsentQueue,
+                    position: survey.min_offset,
+                    file: self.queues_dir.join(&place),
+                    byte: 0,
+                    queue: place,
+                    text: format!("{records} in the log, no queue files"),
+                });
                 continue;
             };
-            let count = files.count_from(min_position)?;
-            if count > queue.met_count {
-                let text = format!("{} entries without a record", count - queue.met_count);
-                found.push((FindingKind::StrayEntries, place, survey.max_offset, text));
+            let count = files.count_in(positions, &self.gaps)?;
+            let mut tell = |kind, position, text| {
+                let (file, byte) = files.place(position);
+                found.push(Finding {
+                    kind,
+                    queue: place.clone(),
+                    position,
+                    file,
+                    byte,
+                    text,
+                });
+            };
+            if let Some(offset) = count.first_lost {
+                let text = counted(count.lost, "message", "messages")
+                    + " where the log is damaged or missing, this one first";
+                tell(FindingKind::LostMessages, offset, text);
+            }
+            if count.present > queue.met_count {
+                let strays = count.present - queue.met_count;
+                let text = counted(strays, "entry", "entries") + " without a record";
+                tell(FindingKind::StrayEntries, survey.max_offset, text);
             }
         }
-        found.sort_unstable_by(|one, other| one.1.cmp(&other.1));
-        for (kind, place, position, text) in found {
-            self.find(kind, place, position, text);
+        found.sort_unstable_by(|one, other| one.queue.cmp(&other.queue));
+        for found in found {
+            self.findings.add(found);
         }
         Ok(())
     }
 
+    fn find_gap(&mut self, kind: FindingKind, gap: Range<u64>, text: String) {
+        self.find_in_log(kind, gap.start, text);
+        self.gaps.push(gap);
+    }
+
     fn find_in_log(&mut self, kind: FindingKind, position: u64, text: String) {
-        self.find(kind, String::new(), position, text);
-    }
-
-    fn find(&mut self, kind: FindingKind, queue: String, position: u64, text: String) {
-        self.finding_count += 1;
-        if self.findings.len() < FINDINGS_KEPT_MAX {
-            self.findings.push(Finding {
-                kind,
-                queue,
-                position,
-                text,
-            });
-        }
-    }
-}
-
-impl QueueSurvey {
-    fn count(&mut self, record: &RecordView<'_>) {
-        let is_first = self.record_count == 0;
-        self.record_count += 1;
-        self.byte_count += record.bytes.len() as u64;
-        let (offset, time) = (record.queue_offset, record.store_timestamp_ms);
-        if is_first || offset < self.min_offset {
-            self.min_offset = offset;
-        }
-        if is_first || time < self.first_store_timestamp_ms {
-            self.first_store_timestamp_ms = time;
-        }
-        self.max_offset = self.max_offset.max(offset + 1);
-        self.last_store_timestamp_ms = self.last_store_timestamp_ms.max(time);
+        let begun = self.segments.iter().rfind(|(base, _)| *base <= position);
+        let place = begun.map(|(base, path)| (path.clone(), position - base));
+        let place = place.unwrap_or_default();
+        self.findings.add_in_file(kind, place, position, text);
     }
 }

@@ -5,11 +5,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::files::{SegmentFile, data_end, list_segments};
 use crate::record::{
     BLANK_SIZE, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record,
 };
+use crate::walk::is_torn;
 
 /// What is read at once; a longer record makes its window longer.
 const WINDOW_SIZE: u64 = 4 << 20;
@@ -63,6 +65,8 @@ pub struct LogWalk {
     at: u64,
     window: Window,
     is_over: bool,
+    /// Behind this position a record may be torn.
+    flushed: u64,
 }
 
 impl LogWalk {
@@ -79,7 +83,22 @@ impl LogWalk {
             at: 0,
             window: Window::default(),
             is_over: false,
+            flushed: u64::MAX,
         })
+    }
+
+    /// Takes records behind this position for torn that recovery takes for torn.
+    pub(crate) fn flushed_to(mut self, position: u64) -> Self {
+        self.flushed = position;
+        self
+    }
+
+    /// Where each segment begins, and its file.
+    pub(super) fn segment_paths(&self) -> Vec<(u64, PathBuf)> {
+        let segments = self.segments.iter();
+        segments
+            .map(|segment| (segment.base, segment.path.clone()))
+            .collect()
     }
 
     /// Where the log begins.
@@ -200,8 +219,12 @@ impl LogWalk {
             return Err(Look::Damage(RecordDamage::Short));
         }
         let record = self.window.read(segment, self.at, size)?;
-        check_record(record, segment.base + self.at).map_err(Look::Damage)?;
-        Ok(Found::Record(size))
+        let position = segment.base + self.at;
+        let record = check_record(record, position, CrcProperty::Verified);
+        match record.map_err(Look::Damage)? {
+            torn if is_torn(&torn, self.at, self.flushed) => Err(Look::Damage(RecordDamage::Torn)),
+            _ => Ok(Found::Record(size)),
+        }
     }
 
     /// Finds where records go on behind a damaged place.

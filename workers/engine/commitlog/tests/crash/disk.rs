@@ -144,6 +144,7 @@ impl Disk {
                     .pending
                     .push(Change::Rename(name, name_of(to), node));
             }
+            Step::Exchange(_) => unreachable!("no store that is open exchanges directories"),
             Step::Remove => {
                 let (dir, name) = self.parent(event.path);
                 self.dirs[dir].pending.push(Change::Drop(name));

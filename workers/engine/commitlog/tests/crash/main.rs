@@ -7,6 +7,7 @@
 mod disk;
 mod inode;
 mod model;
+mod rebuild;
 mod scenario;
 #[path = "../support/mod.rs"]
 mod support;

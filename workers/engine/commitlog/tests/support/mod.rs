@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub mod index;
 pub mod sample;
+pub mod served;
 
 use regent_commitlog::{
     Appended, NewMessage, QueueRead, ReadOutcome, ReadStatus, RecordView, Store, StoreConfig,
@@ -69,17 +70,25 @@ pub fn element(body: &[u8], properties: &[u8]) -> Vec<u8> {
 }
 
 pub fn read(store: &Store, topic: &str, queue_id: i32, offset: i64) -> (ReadOutcome, Vec<u8>) {
+    try_read(store, (topic, queue_id), offset, 32).expect("readable")
+}
+
+/// One read of a queue.
+pub fn try_read(
+    store: &Store,
+    (topic, queue_id): (&str, i32),
+    offset: i64,
+    count_max: usize,
+) -> Result<(ReadOutcome, Vec<u8>), StoreError> {
     let read = QueueRead {
         offset,
-        count_max: 32,
+        count_max,
         bytes_max: 262_144,
         filter: None,
     };
     let mut records = Vec::new();
-    let outcome = store
-        .read_queue(topic, queue_id, &read, &mut records)
-        .expect("readable");
-    (outcome, records)
+    let outcome = store.read_queue(topic, queue_id, &read, &mut records)?;
+    Ok((outcome, records))
 }
 
 /// Splits what a read returned into its records.

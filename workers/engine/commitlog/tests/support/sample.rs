@@ -1,5 +1,4 @@
-//! A small store with every kind of file, what was appended to it, and whether what it serves is
-//! just that.
+//! A small store with every kind of file, and what was appended to it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use regent_commitlog::{Boundary, NewMessage, QueueRead, RecordView, Store, StoreConfig};
+use regent_commitlog::{CrcProperty, NewMessage, RecordView, Store, StoreConfig, StoreError};
 use tempfile::TempDir;
 
-use super::NOW_MS;
+use super::{NOW_MS, journal};
 
 /// The smallest there is, so that a few kilobytes are several segments.
 pub const SEGMENT_SIZE: u64 = 4096;
@@ -20,6 +19,9 @@ const MESSAGE_COUNT: u64 = 64;
 const EQUAL_COUNT: u64 = 30;
 const EQUAL_SIZE: usize = 256;
 const RECORD_SIZE_EMPTY: usize = 91;
+const CRC_PROPERTY_SIZE: usize = 20;
+/// How many messages are left by a truncation that is under way.
+const KEPT_COUNT: usize = 58;
 
 /// Content by path below the store's directory.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
@@ -37,17 +39,30 @@ pub struct Sent {
     pub bytes: Vec<u8>,
 }
 
+/// How a store was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    Closed,
+    Killed,
+    /// Killed with a truncation under way.
+    Truncating,
+}
+
 /// The files of a store and what was appended to it.
 #[derive(Debug)]
 pub struct Sample {
     pub files: Files,
     pub sent: Vec<Sent>,
+    has_crc: bool,
 }
 
-pub fn config(dir: &Path) -> StoreConfig {
+pub fn config(dir: &Path, has_crc: bool) -> StoreConfig {
     let mut config = super::index::config(dir);
     config.segment_size_bytes = SEGMENT_SIZE;
     config.populate_ahead_bytes = SEGMENT_SIZE;
+    if has_crc {
+        config.crc_property = CrcProperty::Verified;
+    }
     config
 }
 
@@ -96,7 +111,7 @@ fn queue_of(number: u64) -> (String, i32) {
     (topic.to_owned(), queue_id)
 }
 
-fn append(store: &Store, number: u64) -> Sent {
+fn append(store: &Store, number: u64, has_crc: bool) -> Sent {
     let (topic, queue_id) = queue_of(number);
     let keys = vec![format!("U{number}"), format!("K{}", number % 40)];
     let properties = format!(
@@ -105,7 +120,8 @@ fn append(store: &Store, number: u64) -> Sent {
     );
     let is_equal = number < EQUAL_COUNT;
     let size = if is_equal {
-        EQUAL_SIZE - RECORD_SIZE_EMPTY - topic.len() - properties.len()
+        let crc_size = if has_crc { CRC_PROPERTY_SIZE } else { 0 };
+        EQUAL_SIZE - RECORD_SIZE_EMPTY - topic.len() - properties.len() - crc_size
     } else {
         usize::try_from(number * 37 % 211).unwrap()
     };
@@ -135,10 +151,10 @@ fn append(store: &Store, number: u64) -> Sent {
 }
 
 impl Sample {
-    /// A store that was closed, or whose process died.
-    pub fn new(is_closed: bool) -> Self {
+    /// A store left in some way, whose records have the CRC property or not.
+    pub fn new(stop: Stop, has_crc: bool) -> Self {
         let dir = memory_dir();
-        let store = Store::open(config(dir.path()), NOW_MS).unwrap();
+        let store = Store::open(config(dir.path(), has_crc), NOW_MS).unwrap();
         let mut sent = Vec::new();
         for number in 0..MESSAGE_COUNT {
             if number.is_multiple_of(20) {
@@ -150,15 +166,38 @@ impl Sample {
                 build_index(&store);
                 store.flush_tick(NOW_MS + 3_600_000).unwrap();
             }
-            sent.push(append(&store, number));
+            sent.push(append(&store, number, has_crc));
         }
         build_index(&store);
-        if is_closed {
+        if stop == Stop::Closed {
             store.close().unwrap();
         }
-        let files = files_in(dir.path());
+        let mut files = files_in(dir.path());
         drop(store);
-        Self { files, sent }
+        if stop == Stop::Truncating {
+            let journal = journal(sent[KEPT_COUNT].position, sent[KEPT_COUNT - 1].stored_ms);
+            files.insert("truncation".into(), journal.into_bytes());
+            sent.truncate(KEPT_COUNT);
+        }
+        Self {
+            files,
+            sent,
+            has_crc,
+        }
+    }
+
+    pub fn open(&self, dir: &Path) -> Result<Store, StoreError> {
+        Store::open(config(dir, self.has_crc), NOW_MS)
+    }
+
+    pub fn has_crc(&self) -> bool {
+        self.has_crc
+    }
+
+    /// Where the part of the log ends that is known to be on the disk.
+    pub fn flushed_position(&self) -> u64 {
+        let checkpoint = &self.files[Path::new("checkpoint")];
+        u64::from_be_bytes(checkpoint[24..32].try_into().unwrap())
     }
 
     /// Makes the directory what it was.
@@ -178,7 +217,7 @@ impl Sample {
         }
     }
 
-    fn at(&self, position: u64) -> Option<&Sent> {
+    pub fn at(&self, position: u64) -> Option<&Sent> {
         let found = self
             .sent
             .binary_search_by_key(&position, |sent| sent.position);
@@ -186,7 +225,7 @@ impl Sample {
     }
 }
 
-fn build_index(store: &Store) {
+pub fn build_index(store: &Store) {
     while store.index_tick(NOW_MS, 0).is_ok_and(|count| count > 0) {}
 }
 
@@ -198,185 +237,4 @@ fn files_in(dir: &Path) -> Files {
         }
     }
     files
-}
-
-/// Which bytes a record may differ in from what was appended, by the field they belong to.
-pub type Excuse<'a> = &'a dyn Fn(&Sent, &[u8]) -> Option<&'static str>;
-
-/// What a store answers when it is asked for everything.
-#[derive(Debug, Default)]
-pub struct Served {
-    /// Records by queue that are what was appended.
-    pub intact: u64,
-    /// The field in which a record served by queue differs where no checksum can tell.
-    pub altered: Option<&'static str>,
-    /// The same of a record served by position.
-    pub altered_at_position: Option<&'static str>,
-    /// Messages reported as damaged.
-    pub refused: u64,
-    /// Messages that are neither served nor reported.
-    pub missing: u64,
-    /// Searches by key that lack a message, and by time that give another one.
-    pub searches_short: u64,
-    /// What must not be.
-    pub wrong: Vec<String>,
-}
-
-/// Reads everything by queue, by position, by time and by key.
-pub fn read_everything(sample: &Sample, store: &Store, excuse: Excuse<'_>) -> Served {
-    let mut reading = Reading {
-        sample,
-        store,
-        excuse,
-        served: Served::default(),
-    };
-    build_index(store);
-    for sent in &sample.sent {
-        reading.by_position(sent);
-        // Some of them: every record that is looked at costs time in thousands of stores.
-        if sent.queue_offset % 6 == 1 {
-            reading.by_keys(sent);
-        }
-        if sent.has_entry {
-            reading.by_offset(&sent.topic, sent.queue_id, sent.queue_offset, true);
-            if sent.queue_offset.is_multiple_of(6) {
-                reading.by_time(sent);
-            }
-        }
-    }
-    reading.in_bulk();
-    reading.served
-}
-
-struct Reading<'a> {
-    sample: &'a Sample,
-    store: &'a Store,
-    excuse: Excuse<'a>,
-    served: Served,
-}
-
-impl Reading<'_> {
-    fn wrong(&mut self, text: String) {
-        self.served.wrong.push(text);
-    }
-
-    /// Whether a record is the one appended there; `place` is what was asked for.
-    fn judge(&mut self, record: &[u8], place: Option<(&str, i32, u64)>) -> bool {
-        let Ok(view) = RecordView::parse(record) else {
-            self.wrong(format!("{place:?}: no record at all"));
-            return false;
-        };
-        let Some(sent) = self.sample.at(view.log_position) else {
-            self.wrong(format!("{place:?}: a record that was never appended"));
-            return false;
-        };
-        if sent.bytes == record {
-            let own = (sent.topic.as_str(), sent.queue_id, sent.queue_offset);
-            if place.is_some_and(|place| place != own) {
-                self.wrong(format!("{place:?}: message {own:?} instead"));
-            }
-            return true;
-        }
-        match (self.excuse)(sent, record) {
-            Some(field) if place.is_some() => self.served.altered = Some(field),
-            Some(field) => self.served.altered_at_position = Some(field),
-            None => self.wrong(format!("{place:?}: altered bytes at {}", sent.position)),
-        }
-        false
-    }
-
-    fn by_position(&mut self, sent: &Sent) {
-        if let Ok(Some(record)) = self.store.read_record(sent.position) {
-            self.judge(&record, None);
-        }
-    }
-
-    fn by_offset(&mut self, topic: &str, queue_id: i32, offset: u64, is_expected: bool) {
-        let read = QueueRead {
-            offset: offset.cast_signed(),
-            count_max: 1,
-            bytes_max: 1 << 20,
-            filter: None,
-        };
-        let mut records = Vec::new();
-        match self.store.read_queue(topic, queue_id, &read, &mut records) {
-            Ok(outcome) if outcome.count == 0 => {
-                self.served.missing += u64::from(is_expected);
-                if !records.is_empty() {
-                    self.wrong(format!("{topic}/{queue_id} {offset}: uncounted bytes"));
-                }
-            }
-            Ok(_) => {
-                let is_intact = self.judge(&records, Some((topic, queue_id, offset)));
-                self.served.intact += u64::from(is_intact);
-            }
-            Err(error) => {
-                assert!(!error.to_string().is_empty());
-                self.served.refused += u64::from(is_expected);
-            }
-        }
-    }
-
-    fn by_time(&mut self, sent: &Sent) {
-        for boundary in [Boundary::Lower, Boundary::Upper] {
-            let (topic, queue_id) = (&sent.topic, sent.queue_id);
-            let found = self
-                .store
-                .offset_by_time(topic, queue_id, sent.stored_ms, boundary);
-            let is_other = found.is_ok_and(|offset| offset != sent.queue_offset);
-            self.served.searches_short += u64::from(is_other);
-        }
-    }
-
-    fn by_keys(&mut self, sent: &Sent) {
-        for key in &sent.keys {
-            let found = self.store.find_by_key(&sent.topic, key, 64, 0, i64::MAX);
-            self.served.searches_short += u64::from(!found.contains(&sent.position));
-            for position in found {
-                let Some(other) = self.sample.at(position) else {
-                    self.wrong(format!("key {key} leads to {position}, where nothing is"));
-                    continue;
-                };
-                let record = self.store.read_record(position);
-                let is_altered = matches!(&record, Ok(Some(record)) if *record != other.bytes);
-                let has_key = other.topic == sent.topic && other.keys.contains(key);
-                if !is_altered && !has_key {
-                    self.wrong(format!("key {key} leads to {:?}", other.keys));
-                }
-            }
-        }
-    }
-
-    /// Every queue that the store says it has, from its start to its end, many messages at once.
-    fn in_bulk(&mut self) {
-        for queue in self.store.queues() {
-            let mut offset = queue.min_offset;
-            let mut reads = 0;
-            while offset < queue.max_offset && reads < 1_000 {
-                reads += 1;
-                let read = QueueRead {
-                    offset: offset.cast_signed(),
-                    count_max: 32,
-                    bytes_max: 1 << 20,
-                    filter: None,
-                };
-                let mut records = Vec::new();
-                let (topic, queue_id) = (queue.topic.as_str(), queue.queue_id);
-                let Ok(outcome) = self.store.read_queue(topic, queue_id, &read, &mut records)
-                else {
-                    offset += 1;
-                    continue;
-                };
-                let mut rest = records.as_slice();
-                while let Ok(view) = RecordView::parse(rest) {
-                    self.judge(view.bytes, Some((topic, queue_id, view.queue_offset)));
-                    rest = &rest[view.bytes.len()..];
-                }
-                if !rest.is_empty() {
-                    self.wrong(format!("{topic}/{queue_id} {offset}: bytes of no record"));
-                }
-                offset = outcome.next_offset.max(offset + 1);
-            }
-        }
-    }
 }

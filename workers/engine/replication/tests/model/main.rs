@@ -78,7 +78,11 @@ fn with_all_rules_nothing_acknowledged_is_lost_and_no_offset_used_twice() {
 fn assert_found(rules: Rules, invariant: &str) {
     let searched = search(rules);
     let (steps, wrong) = searched.found.expect("a fault is found");
-    println!("{wrong}, after {} states:\n  {}", searched.state_count, steps.join("\n  "));
+    println!(
+        "{wrong}, after {} states:\n  {}",
+        searched.state_count,
+        steps.join("\n  ")
+    );
     assert!(wrong.starts_with(invariant));
 }
 

@@ -54,10 +54,19 @@ pub(crate) fn successors(state: &State, rules: Rules) -> Vec<Step> {
         add("cut the power, long unsynced, of", crash(state, broker, 2));
         add("start", start(state, broker));
         for other in (0..BROKER_COUNT).filter(|other| *other != broker) {
-            add(&format!("{other} begins to follow"), follow(state, broker, other, rules));
+            add(
+                &format!("{other} begins to follow"),
+                follow(state, broker, other, rules),
+            );
             add(&format!("{other} copies from"), copy(state, broker, other));
-            add(&format!("{other} loses its connection to"), disconnect(state, broker, other));
-            add(&format!("ask to change {other} in the set of"), ask(state, broker, other));
+            add(
+                &format!("{other} loses its connection to"),
+                disconnect(state, broker, other),
+            );
+            add(
+                &format!("ask to change {other} in the set of"),
+                ask(state, broker, other),
+            );
         }
     }
     steps
@@ -112,7 +121,11 @@ fn learn(state: &State, at: usize, rules: Rules) -> Option<State> {
     }
     changed(state, |next| {
         let broker = &mut next.brokers[at];
-        broker.retire(if is_master { Role::Master } else { Role::Replica });
+        broker.retire(if is_master {
+            Role::Master
+        } else {
+            Role::Replica
+        });
         broker.epoch = state.epoch;
         if is_master {
             broker.term_start = broker.end();
@@ -153,9 +166,8 @@ fn follow(state: &State, master_at: usize, at: usize, rules: Rules) -> Option<St
     }
     changed(state, |next| {
         let pairs = replica.log.iter().zip(&master.log);
-        let common = pairs.take_while(|(own, other)| {
-            (own.epoch, own.message) == (other.epoch, other.message)
-        });
+        let common = pairs
+            .take_while(|(own, other)| (own.epoch, own.message) == (other.epoch, other.message));
         let common = common.count();
         let replica = &mut next.brokers[at];
         replica.log.truncate(common);
@@ -211,7 +223,8 @@ fn ask(state: &State, at: usize, other: usize) -> Option<State> {
         return None;
     }
     let is_member = master.set & bit(other) != 0;
-    let may_join = master.held[other].is_some_and(|held| held >= master.confirmed.max(master.term_start));
+    let may_join =
+        master.held[other].is_some_and(|held| held >= master.confirmed.max(master.term_start));
     if !is_member && !may_join {
         return None;
     }
@@ -261,7 +274,9 @@ fn poll(state: &State, at: usize) -> Option<State> {
     let master = &state.brokers[at];
     let is_current = master.role == Role::Master && master.epoch == state.epoch;
     (is_current && master.set_epoch < state.set_epoch).then_some(())?;
-    changed(state, |next| install(&mut next.brokers[at], state.set, state.set_epoch))
+    changed(state, |next| {
+        install(&mut next.brokers[at], state.set, state.set_epoch)
+    })
 }
 
 fn install(master: &mut Broker, set: Brokers, set_epoch: u8) {
@@ -288,7 +303,9 @@ fn crash(state: &State, at: usize, lost: usize) -> Option<State> {
         broker.next_offset = broker.end();
         for other in &mut next.brokers {
             other.held[at] = None;
-            other.is_following &= !(other.role == Role::Replica && other.epoch == state.brokers[at].epoch && state.brokers[at].role == Role::Master);
+            other.is_following &= !(other.role == Role::Replica
+                && other.epoch == state.brokers[at].epoch
+                && state.brokers[at].role == Role::Master);
         }
     })
 }

@@ -124,7 +124,10 @@ impl Broker {
 
     /// Whether all messages of a bit set are in the log.
     pub(crate) fn has_all(&self, messages: u8) -> bool {
-        let held = self.log.iter().fold(0, |held, entry| held | 1 << entry.message);
+        let held = self
+            .log
+            .iter()
+            .fold(0, |held, entry| held | 1 << entry.message);
         messages & !held == 0
     }
 }

@@ -42,6 +42,9 @@ final class StockStore {
         settings.setMaxHashSlotNum(arguments.number("slot-count", settings.getMaxHashSlotNum()));
         settings.setMaxIndexNum(arguments.number("index-count", settings.getMaxIndexNum()));
         settings.setFlushDiskType(FlushDiskType.valueOf(arguments.text("flush", "ASYNC_FLUSH")));
+        boolean hasCrc = Boolean.parseBoolean(arguments.text("crc", "false"));
+        settings.setEnabledAppendPropCRC(hasCrc);
+        settings.setForceVerifyPropCRC(hasCrc);
         // Its default of 10 segments is meant for segments of 1 GiB.
         settings.setCommitLogRecoverMaxNum(Integer.MAX_VALUE);
         // It refuses writes on a disk that is fuller than this; the default is 75.

@@ -1,0 +1,301 @@
+"""What each finding of `regent store verify` means to an operator, and what to do about it."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from regent_engine import Finding
+
+from backend.cli import store_files
+from backend.cli.errors import CommandError
+from backend.cli.output import print_line, print_table
+from backend.cli.store_files import StorePaths
+
+ROWS_SHOWN: Final = 50
+# The worst first.
+SEVERITIES: Final = {
+    "lost": "messages of the store at {store} cannot be read",
+    "blocked": "no broker can open the store at {store}",
+    "derived": "what the store at {store} derives from its log does not fit the log",
+    "weakened": "the store at {store} works, but a safeguard of it is gone",
+}
+# These kinds keep a rebuild from being made.
+OBSTACLES: Final = frozenset({"odd_segment", "damaged_journal", "interrupted_truncation"})
+# These a rebuild leaves as they are: no other file knows what they should hold.
+NOT_REBUILT: Final = frozenset({"damaged_epochs", "epochs_from_backup", "damaged_epoch_backup"})
+
+_NOTHING: Final = "nothing to do"
+_QUEUES: Final = "stop the broker, then: regent store rebuild {store} --only queues"
+_INDEX: Final = "stop the broker, then: regent store rebuild {store} --only index"
+_CHECKPOINT: Final = (
+    "a running broker writes it anew; so does, after a clean stop, regent store rebuild {store}"
+)
+_RESTORE: Final = (
+    "keep a copy of the directory, then restore it from a replica or a backup; a rebuild cannot"
+    " make up messages"
+)
+_EPOCHS: Final = (
+    "restore the file from a backup, or copy the whole store anew from the group's master; a"
+    " rebuild cannot make it"
+)
+
+
+class Words(NamedTuple):
+    """What a kind of finding means to an operator, and what to do about it."""
+
+    means: str
+    next_step: str
+
+
+WORDS: Final = {
+    "damaged_log": Words(
+        means=(
+            "the messages from here to where records go on are lost; a broker opens the store"
+            " for reading only"
+        ),
+        next_step=(
+            _RESTORE + "; without either, cutDamageAt={position} in broker.conf gives up what is"
+            " damaged first and all messages behind it"
+        ),
+    ),
+    "missing_segments": Words(
+        means="the messages of the missing files are lost, and no broker opens the store",
+        next_step=_RESTORE,
+    ),
+    "lost_tail": Words(
+        means=(
+            "messages were on the disk once and are gone; a broker opens the store for reading only"
+        ),
+        next_step=(
+            _RESTORE + "; without either, cutDamageAt={position} in broker.conf gives them up"
+        ),
+    ),
+    "lost_messages": Words(
+        means="consumers of this queue cannot get these messages",
+        next_step=_RESTORE,
+    ),
+    "odd_segment": Words(
+        means=(
+            "no store writes such a file, and no broker opens a store with one: it was cut"
+            " short, copied in part, or belongs to another store"
+        ),
+        next_step="put the right file in its place, or restore the store from a replica",
+    ),
+    "unfinished_segment": Words(
+        means=(
+            "it was being prepared when the broker died; it holds no message, and the next"
+            " start removes it"
+        ),
+        next_step=_NOTHING,
+    ),
+    "torn_record": Words(
+        means=(
+            "a message was being written when the broker died; it was never known to be on"
+            " the disk, and the next start cuts it"
+        ),
+        next_step=_NOTHING,
+    ),
+    "missing_entry": Words(
+        means="consumers of this queue never get the message",
+        next_step=_QUEUES,
+    ),
+    "wrong_entry": Words(
+        means=(
+            "consumers of this queue get an error, another message, or this one against their"
+            " filter"
+        ),
+        next_step=(
+            _QUEUES
+            + "; with --delay-levels here and there if broker.conf sets messageDelayLevel and"
+            " the queue is one of SCHEDULE_TOPIC_XXXX"
+        ),
+    ),
+    "stray_entries": Words(
+        means="the queue counts messages that the log does not hold",
+        next_step=_QUEUES,
+    ),
+    "absent_queue": Words(
+        means="no consumer gets these messages; that is right if the topic was deleted",
+        next_step="if the topic should be there, " + _QUEUES,
+    ),
+    "damaged_index": Words(
+        means=(
+            "searches by key miss messages of this file and of later ones; or broker.conf"
+            " sets maxHashSlotNum or maxIndexNum, and this command needs the same numbers"
+        ),
+        next_step=_INDEX + "; give --index-slots and --index-entries if broker.conf sets them",
+    ),
+    "broken_index_chain": Words(
+        means="searches by some keys miss older messages",
+        next_step=_INDEX,
+    ),
+    "wrong_index_entry": Words(
+        means="a search by key misses a message, or looks at a wrong one",
+        next_step=_INDEX,
+    ),
+    "missing_index_keys": Words(
+        means="searches by these keys miss messages",
+        next_step=_INDEX,
+    ),
+    "index_behind_log": Words(
+        means=(
+            "the index knows messages that the log lost; the next start of the broker removes"
+            " these files and indexes anew"
+        ),
+        next_step="see to the log first, if it is named here too; else " + _INDEX,
+    ),
+    "unflushed_index": Words(
+        means=(
+            "the broker died, so its newest index files may hold anything; the next start"
+            " makes them anew"
+        ),
+        next_step=_NOTHING,
+    ),
+    "unfinished_index": Words(
+        means=(
+            "searches by these keys find nothing yet; the broker indexes the rest once it"
+            " runs, unless messageIndexEnable=false"
+        ),
+        next_step=_NOTHING,
+    ),
+    "index_without_tags": Words(
+        means="searches by tag find nothing; RocketMQ before 5.5 does not index tags",
+        next_step="if searches by tag are wanted, " + _INDEX,
+    ),
+    "damaged_epochs": Words(
+        means=(
+            "nobody knows which master wrote which part of the log, and no broker opens the store"
+        ),
+        next_step=_EPOCHS,
+    ),
+    "epochs_from_backup": Words(
+        means=(
+            "a broker goes by the backup, which may lack the newest epoch; a replica may then"
+            " be asked to copy more than it has to, and the next epoch writes the file anew"
+        ),
+        next_step=(
+            "compare the epochs with those of the group's other replicas (regent store"
+            " stats), and copy the file from the backup if they agree"
+        ),
+    ),
+    "damaged_epoch_backup": Words(
+        means=(
+            "the epochs are known, but damage of their file would now close the store; the"
+            " next epoch writes the backup anew"
+        ),
+        next_step="while the broker is stopped, copy epochFileCheckpoint over the backup",
+    ),
+    "epochs_behind_log": Words(
+        means=(
+            "these epochs lost all their messages in a crash; the next epoch to begin removes them"
+        ),
+        next_step=_NOTHING,
+    ),
+    "log_before_epochs": Words(
+        means=(
+            "the oldest messages belong to no epoch, as when a store was used without a"
+            " controller first"
+        ),
+        next_step=_NOTHING,
+    ),
+    "absent_checkpoint": Words(
+        means=(
+            "nobody knows how much of the log was on the disk: a lost end would go unnoticed,"
+            " and a start after a crash reads the whole log"
+        ),
+        next_step=_CHECKPOINT,
+    ),
+    "wrong_checkpoint": Words(
+        means="after a crash the next start would trust queues and index more than it should",
+        next_step=_CHECKPOINT,
+    ),
+    "unclean_stop": Words(
+        means=(
+            "the broker was killed or crashed; its next start checks the end of the log and"
+            " all that is derived from it"
+        ),
+        next_step=_NOTHING,
+    ),
+    "interrupted_truncation": Words(
+        means=(
+            "the broker died while it cut its log to agree with its master; the next start"
+            " finishes that. What lies behind the cut was not judged here"
+        ),
+        next_step="start the broker; nothing else may open the store before, RocketMQ neither",
+    ),
+    "damaged_journal": Words(
+        means=(
+            "the broker died while it cut its log, and nobody knows where: no broker opens"
+            " the store"
+        ),
+        next_step="copy the whole store anew from the group's master",
+    ),
+    "leftover": Words(
+        means="no broker reads it; it only takes room",
+        next_step="remove it if nobody needs it, while the broker is stopped",
+    ),
+}
+
+
+def words_of(found: Finding, paths: StorePaths) -> Words:
+    """Say what a finding means for a store, and what to do."""
+    words = WORDS[found.kind]
+    next_step = words.next_step.replace("{store}", str(paths.root))
+    return words._replace(next_step=next_step.replace("{position}", str(found.position)))
+
+
+def finding_fields(found: Finding, paths: StorePaths) -> dict[str, Any]:
+    """List what is known of a finding, its consequence and the next step included."""
+    consequence, next_step = words_of(found, paths)
+    return {
+        **store_files.fields(found),
+        "file": str(found.file),
+        "consequence": consequence,
+        "next_step": next_step,
+    }
+
+
+def print_findings(findings: Sequence[Finding], paths: StorePaths, *, count: int) -> None:
+    """Print where things are wrong, then once for each kind what that means."""
+    print_table(
+        ("SEVERITY", "WHAT", "WHERE", "DETAIL"),
+        [
+            (found.severity, found.kind, _where(found, paths), found.text)
+            for found in findings[:ROWS_SHOWN]
+        ],
+    )
+    if count > ROWS_SHOWN:
+        print_line(f"… and {count - ROWS_SHOWN} more; -o json lists the first 1000")
+    told = set()
+    for found in findings:
+        if found.kind not in told:
+            told.add(found.kind)
+            words = words_of(found, paths)
+            print_line(f"\n{found.kind}\n  means: {words.means}\n  next:  {words.next_step}")
+
+
+def unwell(findings: Iterable[Finding], paths: StorePaths) -> CommandError | None:
+    """Sum up the worst of what was found; nothing if all of it are notes."""
+    findings = list(findings)
+    for severity, summary in SEVERITIES.items():
+        worst = next((found for found in findings if found.severity == severity), None)
+        if worst is not None:
+            return CommandError(
+                summary.format(store=paths.root), next_step=words_of(worst, paths).next_step
+            )
+    return None
+
+
+def _where(found: Finding, paths: StorePaths) -> str:
+    place = _short(found.file, paths)
+    if found.byte or (found.queue and found.file.is_file()):
+        place += f" byte {found.byte}"
+    if found.queue:
+        return f"queue {found.queue} offset {found.position}, {place}"
+    if found.file.parent == paths.commit_log:
+        return f"{place} (log position {found.position})"
+    return place
+
+
+def _short(file: Path, paths: StorePaths) -> str:
+    return str(file.relative_to(paths.root) if file.is_relative_to(paths.root) else file)

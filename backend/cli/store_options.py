@@ -1,0 +1,62 @@
+"""The options that several `regent store` commands share, and progress over a long read."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final, Literal, Protocol
+
+from cyclopts import Parameter, validators
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from backend.cli.output import progress_console
+
+# About twenty steps a second, so that Ctrl-C is heard at once.
+STEP_BYTES: Final = 32 << 20
+INDEX_SLOTS: Final = 5_000_000
+INDEX_ENTRIES: Final = 20_000_000
+
+_POSITIVE: Final = validators.Number(gte=1)
+
+Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
+CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
+DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
+IndexSlots = Annotated[int, Parameter(name="--index-slots", validator=_POSITIVE)]
+IndexEntries = Annotated[int, Parameter(name="--index-entries", validator=_POSITIVE)]
+
+
+class LogReader(Protocol):
+    """What reads a log piece by piece: a survey, or a rebuild."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes to read at most."""
+
+    @property
+    def done_bytes(self) -> int:
+        """Bytes read."""
+
+    def advance(self, size: int) -> bool:
+        """Read on over about `size` bytes; false once all is read."""
+
+
+def read_through(reader: LogReader, *, label: str) -> None:
+    """Read the whole log, showing rate and remaining time on a terminal."""
+    with Progress(
+        TextColumn(label),
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=progress_console(),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as progress:
+        task = progress.add_task("", total=reader.total_bytes)
+        while reader.advance(STEP_BYTES):
+            progress.update(task, completed=reader.done_bytes)

@@ -1,0 +1,224 @@
+"""`regent store rebuild`: make queues and key index anew, beside those in use."""
+
+import shutil
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from cyclopts import Parameter
+from regent_engine import Finding, Rebuild, Rebuilt, StoreError, Survey
+
+from backend.cli import store_files, store_findings
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.output import bytes_text, print_json, print_line, print_note
+from backend.cli.store_files import StorePaths
+from backend.cli.store_options import (
+    INDEX_ENTRIES,
+    INDEX_SLOTS,
+    CommitLog,
+    DelayLevels,
+    IndexEntries,
+    IndexSlots,
+    Output,
+    read_through,
+)
+
+Part = Literal["queues", "index"]
+
+PARTS: Final[tuple[Part, ...]] = ("queues", "index")
+
+
+def rebuild(
+    directory: Path,
+    /,
+    *,
+    only: Annotated[Part | None, Parameter(name="--only")] = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    keep_old: Annotated[bool, Parameter(negative="")] = False,
+    commit_log: CommitLog = None,
+    delay_levels: DelayLevels = None,
+    index_slots: IndexSlots = INDEX_SLOTS,
+    index_entries: IndexEntries = INDEX_ENTRIES,
+    output: Output = "table",
+) -> None:
+    """Make the consume queues and the key index of a store anew from its log.
+
+    The broker must be stopped. New files are made beside the old ones and exchanged with them at
+    the end, so that a rebuild that fails or is interrupted leaves the store as it was. After a
+    clean stop the checkpoint is written anew as well. Log and epochs cannot be rebuilt: nothing
+    else knows what they should hold. Queues of deleted topics come back while the log has
+    their messages.
+
+    Examples:
+        regent store rebuild /data/store --dry-run
+        regent store rebuild /data/store
+        regent store rebuild /data/store --only index
+        regent store rebuild /data/store --keep-old
+
+    Args:
+        directory: The store: storePathRootDir of the broker.
+        only: Make only this part.
+        dry_run: Say what would be done, and do nothing.
+        keep_old: Leave the old files beside the new ones.
+        commit_log: Where its log is, when storePathCommitLog moves it.
+        delay_levels: The broker's messageDelayLevel, when it is not stock's: queues of delayed
+            messages hold their delivery times.
+        index_slots: The broker's maxHashSlotNum.
+        index_entries: The broker's maxIndexNum.
+        output: How to print.
+    """
+    paths = store_files.locate(directory, commit_log)
+    store_files.refuse_if_in_use(paths)
+    levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
+    parts = PARTS if only is None else (only,)
+    if "index" in parts:
+        _check_shape(paths, index_slots, index_entries)
+    findings = _look(paths, index_slots, index_entries)
+    if dry_run:
+        _print_plan(paths, parts, findings, output)
+        return
+    _refuse(paths, findings)
+    _note_what_stays(paths, findings)
+    old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
+    try:
+        work = Rebuild(
+            str(paths.root),
+            commit_log_path=str(paths.commit_log),
+            queues="queues" in parts,
+            index="index" in parts,
+            delay_levels_ms=levels,
+            queue_file_size_bytes=store_files.queue_file_size(paths),
+            index_slot_count=index_slots,
+            index_entry_count=index_entries,
+            utc_offset_s=time.localtime().tm_gmtoff,
+        )
+        rebuilt = _carry_out(work, old_suffix)
+    except StoreError as error:
+        raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
+    _print_result(paths, parts, rebuilt, old_suffix, output)
+
+
+def _check_shape(paths: StorePaths, slots: int, entries: int) -> None:
+    """Refuse to make an index of a shape that the broker would throw away."""
+    size = store_files.index_file_size(slots, entries)
+    found = {path.stat().st_size for path in store_files.index_files(paths)}
+    if found and size not in found:
+        raise CommandError(
+            f"the index files in {paths.index} have another shape than the new ones would have",
+            why=f"their sizes in bytes are {sorted(found)}, of these numbers it would be {size}",
+            next_step="give --index-slots and --index-entries as broker.conf has maxHashSlotNum and"
+            " maxIndexNum; if it sets neither, move those files away first",
+            exit_code=ExitCode.USAGE,
+        )
+
+
+def _look(paths: StorePaths, index_slots: int, index_entries: int) -> list[Finding]:
+    """Find what is wrong with a store as far as that needs no look into its log."""
+    try:
+        survey = Survey(
+            str(paths.root),
+            commit_log_path=str(paths.commit_log),
+            index_slot_count=index_slots,
+            index_entry_count=index_entries,
+        )
+    except StoreError as error:
+        raise store_files.unreadable(paths, str(error)) from error
+    return survey.findings()
+
+
+def _refuse(paths: StorePaths, findings: Iterable[Finding]) -> None:
+    for found in findings:
+        if found.kind in store_findings.OBSTACLES:
+            raise CommandError(
+                f"the store at {paths.root} cannot be rebuilt as it is",
+                why=f"{found.kind}: {found.file}: {found.text}",
+                next_step=store_findings.words_of(found, paths).next_step,
+            )
+
+
+def _note_what_stays(paths: StorePaths, findings: Iterable[Finding]) -> None:
+    for found in findings:
+        if found.kind in store_findings.NOT_REBUILT:
+            next_step = store_findings.words_of(found, paths).next_step
+            print_note(f"not mended by this: {found.file}: {found.text}\n  next: {next_step}")
+
+
+def _carry_out(work: Rebuild, old_suffix: str | None) -> Rebuilt:
+    try:
+        read_through(work, label="rebuilding")
+        return work.finish(old_suffix=old_suffix)
+    except KeyboardInterrupt:
+        print_note("interrupted: the store is as it was")
+        raise
+    finally:
+        work.abandon()
+
+
+def _print_plan(
+    paths: StorePaths, parts: Iterable[Part], findings: list[Finding], output: Output
+) -> None:
+    obstacles = [found for found in findings if found.kind in store_findings.OBSTACLES]
+    log_bytes = store_files.allocated_bytes(paths.commit_log)
+    old_bytes = {part: store_files.allocated_bytes(_place(paths, part)) for part in parts}
+    free_bytes = shutil.disk_usage(paths.root).free
+    if output == "json":
+        print_json(
+            {
+                "store": str(paths.root),
+                "parts": list(parts),
+                "log_bytes": log_bytes,
+                "replaced_bytes": old_bytes,
+                "free_bytes": free_bytes,
+                "obstacles": [store_findings.finding_fields(found, paths) for found in obstacles],
+            }
+        )
+    else:
+        print_line(f"would read {bytes_text(log_bytes)} of log in {paths.commit_log}")
+        for part, size in old_bytes.items():
+            print_line(f"would replace {bytes_text(size)} in {_place(paths, part)}")
+        print_line(f"needs about as much room beside that; {bytes_text(free_bytes)} are free")
+        print_line("nothing was changed")
+    _note_what_stays(paths, findings)
+    _refuse(paths, obstacles)
+
+
+def _print_result(
+    paths: StorePaths,
+    parts: Iterable[Part],
+    rebuilt: Rebuilt,
+    old_suffix: str | None,
+    output: Output,
+) -> None:
+    places = [_place(paths, part) for part in parts]
+    kept = [place.with_suffix(f".{old_suffix}") for place in places] if old_suffix else []
+    message_count = sum(high - low for *_, low, high in rebuilt.queues)
+    if output == "json":
+        print_json(
+            {
+                "store": str(paths.root),
+                "parts": list(parts),
+                "queue_count": len(rebuilt.queues),
+                "message_count": message_count,
+                "index_file_count": rebuilt.index_file_count,
+                "key_count": rebuilt.key_count,
+                "is_checkpoint_written": rebuilt.has_checkpoint,
+                "kept": [str(path) for path in kept],
+            }
+        )
+        return
+    if "queues" in parts:
+        print_line(f"{len(rebuilt.queues)} queues with {message_count} messages")
+    if "index" in parts:
+        print_line(f"{rebuilt.index_file_count} index files with {rebuilt.key_count} keys")
+    if rebuilt.has_checkpoint:
+        print_line("the checkpoint, as of now")
+    else:
+        print_note("the checkpoint is left to the next start, which recovers from a crash")
+    for path in kept:
+        print_note(f"the old files are in {path}")
+
+
+def _place(paths: StorePaths, part: Part) -> Path:
+    return paths.queues if part == "queues" else paths.index

@@ -1,0 +1,111 @@
+"""Pulls of what is not in memory, and of what is not confirmed yet."""
+
+import asyncio
+import threading
+from typing import Any
+
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import bodies
+from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
+
+WAIT_S = 10
+
+
+class SlowDisk:
+    """A store whose messages are all on a disk that answers when it is told to."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def read_resident(self, *_wanted: Any) -> None:
+        return None
+
+    def read(self, *wanted: Any) -> Any:
+        self.is_asked.set()
+        assert self.may_answer.wait(WAIT_S)
+        return self._store.read(*wanted)
+
+
+async def test_a_pull_that_waits_for_the_disk_delays_no_other_request(client, broker):
+    await client.send("T", b"cold")
+    disk = broker.broker.store = SlowDisk(broker.store)
+
+    pull = client.start_pull("T")
+    assert await asyncio.to_thread(disk.is_asked.wait, WAIT_S)
+    answer = await client.call(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})
+    assert (answer.ext["offset"], pull.done()) == ("1", False)
+
+    disk.may_answer.set()
+    assert bodies(await pull) == [b"cold"]
+
+
+async def test_a_pull_that_fails_on_the_disk_is_answered(client, broker):
+    await client.send("T", b"cold")
+    disk = broker.broker.store = SlowDisk(broker.store)
+    disk.read = broken_read
+
+    pulled = await client.pull("T")
+
+    assert (pulled.code, "the disk" in pulled.remark) == (14, True)
+
+
+async def test_a_held_pull_that_would_wait_for_the_disk_is_sent_to_ask_again(client, broker):
+    await client.send("T", b"first")
+    pull = client.start_pull("T", queueOffset=1, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(broker, 1)
+    store, broker.broker.store = broker.broker.store, SlowDisk(broker.store)
+
+    await client.send("T", b"second")
+
+    pulled = await pull
+    assert (pulled.code, pulled.ext["nextBeginOffset"]) == (20, "1")
+    broker.broker.store = store
+    assert bodies(await client.pull("T", queueOffset=1)) == [b"second"]
+
+
+async def test_a_held_pull_is_woken_when_its_message_is_confirmed_and_not_before(client, broker):
+    agent = broker.broker
+    await client.send("T", b"first")
+    agent.confirm(agent.store.max_position)
+    pull = client.start_pull("T", queueOffset=1, sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(broker, 1)
+
+    await client.send("T", b"second")
+    await client.call(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})
+    assert len(agent.polling) == 1
+
+    agent.confirm(agent.store.max_position)
+    assert bodies(await pull) == [b"second"]
+
+
+async def test_a_pull_held_after_the_send_is_woken_by_its_confirmation(client, broker):
+    agent = broker.broker
+    agent.confirm(0)
+    await client.send("T", b"only")
+    pull = client.start_pull("T", sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(broker, 1)
+
+    agent.confirm(None)
+
+    assert bodies(await pull) == [b"only"]
+
+
+async def test_a_delayed_message_is_delivered_once_it_is_confirmed(client, broker):
+    agent = broker.broker
+    agent.confirm(0)
+    await client.send("T", b"late", properties={"DELAY": "1"})
+    await asyncio.sleep(0)
+    pull = client.start_pull("T", sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(broker, 1)
+
+    agent.confirm(None)
+
+    assert bodies(await pull) == [b"late"]
+
+
+def broken_read(*_wanted: Any) -> Any:
+    raise OSError("the disk is gone")

@@ -1,0 +1,57 @@
+"""Small stores, and what the command line says about them."""
+
+from regent_engine import Store, encode_properties
+
+from backend.cli.app import run
+
+SEGMENT_SIZE = 65_536
+INDEX = {"index_slot_count": 50, "index_entry_count": 150}
+INDEX_OPTIONS = ("--index-slots", 50, "--index-entries", 150)
+NOW_MS = 1_758_000_000_000
+
+
+def open_store(path, **settings):
+    sizes = {"segment_size_bytes": SEGMENT_SIZE, "queue_file_size_bytes": 2_000}
+    return Store(str(path), **sizes, **INDEX, **settings)
+
+
+def fill(path):
+    """Make a closed store with 200 indexed messages in 4 queues and 2 epochs, over segments."""
+    store = open_store(path)
+    for turn in range(200):
+        if turn % 100 == 0:
+            store.begin_epoch(turn + 1)
+        properties = encode_properties({"KEYS": f"key-{turn}", "TAGS": "blue"})
+        store.append("orders", turn % 4, b"body of %d" % turn + b"." * 900, properties)
+    while store.index_tick(NOW_MS, 0):
+        pass
+    store.close()
+    return path
+
+
+def ask(capsys, *arguments):
+    """Run `regent store …`; return its exit code and what it printed."""
+    shape = () if "--index-slots" in arguments else INDEX_OPTIONS
+    code = run(["store", *map(str, (*arguments, *shape))])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def files_of(directory):
+    return {
+        path.relative_to(directory): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+def flip(directory, needle):
+    """Change one bit of a message's body."""
+    for path in sorted((directory / "commitlog").iterdir()):
+        content = bytearray(path.read_bytes())
+        at = content.find(needle)
+        if at >= 0:
+            content[at] ^= 1
+            path.write_bytes(content)
+            return
+    raise AssertionError("no such record")

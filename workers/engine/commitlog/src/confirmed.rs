@@ -1,0 +1,140 @@
+//! The confirmed position: where reading ends when not every replica has all of the log (D7).
+//!
+//! Stock holds back the dispatch of records behind it (storage-and-ha.md 9.5). Here an append writes
+//! its queue entry at once, and readers do not see the entries of such records: a queue ends for
+//! them where its first one stands.
+
+use ahash::AHashMap;
+
+use crate::message::QueueRange;
+use crate::queue::{SharedQueue, is_filler};
+use crate::record::{Found, locate};
+use crate::store::Store;
+
+/// How much of the log is stepped through to tell which queues became readable. Beyond that, naming
+/// all of them costs less.
+const STEPPED_BYTES_MAX: u64 = 16 << 20;
+
+impl Store {
+    /// Position up to which readers see the log: its end, unless
+    /// [`Store::set_confirmed_position`] set a limit before that.
+    #[must_use]
+    pub fn confirmed_position(&self) -> u64 {
+        self.log.read_limit().min(self.log.max_position())
+    }
+
+    /// Shows readers the records that end at or before `position`, all of them with `None`, and
+    /// returns the queues that became longer for readers since the last call, perhaps with others.
+    ///
+    /// The first limit may be anywhere; from then on it only rises, and a lower one changes
+    /// nothing, until `None` lifts it. [`Store::truncate_to`] alone lowers it. It may lie behind the
+    /// end of the log: what is appended up to there is seen at once. It is not kept on the disk.
+    pub fn set_confirmed_position(&self, position: Option<u64>) -> Vec<QueueRange> {
+        let mut shown = self.log.shown_position();
+        if !self.log.raise_read_limit(position) {
+            // All was shown by the appends themselves.
+            *shown = 0;
+            return Vec::new();
+        }
+        let end = self.confirmed_position();
+        *shown = (*shown).max(self.log.min_position());
+        let distance = end.saturating_sub(*shown);
+        if distance <= STEPPED_BYTES_MAX
+            && let Some((queues, next)) = self.queues_between(*shown, end)
+        {
+            *shown = next;
+            return queues;
+        }
+        let queues = self.queues();
+        let last_end = |range: &QueueRange| {
+            let queue = self.queues.find(&range.topic, range.queue_id)?;
+            let last = queue.entry(range.max_offset.checked_sub(1)?)?;
+            (!is_filler(&last)).then(|| last.end())
+        };
+        *shown = queues.iter().filter_map(last_end).max().unwrap_or(*shown);
+        queues
+    }
+
+    /// First offset of a queue that readers do not see.
+    pub(crate) fn readable_end(&self, queue: &SharedQueue) -> u64 {
+        match self.log.read_limit() {
+            u64::MAX => queue.max_offset(),
+            limit => queue.end_within(limit),
+        }
+    }
+
+    /// Queues of the records from one position, where a record begins, up to another, and where the
+    /// first record begins that ends behind that; `None` when the log cannot be stepped through.
+    fn queues_between(&self, from: u64, to: u64) -> Option<(Vec<QueueRange>, u64)> {
+        let mut seen: AHashMap<Vec<u8>, Vec<i32>> = AHashMap::new();
+        let mut position = from;
+        while position < to {
+            let segment = self.log.segment_at(position)?;
+            let rest = segment.bytes_from(position)?;
+            match locate(rest, position).ok()? {
+                Found::Blank => position = self.log.next_segment_start(position),
+                Found::Record(record) => {
+                    let end = position + record.bytes.len() as u64;
+                    if end > to {
+                        break;
+                    }
+                    position = end;
+                    match seen.get_mut(record.topic) {
+                        Some(ids) if ids.contains(&record.queue_id) => {}
+                        Some(ids) => ids.push(record.queue_id),
+                        None => drop(seen.insert(record.topic.to_vec(), vec![record.queue_id])),
+                    }
+                }
+            }
+        }
+        let mut queues = Vec::new();
+        for (topic, ids) in seen {
+            let Ok(topic) = String::from_utf8(topic) else {
+                continue;
+            };
+            queues.extend(ids.into_iter().filter_map(|id| self.range_of(&topic, id)));
+        }
+        Some((queues, position))
+    }
+
+    fn range_of(&self, topic: &str, queue_id: i32) -> Option<QueueRange> {
+        let (min_offset, max_offset) = self.queue_offsets(topic, queue_id)?;
+        Some(QueueRange {
+            topic: topic.to_owned(),
+            queue_id,
+            min_offset,
+            max_offset,
+        })
+    }
+}
+
+impl SharedQueue {
+    /// Offset of the first entry whose record ends behind `limit`.
+    ///
+    /// That is near the end as a rule, so it is looked for from there, in growing steps.
+    fn end_within(&self, limit: u64) -> u64 {
+        let is_beyond = |offset| {
+            let entry = self.entry(offset);
+            entry.is_some_and(|entry| !is_filler(&entry) && entry.end() > limit)
+        };
+        let min = self.min_offset();
+        let (mut low, mut high, mut step) = (min, self.max_offset(), 1);
+        while low < high {
+            let probe = high.saturating_sub(step).max(min);
+            if !is_beyond(probe) {
+                low = probe + 1;
+                break;
+            }
+            (high, step) = (probe, step * 2);
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_beyond(middle) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+}

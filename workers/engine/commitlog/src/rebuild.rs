@@ -1,0 +1,263 @@
+//! Making queues and key index anew from the log of a store that is not open (FORMAT.md 10).
+//!
+//! What is made lies beside what is in use until it is whole and on the disk; then the two are
+//! exchanged, each in one step. So a store is complete at every moment.
+
+use std::path::{Path, PathBuf};
+
+use crate::checkpoint::{Checkpoint, CheckpointFile};
+use crate::config::StoreConfig;
+use crate::directory::StoreDirectory;
+use crate::error::StoreError;
+use crate::files::{create_dir, exchange, remove_dir, rename, sync_dir, sync_file_system};
+use crate::index::NewIndex;
+use crate::inspect::{LogWalk, Step};
+use crate::message::QueueRange;
+use crate::queue_rebuild::QueueRebuild;
+use crate::record::RecordView;
+use crate::truncation::Truncation;
+
+/// What is to be made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RebuildParts {
+    /// The consume queues.
+    pub queues: bool,
+    /// The key index.
+    pub index: bool,
+}
+
+/// What was made anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// The queues, by topic and id; none if they were left alone.
+    pub queues: Vec<QueueRange>,
+    /// Files of the new index.
+    pub index_file_count: usize,
+    /// Keys in it.
+    pub key_count: u64,
+    /// Whether the checkpoint was written, as it is after a clean stop.
+    pub has_checkpoint: bool,
+}
+
+/// A rebuild that is under way; dropping it leaves the store as it was.
+#[derive(Debug)]
+pub struct Rebuild {
+    /// Before the directory: what is left of it is removed under the lock.
+    places: Places,
+    directory: StoreDirectory,
+    parts: RebuildParts,
+    walk: LogWalk,
+    queues: QueueRebuild,
+    index: NewIndex,
+    flushed_position: u64,
+    newest_timestamp_ms: i64,
+    /// End of the log, once the walk is there.
+    end_position: Option<u64>,
+}
+
+impl Rebuild {
+    /// Locks the store and begins. The times name index files, as for [`crate::Store::index_tick`].
+    ///
+    /// # Errors
+    /// The store is in use, is to be truncated first, or the system refuses.
+    pub fn begin(
+        config: StoreConfig,
+        parts: RebuildParts,
+        now_ms: i64,
+        utc_offset_s: i32,
+    ) -> Result<Self, StoreError> {
+        let config = config.validated()?;
+        let directory = StoreDirectory::open(&config)?;
+        if Truncation::load(&directory)?.is_some() {
+            return Err(StoreError::UnexpectedFile {
+                path: directory.truncation(),
+                reason: "a truncation of the log is under way; start the broker once, which \
+                         finishes it"
+                    .into(),
+            });
+        }
+        let places = Places::prepare(&directory, parts)?;
+        let mut queues = QueueRebuild::empty(&config, places.new_queues.clone());
+        queues.begin_pass(true)?;
+        Ok(Self {
+            walk: LogWalk::new(directory.commit_log())?,
+            queues,
+            index: NewIndex::new(&config, places.new_index.clone(), now_ms, utc_offset_s),
+            flushed_position: Checkpoint::load(&directory.checkpoint())?.known_flushed_position(),
+            newest_timestamp_ms: 0,
+            end_position: None,
+            directory,
+            places,
+            parts,
+        })
+    }
+
+    /// Bytes of the log to read.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.walk.total_bytes()
+    }
+
+    /// Bytes read.
+    #[must_use]
+    pub fn done_bytes(&self) -> u64 {
+        self.walk.done_bytes()
+    }
+
+    /// Reads on over about so many bytes of the log; `false` once all of it is read.
+    ///
+    /// # Errors
+    /// The log is damaged, or the system refuses, for want of room for example.
+    pub fn advance(&mut self, bytes: u64) -> Result<bool, StoreError> {
+        let until = self.walk.done_bytes().saturating_add(bytes);
+        while self.end_position.is_none() && self.walk.done_bytes() < until {
+            match self.walk.step()? {
+                Some(Step::Record(record)) => {
+                    let newest_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
+                    self.newest_timestamp_ms = newest_ms;
+                    add(self.parts, &mut self.queues, &mut self.index, &record)?;
+                }
+                Some(Step::Damaged {
+                    position, damage, ..
+                }) => return Err(incomplete(position, &damage.to_string())),
+                Some(Step::Missing { position, .. }) => {
+                    return Err(incomplete(position, "a segment is missing"));
+                }
+                Some(Step::End { position, .. }) => {
+                    if position < self.flushed_position {
+                        let flushed = self.flushed_position;
+                        let reason = format!("the log ends here, but was flushed up to {flushed}");
+                        return Err(incomplete(position, &reason));
+                    }
+                    self.end_position = Some(position);
+                }
+                None => self.end_position = Some(self.flushed_position),
+            }
+        }
+        Ok(self.end_position.is_none())
+    }
+
+    /// Puts what was made into its place, once [`Rebuild::advance`] has read all of the log.
+    /// What it replaces is kept as `<name>.<suffix>` or, without a suffix, removed.
+    ///
+    /// # Errors
+    /// The system refuses; each part is then the old one or the new one, and whole.
+    pub fn finish(mut self, old_suffix: Option<&str>) -> Result<Rebuilt, StoreError> {
+        while self.advance(u64::MAX)? {}
+        let end_position = self.end_position.unwrap_or_default();
+        let mut rebuilt = Rebuilt::default();
+        let mut index_timestamp_ms = None;
+        if self.parts.index {
+            let (file_count, key_count, timestamp_ms) = self.index.finish()?;
+            (rebuilt.index_file_count, rebuilt.key_count) = (file_count, key_count);
+            index_timestamp_ms = Some(timestamp_ms);
+        }
+        let table = self.queues.finish(self.walk.min_position(), false);
+        rebuilt.queues = table.shared().ranges();
+        // Also the log: the checkpoint is going to speak of it.
+        sync_file_system(self.directory.commit_log())?;
+        sync_file_system(&self.places.root)?;
+        self.places.exchange(self.parts)?;
+        if !self.directory.has_abort_mark() {
+            // All of the log and the new parts are on the disk now.
+            let path = self.directory.checkpoint();
+            let found = Checkpoint::load(&path)?;
+            let newest_ms = self.newest_timestamp_ms;
+            let queue_timestamp_ms = self.parts.queues.then_some(newest_ms);
+            CheckpointFile::open(path)?.write(Checkpoint {
+                log_timestamp_ms: newest_ms,
+                queue_timestamp_ms: queue_timestamp_ms
+                    .unwrap_or(found.queue_timestamp_ms.clamp(0, newest_ms)),
+                index_timestamp_ms: index_timestamp_ms
+                    .unwrap_or(found.index_timestamp_ms.clamp(0, newest_ms)),
+                flushed_position: end_position,
+                confirmed_position: end_position,
+            })?;
+            sync_dir(&self.places.root)?;
+            rebuilt.has_checkpoint = true;
+        }
+        if let Some(suffix) = old_suffix {
+            self.places.keep_old(self.parts, suffix)?;
+        }
+        Ok(rebuilt)
+    }
+}
+
+fn add(
+    parts: RebuildParts,
+    queues: &mut QueueRebuild,
+    index: &mut NewIndex,
+    record: &RecordView<'_>,
+) -> Result<(), StoreError> {
+    if parts.queues {
+        queues.on_record(record)?;
+    }
+    if parts.index {
+        index.add(record)?;
+    }
+    Ok(())
+}
+
+fn incomplete(position: u64, reason: &str) -> StoreError {
+    StoreError::Corrupt {
+        position,
+        reason: format!("{reason}; queues and index are made of intact logs only"),
+    }
+}
+
+/// Where the parts are and are made; the new places are emptied at the beginning and the end.
+#[derive(Debug)]
+struct Places {
+    root: PathBuf,
+    queues: PathBuf,
+    new_queues: PathBuf,
+    index: PathBuf,
+    new_index: PathBuf,
+}
+
+impl Places {
+    fn prepare(directory: &StoreDirectory, parts: RebuildParts) -> Result<Self, StoreError> {
+        let (queues, index) = (directory.consume_queues(), directory.index());
+        let places = Self {
+            root: queues.parent().unwrap_or(Path::new("/")).to_path_buf(),
+            new_queues: queues.with_extension("new"),
+            new_index: index.with_extension("new"),
+            queues,
+            index,
+        };
+        for (place, new) in places.of(parts) {
+            remove_dir(new)?;
+            create_dir(new)?;
+            create_dir(place)?;
+        }
+        Ok(places)
+    }
+
+    fn of(&self, parts: RebuildParts) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
+        let queues = parts.queues.then_some((&self.queues, &self.new_queues));
+        let index = parts.index.then_some((&self.index, &self.new_index));
+        queues.into_iter().chain(index)
+    }
+
+    fn exchange(&self, parts: RebuildParts) -> Result<(), StoreError> {
+        for (place, new) in self.of(parts) {
+            exchange(new, place)?;
+        }
+        sync_dir(&self.root)
+    }
+
+    fn keep_old(&self, parts: RebuildParts, suffix: &str) -> Result<(), StoreError> {
+        for (place, old) in self.of(parts) {
+            rename(old, &place.with_extension(suffix))?;
+        }
+        sync_dir(&self.root)
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        // What cannot be removed is never read, and the next rebuild tries again.
+        let _ = remove_dir(&self.new_queues);
+        let _ = remove_dir(&self.new_index);
+    }
+}

@@ -1,0 +1,128 @@
+//! Whether bytes are a valid record, and whether a record is the one that is asked for
+//! (storage-and-ha.md 2.8).
+
+use super::crc_property::{self, Verdict};
+use super::{
+    BODY_LENGTH_AT, BORN_HOST_AT, BORN_HOST_IPV6, BORN_TIMESTAMP_AT, IPV6_EXTRA, MAGIC_AT,
+    MAGIC_BLANK, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT, QUEUE_ID_AT, QUEUE_OFFSET_AT,
+    RecordDamage, RecordView, STORE_HOST_IPV6, SYS_FLAG_AT,
+};
+use crate::config::CrcProperty;
+use crate::cursor::Reader;
+
+/// What lies at a position of a segment.
+#[derive(Debug)]
+pub(crate) enum Found<'a> {
+    Record(RecordView<'a>),
+    Blank,
+}
+
+/// Validates what lies at `position`; `rest` are the bytes from there to the segment's end.
+pub(crate) fn check(
+    rest: &[u8],
+    position: u64,
+    rule: CrcProperty,
+) -> Result<Found<'_>, RecordDamage> {
+    match locate(rest, position)? {
+        Found::Record(record) => intact(record, rule).map(Found::Record),
+        Found::Blank => Ok(Found::Blank),
+    }
+}
+
+/// [`check`] without a checksum.
+pub(crate) fn locate(rest: &[u8], position: u64) -> Result<Found<'_>, RecordDamage> {
+    let mut input = Reader::new(rest);
+    let size = input.u32().ok_or(RecordDamage::Short)? as usize;
+    if input.u32() == Some(MAGIC_BLANK) {
+        let fills_segment = size == rest.len();
+        return if fills_segment {
+            Ok(Found::Blank)
+        } else {
+            Err(RecordDamage::Length)
+        };
+    }
+    locate_record(rest, position).map(Found::Record)
+}
+
+/// Validates the record at `position`, which starts `bytes`.
+pub(crate) fn check_record(
+    bytes: &[u8],
+    position: u64,
+    rule: CrcProperty,
+) -> Result<RecordView<'_>, RecordDamage> {
+    locate_record(bytes, position).and_then(|record| intact(record, rule))
+}
+
+fn locate_record(bytes: &[u8], position: u64) -> Result<RecordView<'_>, RecordDamage> {
+    let view = RecordView::parse(bytes)?;
+    if view.log_position == position {
+        Ok(view)
+    } else {
+        Err(RecordDamage::Position)
+    }
+}
+
+fn intact(view: RecordView<'_>, rule: CrcProperty) -> Result<RecordView<'_>, RecordDamage> {
+    let verdict = match rule {
+        CrcProperty::Off => Verdict::Absent,
+        CrcProperty::Verified | CrcProperty::Required => crc_property::verify(&view),
+    };
+    match verdict {
+        Verdict::Right => Ok(view),
+        Verdict::Wrong => Err(RecordDamage::RecordCrc),
+        Verdict::Absent if rule == CrcProperty::Required => Err(RecordDamage::NoRecordCrc),
+        Verdict::Absent if view.is_intact() => Ok(view),
+        Verdict::Absent => Err(RecordDamage::BodyCrc),
+    }
+}
+
+/// Store time of the record at the start of `bytes`, if it lies where it says it does.
+pub(crate) fn store_timestamp(bytes: &[u8], position: u64) -> Option<i64> {
+    has_header(bytes, position).then_some(())?;
+    let mut input = Reader::new(bytes.get(SYS_FLAG_AT..)?);
+    let is_ipv6 = input.i32()? & BORN_HOST_IPV6 != 0;
+    let at = BORN_HOST_AT + if is_ipv6 { 8 + IPV6_EXTRA } else { 8 };
+    Reader::new(bytes.get(at..)?).i64()
+}
+
+/// Whether the header's size, magic and position fit: the check of every read.
+pub(crate) fn has_header(record: &[u8], position: u64) -> bool {
+    let Some(head) = record.first_chunk::<BORN_TIMESTAMP_AT>() else {
+        return false;
+    };
+    let mut input = Reader::new(head);
+    let size = input.u32();
+    let magic = input.u32();
+    let stored = Reader::new(&head[PHYSICAL_OFFSET_AT..]).u64();
+    size.is_some_and(|size| size as usize == record.len())
+        && matches!(magic, Some(MAGIC_V1 | MAGIC_V2))
+        && stored == Some(position)
+}
+
+/// Whether a record is that of a place in a queue. What it costs is a look at the two ends of the
+/// body: header and topic.
+pub(crate) fn has_place(record: &[u8], topic: &[u8], queue_id: i32, offset: u64) -> bool {
+    let Some(head) = record.first_chunk::<BODY_LENGTH_AT>() else {
+        return false;
+    };
+    Reader::new(&head[QUEUE_ID_AT..]).i32() == Some(queue_id)
+        && Reader::new(&head[QUEUE_OFFSET_AT..]).u64() == Some(offset)
+        && topic_of(record) == Some(topic)
+}
+
+/// The topic of a record, found by the length of its body alone.
+fn topic_of(record: &[u8]) -> Option<&[u8]> {
+    let mut input = Reader::new(record.get(MAGIC_AT..)?);
+    let magic = input.u32()?;
+    let sys_flag = Reader::new(record.get(SYS_FLAG_AT..)?).i32()?;
+    let hosts = [BORN_HOST_IPV6, STORE_HOST_IPV6].map(|flag| usize::from(sys_flag & flag != 0));
+    let at = BODY_LENGTH_AT + IPV6_EXTRA * (hosts[0] + hosts[1]);
+    let mut input = Reader::new(record.get(at..)?);
+    let body_size = usize::try_from(input.i32()?).ok()?;
+    input.take(body_size)?;
+    let topic_size = match magic {
+        MAGIC_V1 => usize::try_from(input.i8()?).ok()?,
+        _ => usize::try_from(input.i16()?).ok()?,
+    };
+    input.take(topic_size)
+}

@@ -1,0 +1,251 @@
+//! Reading the messages of a queue, as stock's `getMessage` does it (storage-and-ha.md 5.8).
+
+use crate::cold::Residency;
+use crate::error::StoreError;
+use crate::message::{QueueEntry, QueueRead, ReadOutcome, ReadStatus};
+use crate::queue::{ENTRY_SIZE, QueueSegment, SharedQueue, decode_entry};
+use crate::read::{LogCursor, Place};
+use crate::slices::RecordSlices;
+use crate::store::Store;
+
+/// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
+/// asked for needs more.
+const EXAMINED_BYTES_MAX: usize = 16_000;
+/// So many of the newest entries of a queue are in memory in any case.
+const TAIL_COUNT: u64 = 1024;
+
+impl Store {
+    /// Reads messages of a queue, appending their records to `records`.
+    ///
+    /// # Errors
+    /// A record is damaged: it is reported and not served (D13).
+    pub fn read_queue(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        read: &QueueRead<'_>,
+        records: &mut Vec<u8>,
+    ) -> Result<ReadOutcome, StoreError> {
+        let (outcome, slices) = self.read_slices(topic, queue_id, read)?;
+        records.reserve(slices.size());
+        slices
+            .iter()
+            .for_each(|slice| records.extend_from_slice(slice));
+        Ok(outcome)
+    }
+
+    /// Reads messages of a queue without copying them.
+    ///
+    /// # Errors
+    /// As for [`Store::read_queue`].
+    pub fn read_slices(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        read: &QueueRead<'_>,
+    ) -> Result<(ReadOutcome, RecordSlices<'_>), StoreError> {
+        let mut slices = RecordSlices::new(self);
+        let mut scan = Scan::new(self, (topic, queue_id), *read, &mut slices);
+        let outcome = scan.read()?;
+        self.give_back(&slices);
+        Ok((outcome, slices))
+    }
+
+    /// As [`Store::read_slices`], but never waits for the disk: `None` when it would have to for
+    /// the first message.
+    ///
+    /// # Errors
+    /// As for [`Store::read_queue`].
+    pub fn read_resident(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        read: &QueueRead<'_>,
+    ) -> Result<Option<(ReadOutcome, RecordSlices<'_>)>, StoreError> {
+        let mut slices = RecordSlices::new(self);
+        let mut scan = Scan::new(self, (topic, queue_id), *read, &mut slices);
+        scan.residency = Some(Residency::new(self));
+        let outcome = scan.read()?;
+        let is_there = !scan.is_waiting;
+        // Read ahead for a cold read, perhaps, which came no further.
+        self.give_back(&slices);
+        Ok(is_there.then_some((outcome, slices)))
+    }
+}
+
+/// One read in progress.
+struct Scan<'a, 's> {
+    store: &'a Store,
+    place: Place<'a>,
+    read: QueueRead<'a>,
+    records: &'a mut RecordSlices<'s>,
+    cursor: LogCursor<'a>,
+    status: ReadStatus,
+    next_offset: u64,
+    count: usize,
+    bytes: usize,
+    /// Entries before this position are known to be gone.
+    gone_before: u64,
+    /// What is known to be in memory, if nothing else may be looked at.
+    residency: Option<Residency>,
+    /// Whether even the first message was not in memory.
+    is_waiting: bool,
+}
+
+impl<'a, 's> Scan<'a, 's> {
+    fn new(
+        store: &'a Store,
+        place: Place<'a>,
+        read: QueueRead<'a>,
+        records: &'a mut RecordSlices<'s>,
+    ) -> Self {
+        Self {
+            store,
+            place,
+            read,
+            records,
+            cursor: LogCursor::new(store, place),
+            status: ReadStatus::NoMatchedMessage,
+            next_offset: 0,
+            count: 0,
+            bytes: 0,
+            gone_before: 0,
+            residency: None,
+            is_waiting: false,
+        }
+    }
+
+    fn read(&mut self) -> Result<ReadOutcome, StoreError> {
+        let (topic, queue_id) = self.place;
+        let (mut min_offset, mut max_offset) = (0, 0);
+        (self.status, self.next_offset) = match self.store.queues.find(topic, queue_id) {
+            None => (ReadStatus::NoMatchedLogicQueue, 0),
+            Some(queue) => {
+                min_offset = queue.min_offset();
+                max_offset = self.store.readable_end(&queue);
+                match u64::try_from(self.read.offset).ok() {
+                    _ if max_offset == 0 => (ReadStatus::NoMessageInQueue, 0),
+                    Some(offset) if offset >= min_offset && offset < max_offset => {
+                        self.run(&queue, offset, max_offset)?;
+                        (self.status, self.next_offset)
+                    }
+                    Some(offset) if offset == max_offset => (ReadStatus::OffsetOverflowOne, offset),
+                    Some(offset) if offset > max_offset => {
+                        (ReadStatus::OffsetOverflowBadly, max_offset)
+                    }
+                    _ => (ReadStatus::OffsetTooSmall, min_offset),
+                }
+            }
+        };
+        Ok(ReadOutcome {
+            status: self.status,
+            next_offset: self.next_offset,
+            min_offset,
+            max_offset,
+            count: self.count,
+        })
+    }
+
+    /// Examines entries of the file that holds `offset`.
+    fn run(&mut self, queue: &SharedQueue, offset: u64, max: u64) -> Result<(), StoreError> {
+        let found = queue.segment_at(offset);
+        if max - offset > TAIL_COUNT && found.as_ref().is_some_and(|at| self.must_wait_for(at)) {
+            self.is_waiting = true;
+            return Ok(());
+        }
+        let file = found
+            .as_ref()
+            .and_then(|(segment, at)| segment.map.bytes().get(*at..));
+        let Some(entries) = file.filter(|entries| entries.len() >= ENTRY_SIZE) else {
+            self.status = ReadStatus::OffsetFoundNull;
+            self.next_offset = queue.next_file_offset(offset);
+            return Ok(());
+        };
+        self.next_offset = offset;
+        let examined_max = (EXAMINED_BYTES_MAX / ENTRY_SIZE).max(self.read.count_max);
+        if let Some(first) = decode_entry(entries) {
+            self.read = self.store.limited(&self.read, first.log_position);
+        }
+        let entries = entries.chunks_exact(ENTRY_SIZE).map(decode_entry);
+        for (offset, entry) in (offset..max).zip(entries).take(examined_max) {
+            let entry = entry.ok_or_else(|| StoreError::Corrupt {
+                position: 0,
+                reason: format!("entry {offset} of the queue is not valid"),
+            });
+            if let Ok(entry) = &entry {
+                if self.is_full(entry.size as usize) {
+                    break;
+                }
+                if !self.is_there(entry) {
+                    self.is_waiting = self.count == 0;
+                    break;
+                }
+            }
+            match entry.and_then(|entry| self.examine(offset, &entry)) {
+                Ok(()) => self.next_offset = offset + 1,
+                // What was found before the damage is served; the next read reports it.
+                Err(_) if self.count > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn examine(&mut self, offset: u64, entry: &QueueEntry) -> Result<(), StoreError> {
+        if entry.log_position < self.gone_before {
+            return Ok(());
+        }
+        if !self.passes(entry.tags_code) {
+            if self.bytes == 0 {
+                self.status = ReadStatus::NoMatchedMessage;
+            }
+            return Ok(());
+        }
+        let size = self.cursor.record(offset, entry)?.map(<[u8]>::len);
+        let (Some(size), Some(segment)) = (size, &self.cursor.segment) else {
+            if self.bytes == 0 {
+                self.status = ReadStatus::MessageWasRemoving;
+            }
+            self.gone_before = self.store.log.next_segment_start(entry.log_position);
+            return Ok(());
+        };
+        self.records.push(segment, entry.log_position, size);
+        self.bytes += size;
+        self.count += 1;
+        self.status = ReadStatus::Found;
+        self.gone_before = 0;
+        Ok(())
+    }
+
+    fn is_full(&self, size: usize) -> bool {
+        self.count > 0
+            && (self.count >= self.read.count_max
+                || self.bytes.saturating_add(size) > self.read.bytes_max)
+    }
+
+    /// Whether the entries wanted would have to come from the disk.
+    fn must_wait_for(&self, (segment, at): &(QueueSegment, usize)) -> bool {
+        let size = self.read.count_max.saturating_mul(ENTRY_SIZE);
+        let size = size.min(segment.map.bytes().len().saturating_sub(*at));
+        self.residency.is_some()
+            && (segment.map.resident_bytes(*at, size)).is_ok_and(|resident| resident < size)
+    }
+
+    /// Whether the record of an entry may be looked at.
+    fn is_there(&mut self, entry: &QueueEntry) -> bool {
+        if !self.passes(entry.tags_code) {
+            return true;
+        }
+        let (position, size) = (entry.log_position, entry.size as usize);
+        let residency = self.residency.as_mut();
+        residency.is_none_or(|residency| residency.is_there(self.store, position, size))
+    }
+
+    /// Matching compares the low 32 bits, whatever the entry holds.
+    #[allow(clippy::cast_possible_truncation)]
+    fn passes(&self, tags_code: i64) -> bool {
+        self.read
+            .filter
+            .is_none_or(|hashes| hashes.contains(&(tags_code as i32)))
+    }
+}

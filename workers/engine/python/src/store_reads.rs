@@ -1,0 +1,112 @@
+//! Reading the messages of a queue, and how far readers may see.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use regent_commitlog as commitlog;
+use regent_commitlog::{QueueRead, ReadOutcome, RecordSlices};
+
+use crate::error::Failure;
+use crate::store::Store;
+use crate::store_results::ReadResult;
+
+#[pymethods]
+impl Store {
+    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
+    #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
+    fn read(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        offset: i64,
+        count_max: usize,
+        bytes_max: usize,
+        tag_hashes: Option<Vec<i32>>,
+    ) -> PyResult<ReadResult> {
+        let read = QueueRead {
+            offset,
+            count_max,
+            bytes_max,
+            filter: tag_hashes.as_deref(),
+        };
+        self.0.run(py, |store| {
+            let (outcome, slices) = store.read_slices(topic, queue_id, &read)?;
+            result(&outcome, &slices)
+        })
+    }
+
+    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
+    #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
+    fn read_resident(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        offset: i64,
+        count_max: usize,
+        bytes_max: usize,
+        tag_hashes: Option<Vec<i32>>,
+    ) -> PyResult<Option<ReadResult>> {
+        let read = QueueRead {
+            offset,
+            count_max,
+            bytes_max,
+            filter: tag_hashes.as_deref(),
+        };
+        self.0.run(py, |store| {
+            let found = store.read_resident(topic, queue_id, &read)?;
+            found
+                .map(|(outcome, slices)| result(&outcome, &slices))
+                .transpose()
+        })
+    }
+
+    #[getter]
+    fn confirmed_position(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.confirmed_position()))
+    }
+
+    fn set_confirmed_position(
+        &self,
+        py: Python<'_>,
+        position: Option<u64>,
+    ) -> PyResult<Vec<(String, i32, u64)>> {
+        let queues = self
+            .0
+            .run(py, |store| Ok(store.set_confirmed_position(position)))?;
+        let place = |queue: commitlog::QueueRange| (queue.topic, queue.queue_id, queue.max_offset);
+        Ok(queues.into_iter().map(place).collect())
+    }
+}
+
+/// Copies what was found, once: a bytes object outlives a truncation, which slices of the log do not.
+///
+/// Sent with uvloop's `writelines`, a GB over loopback cost the server 0.42 s of a core with this copy,
+/// 0.26 s with slices and 1.75 s with the four copies of before, in answers of 256 KiB; in those of
+/// 32 KiB 0.35, 0.35 and 0.54 s. It arrived no faster from slices, since the reader is the limit.
+fn result(outcome: &ReadOutcome, slices: &RecordSlices<'_>) -> Result<ReadResult, Failure> {
+    let body = Python::attach(|py| {
+        let mut parts = slices.iter();
+        let body = match (parts.len(), parts.next()) {
+            (1, Some(only)) => PyBytes::new(py, only),
+            _ => PyBytes::new_with(py, slices.size(), |mut rest| {
+                for part in slices.iter() {
+                    let (place, behind) = rest.split_at_mut(part.len());
+                    place.copy_from_slice(part);
+                    rest = behind;
+                }
+                Ok(())
+            })?,
+        };
+        PyResult::Ok(body.unbind())
+    });
+    let body = body.map_err(|error| Failure::Value(error.to_string()))?;
+    Ok(ReadResult {
+        status: outcome.status.name(),
+        next_offset: outcome.next_offset,
+        min_offset: outcome.min_offset,
+        max_offset: outcome.max_offset,
+        count: outcome.count,
+        body,
+    })
+}
