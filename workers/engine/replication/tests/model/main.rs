@@ -9,9 +9,9 @@
 mod rules;
 mod state;
 
-use std::collections::HashMap;
 use std::collections::VecDeque;
 
+use ahash::AHashMap;
 use rules::{Rules, fault, successors};
 use state::State;
 
@@ -24,7 +24,7 @@ struct Search {
 
 fn search(rules: Rules) -> Search {
     let first = State::first().canonical();
-    let mut numbers: HashMap<State, u32> = HashMap::new();
+    let mut numbers: AHashMap<State, u32> = AHashMap::new();
     let mut origins: Vec<(u32, String)> = vec![(0, String::new())];
     let mut frontier = VecDeque::from([first.clone()]);
     numbers.insert(first, 0);

@@ -14,7 +14,7 @@ pub(crate) fn bit(broker: usize) -> Brokers {
 }
 
 /// A message in a log: which epoch's master appended it, which message it is, its queue offset.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) epoch: u8,
     pub(crate) message: u8,
@@ -24,6 +24,33 @@ pub(crate) struct Entry {
 impl fmt::Debug for Entry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "m{}@{}e{}", self.message, self.offset, self.epoch)
+    }
+}
+
+/// The messages of a broker; what lies behind the length is empty, so that equal logs are equal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Log {
+    length: u8,
+    entries: [Entry; MESSAGE_MAX as usize],
+}
+
+impl Log {
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries[..usize::from(self.length)]
+    }
+
+    pub(crate) fn end(&self) -> u8 {
+        self.length
+    }
+
+    pub(crate) fn push(&mut self, entry: Entry) {
+        self.entries[usize::from(self.length)] = entry;
+        self.length += 1;
+    }
+
+    pub(crate) fn truncate(&mut self, length: u8) {
+        self.entries[usize::from(length)..].fill(Entry::default());
+        self.length = length;
     }
 }
 
@@ -45,12 +72,12 @@ pub(crate) enum Change {
     Answered(Brokers, u8),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Broker {
     pub(crate) role: Role,
     /// Newest epoch it has heard of.
     pub(crate) epoch: u8,
-    pub(crate) log: Vec<Entry>,
+    pub(crate) log: Log,
     pub(crate) next_offset: u8,
     /// Its last stop lost what was not on the disk.
     pub(crate) is_unclean: bool,
@@ -70,7 +97,7 @@ pub(crate) struct Broker {
     pub(crate) held: [Option<u8>; BROKER_COUNT],
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct State {
     pub(crate) brokers: [Broker; BROKER_COUNT],
     /// The controller's row.
@@ -89,7 +116,7 @@ impl Broker {
         Self {
             role: Role::Fenced,
             epoch: 0,
-            log: Vec::new(),
+            log: Log::default(),
             next_offset: 0,
             is_unclean: false,
             is_following: false,
@@ -119,13 +146,14 @@ impl Broker {
     }
 
     pub(crate) fn end(&self) -> u8 {
-        u8::try_from(self.log.len()).unwrap_or(u8::MAX)
+        self.log.end()
     }
 
     /// Whether all messages of a bit set are in the log.
     pub(crate) fn has_all(&self, messages: u8) -> bool {
         let held = self
             .log
+            .entries()
             .iter()
             .fold(0, |held, entry| held | 1 << entry.message);
         messages & !held == 0
@@ -159,7 +187,7 @@ impl State {
             [2, 1, 0],
         ];
         let renamed = ORDERS.iter().map(|order| self.renamed(order));
-        renamed.min().unwrap_or_else(|| self.clone())
+        renamed.min().unwrap_or(*self)
     }
 
     /// `order[new]` is the old number of a broker.
@@ -170,9 +198,9 @@ impl State {
                 .fold(0, |set, new| set | bit(new))
         };
         let number_of = |old: u8| order.iter().position(|at| *at == usize::from(old));
-        let mut state = self.clone();
+        let mut state = *self;
         for (new, old) in order.iter().enumerate() {
-            let mut broker = self.brokers[*old].clone();
+            let mut broker = self.brokers[*old];
             broker.set = set_of(broker.set);
             broker.proposed = set_of(broker.proposed);
             broker.change = match broker.change {
