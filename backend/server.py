@@ -75,6 +75,8 @@ async def run(settings: ServerSettings) -> None:
                 database=resources.database,
                 redis=resources.redis,
                 clock=resources.clock,
+                lease_policy=settings.lease_policy,
+                unclean_election_allowed=settings.unclean_election_allowed,
             ) as name_server:
                 await _serve_http(settings, resources, name_server, http_socket)
     log.info("server_stopped")

@@ -10,6 +10,8 @@ from pathlib import Path
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from backend.domain.replica_group import LeasePolicy
+
 
 class LogFormat(StrEnum):
     """Say for whom log lines are written: a person at a terminal or a collector."""
@@ -39,6 +41,14 @@ class ServerSettings(_Settings):
     http_port: int = Field(default=8080, ge=0, le=65535)
     remoting_host: str = "127.0.0.1"
     remoting_port: int = Field(default=9876, ge=0, le=65535)
+    lease_policy: LeasePolicy = Field(
+        default=LeasePolicy.QUORUM,
+        description="What masters of new broker groups need in order to acknowledge.",
+    )
+    unclean_election_allowed: bool = Field(
+        default=False,
+        description="Set to let a replica become master that may lack acknowledged messages.",
+    )
     bootstrap_secret_file: Path | None = None
     console_dir: Path | None = None
     history_dir: Path | None = None

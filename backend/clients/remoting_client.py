@@ -78,6 +78,29 @@ class RemotingClient:
             # A host name that can't be encoded is a UnicodeError.
             raise BrokerUnreachable(address, str(error) or type(error).__name__) from error
 
+    async def notify(
+        self,
+        address: str,
+        code: int,
+        *,
+        ext: Mapping[str, str] | None = None,
+        body: bytes = b"",
+    ) -> None:
+        """Send a one-way request, which nobody answers.
+
+        Raises:
+            BrokerUnreachable: there is no connection before the deadline.
+        """
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                peer = await self._peer(address)
+            peer.notify(code, ext=ext, body=body)
+        except TimeoutError as error:
+            reason = f"no connection within {self._deadline_s:g} s"
+            raise BrokerUnreachable(address, reason) from error
+        except (OSError, UnicodeError, RemoteProtocolError, LocalProtocolError) as error:
+            raise BrokerUnreachable(address, str(error) or type(error).__name__) from error
+
     async def aclose(self) -> None:
         """Close every connection; calls that still wait end as unreachable."""
         peers, self._peers = self._peers, {}
@@ -162,6 +185,11 @@ class _Peer(asyncio.Protocol):
         finally:
             self._open_count -= 1
             self._connection.forget(waiter)
+
+    def notify(self, code: int, *, ext: Mapping[str, str] | None, body: bytes) -> None:
+        if self._transport is None or self.is_closed:
+            raise ConnectionResetError("the connection is closed")
+        self._transport.write(self._connection.notice(code, ext=ext, body=body))
 
     def close(self) -> None:
         if self._transport is not None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select, true
+from sqlalchemy import Select, case, func, select, true
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
@@ -16,12 +16,17 @@ from backend.domain.errors import BrokerGroupNotFound
 async def find_or_add(
     connection: Connection, cluster_id: int, name: str, *, mode: GroupMode, at: datetime
 ) -> int:
-    """Return the id of a cluster's group, adding it when it is new, and note its mode."""
+    """Return the id of a cluster's group, adding it when it is new, and note its mode.
+
+    A group under a controller stays so: a name server's registration does not know of it (D16).
+    """
     statement = insert(broker_groups).values(
         cluster_id=cluster_id, name=name, mode=mode, created_at=at
     )
+    is_controlled = broker_groups.c.mode == GroupMode.CONTROLLER
+    kept = case((is_controlled, broker_groups.c.mode), else_=mode)
     upsert = statement.on_conflict_do_update(
-        index_elements=[broker_groups.c.cluster_id, broker_groups.c.name], set_={"mode": mode}
+        index_elements=[broker_groups.c.cluster_id, broker_groups.c.name], set_={"mode": kept}
     )
     added = await connection.execute(upsert.returning(broker_groups.c.id))
     return int(added.scalar_one())

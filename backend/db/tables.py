@@ -23,7 +23,7 @@ from sqlalchemy import (
     UniqueConstraint,
     Uuid,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 metadata = MetaData(
     naming_convention={
@@ -83,6 +83,84 @@ brokers = Table(
     UniqueConstraint("broker_group_id", "broker_id"),
     CheckConstraint("state IN ('online', 'offline')", name="state"),
     CheckConstraint("broker_id >= 0", name="broker_id"),
+)
+
+# A group under a controller. Every change replaces the row where `revision` is still the one that
+# the change was decided from; a revision is the number of the transaction that wrote it, so none
+# comes twice, not even for a group that was removed and made again.
+replica_groups = Table(
+    "replica_groups",
+    metadata,
+    Column("broker_group_id", BigInteger, ForeignKey("broker_groups.id"), primary_key=True),
+    Column("revision", BigInteger, nullable=False),
+    Column("master_id", BigInteger),
+    Column("master_epoch", Integer, nullable=False),
+    Column("sync_state_set", ARRAY(BigInteger), nullable=False),
+    Column("sync_state_set_epoch", Integer, nullable=False),
+    Column("is_master_lost", Boolean, nullable=False),
+    Column("lease_policy", Text, nullable=False),
+    # Until then the master may acknowledge alone; renewals leave the revision as it is.
+    _instant("lease_expires_at", nullable=True),
+    CheckConstraint("lease_policy IN ('quorum', 'strict')", name="lease_policy"),
+    CheckConstraint("master_id IS NULL OR master_id = ANY (sync_state_set)", name="master"),
+    CheckConstraint("master_epoch >= 0 AND sync_state_set_epoch >= 0", name="epochs"),
+)
+
+replicas = Table(
+    "replicas",
+    metadata,
+    Column(
+        "broker_group_id",
+        BigInteger,
+        ForeignKey("replica_groups.broker_group_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("broker_id", BigInteger, primary_key=True),
+    Column("address", Text, nullable=False),
+    Column("register_code", Text, nullable=False),
+    _instant("applied_at"),
+    # A removed replica keeps its row, so that its id is never given away again.
+    _instant("removed_at", nullable=True),
+    CheckConstraint("broker_id >= 1", name="broker_id"),
+)
+
+# When each process of the control plane last heard a replica, by the clock of Postgres.
+replica_sightings = Table(
+    "replica_sightings",
+    metadata,
+    Column(
+        "broker_group_id",
+        BigInteger,
+        ForeignKey("replica_groups.broker_group_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("broker_id", BigInteger, primary_key=True),
+    Column("heard_by", Uuid, primary_key=True),
+    _instant("heard_at"),
+    Column("timeout_ms", BigInteger, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("max_offset", BigInteger, nullable=False),
+    Column("confirm_offset", BigInteger, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("is_verified", Boolean, nullable=False),
+)
+
+# The history of every change; it outlives the groups that it tells of.
+replica_group_changes = Table(
+    "replica_group_changes",
+    metadata,
+    _id(),
+    Column("cluster_name", Text, nullable=False),
+    Column("group_name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("cause", Text, nullable=False),
+    _instant("changed_at"),
+    Column("master_id", BigInteger),
+    Column("master_epoch", Integer, nullable=False),
+    Column("sync_state_set", ARRAY(BigInteger), nullable=False),
+    Column("sync_state_set_epoch", Integer, nullable=False),
+    Column("replica_addresses", JSONB, nullable=False),
+    Index(None, "cluster_name", "group_name", "id"),
 )
 
 topics = Table(

@@ -104,6 +104,167 @@ class CapacityReportNotFound(DomainError):
         self.report_id = report_id
 
 
+class BrokerGroupAmbiguous(DomainError):
+    """A broker group was named without its cluster, and several clusters hold one so called."""
+
+    code = "broker_group_ambiguous"
+
+    def __init__(self, group_name: str) -> None:
+        super().__init__(f"several clusters hold a broker group {group_name!r}; name its cluster")
+        self.group_name = group_name
+
+
+class BrokerGroupNotControlled(DomainError):
+    """The broker group has no replicas that a controller knows of."""
+
+    code = "broker_group_not_controlled"
+
+    def __init__(self, group_name: str) -> None:
+        super().__init__(f"no broker of group {group_name!r} has applied for an id")
+        self.group_name = group_name
+
+
+class BrokerGroupBusy(DomainError):
+    """Others changed the broker group each time that a change was about to be written."""
+
+    code = "broker_group_busy"
+
+    def __init__(self, group_name: str) -> None:
+        super().__init__(f"broker group {group_name!r} changes all the time; try again")
+        self.group_name = group_name
+
+
+class BrokerIdRefused(DomainError):
+    """A broker applied for an id that it may not have."""
+
+    code = "broker_id_refused"
+
+    def __init__(self, group_name: str, broker_id: int, *, next_broker_id: int) -> None:
+        super().__init__(
+            f"id {broker_id} of broker group {group_name!r} can't be given away;"
+            f" apply for {next_broker_id}"
+        )
+        self.group_name, self.broker_id = group_name, broker_id
+        self.next_broker_id = next_broker_id
+
+
+class BrokerNotRegistered(DomainError):
+    """A broker spoke under an id that its group does not have."""
+
+    code = "broker_not_registered"
+
+    def __init__(self, group_name: str, broker_id: int | None = None) -> None:
+        who = "no broker" if broker_id is None else f"no broker {broker_id}"
+        super().__init__(f"{who} of group {group_name!r} has applied for its id")
+        self.group_name, self.broker_id = group_name, broker_id
+
+
+class AlterSyncStateSetRefused(DomainError):
+    """A SyncStateSet was proposed that can't follow the present one."""
+
+    code = "alter_sync_state_set_refused"
+
+    def __init__(self, group_name: str, reason: str) -> None:
+        super().__init__(f"broker group {group_name!r} {reason}")
+        self.group_name, self.reason = group_name, reason
+
+
+class NotTheMaster(DomainError):
+    """A broker spoke as master that is not."""
+
+    code = "not_the_master"
+
+    def __init__(self, group_name: str, broker_id: int, *, master_id: int | None) -> None:
+        master = "nobody" if master_id is None else master_id
+        super().__init__(f"the master of broker group {group_name!r} is {master}, not {broker_id}")
+        self.group_name, self.broker_id, self.master_id = group_name, broker_id, master_id
+
+
+class MasterEpochFenced(DomainError):
+    """A master spoke in another epoch than the present one."""
+
+    code = "master_epoch_fenced"
+
+    def __init__(self, group_name: str, epoch: int, *, held: int) -> None:
+        super().__init__(f"the master epoch of broker group {group_name!r} is {held}, not {epoch}")
+        self.group_name, self.epoch, self.held = group_name, epoch, held
+
+
+class SyncStateSetEpochFenced(DomainError):
+    """A master wanted to change a SyncStateSet that is no longer the present one."""
+
+    code = "sync_state_set_epoch_fenced"
+
+    def __init__(self, group_name: str, epoch: int, *, held: int) -> None:
+        super().__init__(
+            f"the SyncStateSet epoch of broker group {group_name!r} is {held}, not {epoch}"
+        )
+        self.group_name, self.epoch, self.held = group_name, epoch, held
+
+
+class UnknownReplica(DomainError):
+    """A SyncStateSet was proposed with a member that the group does not have."""
+
+    code = "unknown_replica"
+
+    def __init__(self, group_name: str, broker_id: int) -> None:
+        super().__init__(f"broker group {group_name!r} has no replica {broker_id}")
+        self.group_name, self.broker_id = group_name, broker_id
+
+
+class BrokerNotAlive(DomainError):
+    """A SyncStateSet was proposed with a member that is not alive."""
+
+    code = "broker_not_alive"
+
+    def __init__(self, group_name: str, broker_id: int) -> None:
+        super().__init__(f"replica {broker_id} of broker group {group_name!r} is not alive")
+        self.group_name, self.broker_id = group_name, broker_id
+
+
+class MasterNotAvailable(DomainError):
+    """The controller looked for a new master and found none."""
+
+    code = "master_not_available"
+
+    def __init__(self, group_name: str, explanation: str) -> None:
+        super().__init__(f"nobody may become master of {group_name!r}: {explanation}")
+        self.group_name, self.explanation = group_name, explanation
+
+
+class ElectionFailed(DomainError):
+    """A broker or an operator asked for a master, and nobody may become it."""
+
+    code = "election_failed"
+
+    def __init__(self, group_name: str, explanation: str) -> None:
+        super().__init__(f"nobody may become master of {group_name!r}: {explanation}")
+        self.group_name, self.explanation = group_name, explanation
+
+
+class MasterLeaseLive(DomainError):
+    """A new master has to wait until the present one can no longer acknowledge (D9)."""
+
+    code = "master_lease_live"
+
+    def __init__(self, group_name: str, winner_id: int, *, left_ms: int) -> None:
+        super().__init__(
+            f"broker {winner_id} of {group_name!r} can become master in {left_ms} ms,"
+            " when the lease of the present one has run out"
+        )
+        self.group_name, self.winner_id, self.left_ms = group_name, winner_id, left_ms
+
+
+class CleanRefused(DomainError):
+    """Replicas were to be forgotten that are still needed."""
+
+    code = "clean_refused"
+
+    def __init__(self, group_name: str, reason: str) -> None:
+        super().__init__(f"broker group {group_name!r} {reason}")
+        self.group_name, self.reason = group_name, reason
+
+
 class RegistrationRefused(DomainError):
     """A broker announced one topic before it had announced itself (remoting.md 2.7, 103)."""
 

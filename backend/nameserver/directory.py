@@ -1,24 +1,35 @@
-"""Hold what the processors of a name server work on: its tables, and who is told of changes."""
+"""Hold what the processors work on: the tables, the controller, and who is told of changes."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from backend.clients.clock import Clock
+from backend.nameserver.failover import Failover
+from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.key_values import KeyValues
 from backend.nameserver.members import LiveBroker
 from backend.nameserver.route_table import RouteTable
+from backend.nameserver.sighting_writer import SightingWriter
 from backend.nameserver.write_behind import WriteBehind
+from backend.services.group_changes import Controller
 
 
 @dataclass(slots=True)
 class Directory:
-    """Hold a name server's tables and its clock."""
+    """Hold the tables of a name server and a controller, and their clock."""
 
     table: RouteTable
     write_behind: WriteBehind
     clock: Clock
     describe_settings: Callable[[], dict[str, str]]
+    controller: Controller
+    heartbeats: HeartbeatTable
+    sightings: SightingWriter
+    failover: Failover
+    describe_controller: Callable[[], dict[str, str]]
+    # Under which address a session's peer reached us.
+    address_of: Callable[[object], str]
     key_values: KeyValues = field(default_factory=KeyValues)
     answer_counts: Counter[tuple[str, int]] = field(default_factory=Counter)
 

@@ -4,9 +4,12 @@ This is the one place of the remoting door with a broad `except`: whatever goes 
 processor becomes an answer, and what we did not foresee is told without its inside.
 """
 
-from typing import Final
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import Any, Final
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from backend.domain.errors import DomainError
 from backend.nameserver.answer import Answer
@@ -21,16 +24,52 @@ from backend.remoting.response_code import ResponseCode
 
 UNKNOWN_REQUEST: Final = "UNKNOWN"
 UNEXPECTED_REMARK: Final = "the name server failed; its log says why"
+UNAVAILABLE_REMARK: Final = "the database behind the controller does not answer; try again"
+WAIT_MAX_S: Final = 5.0
 
 log = structlog.get_logger(__name__)
 
 
-def dispatch(command: Command, session: object, directory: Directory) -> bytes:
-    """Answer one request as a frame; a one-way request is carried out and not answered."""
+def dispatch(
+    command: Command, session: object, directory: Directory
+) -> bytes | Coroutine[Any, Any, bytes]:
+    """Answer one request as a frame, now or later; a one-way request gets an empty answer."""
     if command.is_response:
-        # We ask brokers nothing yet, so an answer belongs to no question of ours.
+        # We ask over no connection that was made to us, so this belongs to no question of ours.
         return b""
     outcome = _process(command, session, directory)
+    if isinstance(outcome, Answer):
+        return _finish(command, outcome, directory)
+    return _await(command, outcome, directory)
+
+
+def refuse(command: Command, directory: Directory) -> bytes:
+    """Answer that too many requests wait already."""
+    remark = "[REJECTREQUEST] too many requests wait for the database; try again"
+    return _finish(command, Answer(ResponseCode.SYSTEM_BUSY, remark=remark), directory)
+
+
+def _process(command: Command, session: object, directory: Directory) -> Answer | Awaitable[Answer]:
+    processor = PROCESSORS.get(command.code)
+    if processor is None:
+        remark = f"request type {command.code} not supported"
+        return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+    try:
+        return processor(command, session, directory)
+    except Exception as error:  # noqa: BLE001 - whatever went wrong becomes an answer
+        return _explain(command, error)
+
+
+async def _await(command: Command, outcome: Awaitable[Answer], directory: Directory) -> bytes:
+    try:
+        async with asyncio.timeout(WAIT_MAX_S):
+            found = await outcome
+    except Exception as error:  # noqa: BLE001 - as above
+        found = _explain(command, error)
+    return _finish(command, found, directory)
+
+
+def _finish(command: Command, outcome: Answer, directory: Directory) -> bytes:
     directory.answer_counts[_name(command.code), int(outcome.code)] += 1
     if command.is_oneway:
         return b""
@@ -39,21 +78,17 @@ def dispatch(command: Command, session: object, directory: Directory) -> bytes:
     )
 
 
-def _process(command: Command, session: object, directory: Directory) -> Answer:
-    processor = PROCESSORS.get(command.code)
-    if processor is None:
-        remark = f"request type {command.code} not supported"
-        return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
-    try:
-        return processor(command, session, directory)
-    except DomainError as error:
+def _explain(command: Command, error: Exception) -> Answer:
+    if isinstance(error, DomainError):
         code = ANSWERS.get(type(error), ResponseCode.SYSTEM_ERROR)
         return Answer(code, remark=str(error))
-    except (InvalidHeader, InvalidJson) as error:
+    if isinstance(error, (InvalidHeader, InvalidJson)):
         return Answer(ResponseCode.SYSTEM_ERROR, remark=str(error))
-    except Exception:
-        log.exception("request_failed", request=_name(command.code))
-        return Answer(ResponseCode.SYSTEM_ERROR, remark=UNEXPECTED_REMARK)
+    if isinstance(error, (SQLAlchemyError, OSError, TimeoutError)):
+        log.warning("database_unavailable", request=_name(command.code), error=str(error))
+        return Answer(ResponseCode.SYSTEM_ERROR, remark=UNAVAILABLE_REMARK)
+    log.error("request_failed", request=_name(command.code), exc_info=error)
+    return Answer(ResponseCode.SYSTEM_ERROR, remark=UNEXPECTED_REMARK)
 
 
 def _name(code: int) -> str:

@@ -1,31 +1,42 @@
 """Listen for brokers, clients and tools, and give up brokers that fall silent.
 
-The server owns its sessions, its tables and three tasks: the scan for silent brokers, the scan for
-idle connections, and the writing-behind. A closed connection takes its brokers out at once.
+The server owns its sessions, its tables and its tasks: scans, the writing-behind, the controller's
+watch over masters, and the requests that wait for the database. A closed connection takes its
+brokers out at once, and has a master replaced that was on it.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
-from typing import Final, Self
+from typing import Any, Final, Self
+from uuid import uuid4
 
 import structlog
 from redis.asyncio import Redis
 
 from backend.clients.clock import Clock
+from backend.clients.remoting_client import RemotingClient
 from backend.db.engine import Database
 from backend.domain.errors import RouteNotFound
 from backend.domain.name_server import NameServerStatus
+from backend.domain.replica_group import LeasePolicy
 from backend.domain.route import TopicRoute
 from backend.nameserver.directory import Directory
+from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
+from backend.nameserver.failover import WORKER_COUNT, Failover
+from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.session import Session
+from backend.nameserver.sighting_writer import SightingWriter
 from backend.nameserver.write_behind import WriteBehind
 from backend.services.background import end_tasks
+from backend.services.group_changes import Controller
 
 BACKLOG: Final = 1024
 CONNECTION_COUNT_MAX: Final = 20_000
+WAITING_REQUESTS_MAX: Final = 2_000
 SILENCE_SCAN_INTERVAL_S: Final = 5.0
 IDLE_TIMEOUT_S: Final = 120.0
 IDLE_SCAN_INTERVAL_S: Final = 10.0
@@ -44,17 +55,40 @@ class NameServer:
         redis: Redis,
         clock: Clock,
         silence_scan_interval_s: float = SILENCE_SCAN_INTERVAL_S,
+        lease_policy: LeasePolicy = LeasePolicy.QUORUM,
+        unclean_election_allowed: bool = False,
     ) -> None:
         self._clock = clock
         self._silence_scan_interval_s = silence_scan_interval_s
         self._table = RouteTable()
         self._write_behind = WriteBehind(self._table, database=database, redis=redis, clock=clock)
+        heartbeats = HeartbeatTable(uuid4(), _monotonic_ms)
+        self._controller = Controller(
+            database=database,
+            clock=clock,
+            witness=heartbeats,
+            lease_policy=lease_policy,
+            allows_unclean=unclean_election_allowed,
+        )
+        self._sightings = SightingWriter(heartbeats, database=database, monotonic_ms=_monotonic_ms)
+        self._failover = Failover(
+            heartbeats, self._sightings, self._controller, close_connection=_close_session
+        )
+        self._client = RemotingClient()
+        self._role_notices = RoleNotices(heartbeats, self._controller, self._client)
         self._directory = Directory(
             table=self._table,
             write_behind=self._write_behind,
             clock=clock,
             describe_settings=self._describe_settings,
+            controller=self._controller,
+            heartbeats=heartbeats,
+            sightings=self._sightings,
+            failover=self._failover,
+            describe_controller=self._describe_controller,
+            address_of=self._address_of,
         )
+        self._requests: set[asyncio.Task[None]] = set()
         self._sessions: set[Session] = set()
         self._is_closing = False
         self._address = ("", 0)
@@ -71,6 +105,8 @@ class NameServer:
         redis: Redis,
         clock: Clock,
         silence_scan_interval_s: float = SILENCE_SCAN_INTERVAL_S,
+        lease_policy: LeasePolicy = LeasePolicy.QUORUM,
+        unclean_election_allowed: bool = False,
     ) -> AsyncIterator[Self]:
         """Serve while the context is open; port 0 takes any.
 
@@ -82,6 +118,8 @@ class NameServer:
             redis=redis,
             clock=clock,
             silence_scan_interval_s=silence_scan_interval_s,
+            lease_policy=lease_policy,
+            unclean_election_allowed=unclean_election_allowed,
         )
         listener = await asyncio.get_running_loop().create_server(
             server._make_session, host, port, backlog=BACKLOG
@@ -91,10 +129,7 @@ class NameServer:
         # A task that fails brings the server down instead of leaving it half alive.
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(server._write_behind.write_rows(), name="rows"),
-                group.create_task(server._write_behind.write_heartbeats(), name="heartbeats"),
-                group.create_task(server._give_up_silent_brokers(), name="silence_scan"),
-                group.create_task(server._close_idle_sessions(), name="idle_scan"),
+                group.create_task(work, name=name) for name, work in server._background().items()
             ]
             try:
                 yield server
@@ -102,12 +137,26 @@ class NameServer:
                 listener.close()
                 await server._close(tasks)
 
+    def _background(self) -> dict[str, Coroutine[Any, Any, None]]:
+        workers = {f"failover_{i}": self._failover.work() for i in range(WORKER_COUNT)}
+        return workers | {
+            "rows": self._write_behind.write_rows(),
+            "heartbeats": self._write_behind.write_heartbeats(),
+            "silence_scan": self._give_up_silent_brokers(),
+            "idle_scan": self._close_idle_sessions(),
+            "sightings": self._sightings.write(),
+            "replica_scan": self._failover.scan_silence(),
+            "masterless_scan": self._failover.scan_masterless(),
+            "role_notices": self._role_notices.push(),
+        }
+
     async def _close(self, tasks: list[asyncio.Task[None]]) -> None:
         # Brokers live on when we stop: closing their connections here is not their leaving.
         self._is_closing = True
         for session in list(self._sessions):
             session.close()
-        await end_tasks(tasks)
+        await end_tasks([*tasks, *self._requests])
+        await self._client.aclose()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_DEADLINE_S):
                 await self._write_behind.drain()
@@ -149,6 +198,7 @@ class NameServer:
             self._directory,
             on_open=self._admit,
             on_close=self._forget,
+            start=self._start,
             monotonic=asyncio.get_running_loop().time,
         )
 
@@ -158,10 +208,19 @@ class NameServer:
         self._sessions.add(session)
         return True
 
+    def _start(self, request: Coroutine[Any, Any, None]) -> bool:
+        if self._is_closing or len(self._requests) >= WAITING_REQUESTS_MAX:
+            return False
+        task = asyncio.get_running_loop().create_task(request, name="request")
+        self._requests.add(task)
+        task.add_done_callback(self._requests.discard)
+        return True
+
     def _forget(self, session: Session) -> None:
         self._sessions.discard(session)
         if self._is_closing:
             return
+        self._failover.note_closed(session)
         gone = self._table.list_of_connection(session)
         if gone:
             self._directory.dismiss(gone)
@@ -188,6 +247,19 @@ class NameServer:
                 if session.active_at_s < idle_since_s:
                     session.close()
 
+    def _address_of(self, session: object) -> str:
+        return session.local_address if isinstance(session, Session) else self.address
+
+    def _describe_controller(self) -> dict[str, str]:
+        interval_ms = int(REPLICA_SCAN_INTERVAL_S * 1000)
+        return {
+            "controllerType": "regent",
+            "enableElectUncleanMaster": str(self._controller.allows_unclean).lower(),
+            "leasePolicy": self._controller.lease_policy.value,
+            "notifyBrokerRoleChanged": "true",
+            "scanNotActiveBrokerInterval": str(interval_ms),
+        }
+
     def _describe_settings(self) -> dict[str, str]:
         return {
             "listenPort": str(self.port),
@@ -201,3 +273,12 @@ class NameServer:
             "enableAllTopicList": "true",
             "enableTopicList": "true",
         }
+
+
+def _monotonic_ms() -> float:
+    return asyncio.get_running_loop().time() * 1000
+
+
+def _close_session(connection: object) -> None:
+    if isinstance(connection, Session):
+        connection.close()

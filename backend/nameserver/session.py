@@ -1,22 +1,25 @@
-"""Own one connection to the name server: bytes to commands, answers to bytes.
+"""Own one connection to the control plane: bytes to commands, answers to bytes.
 
-Answers are computed at once from memory, so a session needs no task. A peer that does not read its
-answers is not read from until it does, and one that is silent for too long is closed.
+What is answered from memory is answered at once and in order; what waits for the database is a task
+of the server's, bounded in number, and its answer leaves when it is there. A peer that does not
+read its answers is not read from until it does, and one that is silent for too long is closed.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Final, cast
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final, cast
 
 import structlog
 from regent_engine import Command, Decoder, ProtocolError
 
 from backend.nameserver.directory import Directory
-from backend.nameserver.dispatcher import dispatch
+from backend.nameserver.dispatcher import dispatch, refuse
+from backend.remoting.command import notice
 
 # Registrations of brokers with ten thousands of topics are the largest frames we are sent.
 FRAME_SIZE_MAX: Final = 16 << 20
 WRITE_BUFFER_MAX: Final = 1 << 20
+WAITING_COUNT_MAX: Final = 64
 
 log = structlog.get_logger(__name__)
 
@@ -30,14 +33,19 @@ class Session(asyncio.Protocol):
         *,
         on_open: Callable[["Session"], bool],
         on_close: Callable[["Session"], None],
+        start: Callable[[Coroutine[Any, Any, None]], bool],
         monotonic: Callable[[], float],
     ) -> None:
         self._directory = directory
+        self._start = start
+        self._waiting_count = 0
         self._on_open, self._on_close, self._monotonic = on_open, on_close, monotonic
         self._decoder = Decoder(FRAME_SIZE_MAX)
         self._transport: asyncio.Transport | None = None
         self.active_at_s = monotonic()
         self.peer = ""
+        # Under which address the peer reached us.
+        self.local_address = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, unless the server is full or about to stop."""
@@ -45,8 +53,8 @@ class Session(asyncio.Protocol):
         transport = cast("asyncio.Transport", transport)
         self._transport = transport
         transport.set_write_buffer_limits(high=WRITE_BUFFER_MAX)
-        name = transport.get_extra_info("peername")
-        self.peer = f"{name[0]}:{name[1]}" if isinstance(name, tuple) else str(name)
+        self.peer = _address(transport.get_extra_info("peername"))
+        self.local_address = _address(transport.get_extra_info("sockname"))
         if not self._on_open(self):
             transport.abort()
 
@@ -60,10 +68,38 @@ class Session(asyncio.Protocol):
             self._answer(error.commands)
             self.close()
 
+    def notify(self, code: int, *, ext: Mapping[str, str], body: bytes) -> None:
+        """Send the peer a one-way request."""
+        self._write(notice(code, opaque=0, ext=ext, body=body))
+
     def _answer(self, commands: Sequence[Command]) -> None:
-        answers = [dispatch(command, self, self._directory) for command in commands]
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(b"".join(answers))
+        answers = []
+        for command in commands:
+            answered = dispatch(command, self, self._directory)
+            if isinstance(answered, bytes):
+                answers.append(answered)
+            else:
+                self._answer_later(command, answered)
+        self._write(b"".join(answers))
+
+    def _answer_later(self, command: Command, answered: Coroutine[Any, Any, bytes]) -> None:
+        waiting = self._await_answer(answered)
+        if self._waiting_count < WAITING_COUNT_MAX and self._start(waiting):
+            self._waiting_count += 1
+            return
+        waiting.close()
+        answered.close()
+        self._write(refuse(command, self._directory))
+
+    async def _await_answer(self, answered: Coroutine[Any, Any, bytes]) -> None:
+        try:
+            self._write(await answered)
+        finally:
+            self._waiting_count -= 1
+
+    def _write(self, data: bytes) -> None:
+        if data and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
 
     def pause_writing(self) -> None:
         """Stop reading from a peer that does not read its answers."""
@@ -89,3 +125,7 @@ class Session(asyncio.Protocol):
         """Close at once."""
         if self._transport is not None:
             self._transport.abort()
+
+
+def _address(name: object) -> str:
+    return f"{name[0]}:{name[1]}" if isinstance(name, tuple) else str(name)

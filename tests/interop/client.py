@@ -12,7 +12,7 @@ from typing import Any
 
 PROJECT = Path(__file__).parent
 VERSIONS = ("5.5.0", "4.9.8")
-MODULES = (*(f"client-{version}" for version in VERSIONS), "store-5.5.0")
+MODULES = (*(f"client-{version}" for version in VERSIONS), "store-5.5.0", "broker-5.5.0")
 JVM_OPTIONS = (
     # Short runs on few cores: the second compiler and a concurrent collector cost more than they
     # bring.

@@ -8,35 +8,28 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import (
-    Appended,
-    HotPath,
-    ProtocolError,
-    Record,
-    Store,
-    StoreError,
-    decode_records,
-    encode_properties,
-)
+from regent_engine import Appended, HotPath, Store, encode_properties
 
 from backend.remoting import command as commands
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
 from backend.remoting.headers import ConsumerGroupHeader, encode_header
-from backend.remoting.names import CLOSED_TOPICS, HALF_TOPIC, RETRY_PREFIX, SCHEDULE_TOPIC
+from backend.remoting.names import CLOSED_TOPICS, RETRY_PREFIX, SCHEDULE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.caller import Caller
 from workers.broker.clients import Consumers, Producers
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.delayed_message import deliver_delayed
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
 from workers.broker.held_pulls import Resumable
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
-from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC, Message, turn_aside
+from workers.broker.message import Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.queue_locks import QueueLocks
@@ -45,6 +38,7 @@ from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
 
+REFUSAL_REPORT_MS: Final = 10_000
 # Reads that wait for the disk have threads of their own, so that they hold up no flush.
 COLD_READER_COUNT: Final = 4
 
@@ -119,6 +113,7 @@ class Broker:
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
         self._blocks: set[WriteBlock] = set()
+        self._refusal_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
 
     @property
@@ -299,6 +294,13 @@ class Broker:
             else:
                 self.polling.arrived([(topic, queue_id, end)])
 
+    def store_failed(self, reason: str) -> None:
+        """Report, from time to time, why the store takes no messages although it should."""
+        now_ms = self.clock()
+        if not 0 <= now_ms - self._refusal_reported_at < REFUSAL_REPORT_MS:
+            self._refusal_reported_at = now_ms
+            log.error("messages_refused", reason=reason)
+
     def notify_members(self, group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""
         group = self.consumers.find(group_name)
@@ -322,51 +324,9 @@ class Broker:
             self.store,
             levels_ms=self.settings.delay_levels_ms,
             stored=stored,
-            deliver=self._deliver,
+            deliver=partial(deliver_delayed, self.store, self.arrived),
             clock=self.clock,
         )
-
-    def _deliver(self, log_position: int) -> None:
-        """Copy a delayed message to its real queue; its own properties stay as they are.
-
-        What can never be delivered is reported and passed over, or it would block its level.
-
-        Raises:
-            StoreError: the store refuses for now.
-        """
-        record = self._read_delayed(log_position)
-        if record is None:
-            return
-        topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
-        if not topic or topic == HALF_TOPIC or not queue_id or not queue_id.isdecimal():
-            log.error("delayed_message_discarded", log_position=log_position, topic=topic)
-            return
-        appended = self.store.append(
-            topic,
-            int(queue_id),
-            record.body,
-            # A checksum of the copied record would be a wrong one of the copy.
-            encode_properties({k: v for k, v in record.properties.items() if k != CRC}),
-            flag=record.flag,
-            sys_flag=record.sys_flag,
-            born_timestamp_ms=record.born_timestamp_ms,
-            born_host=record.born_host,
-            reconsume_times=record.reconsume_times,
-            store_host=record.store_host,
-        )
-        self.arrived([(topic, int(queue_id), appended.queue_offset + 1)])
-
-    def _read_delayed(self, log_position: int) -> Record | None:
-        try:
-            content = self.store.record(log_position)
-            return decode_records(content)[0] if content else None
-        except (StoreError, ProtocolError) as error:
-            if isinstance(error, StoreError) and error.code != "corrupt":
-                raise
-            log.error(  # noqa: TRY400 - the reason says it all
-                "delayed_message_damaged", log_position=log_position, reason=str(error)
-            )
-            return None
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         """Let the hot path serve exactly the topics that need no second look."""

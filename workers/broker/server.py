@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import structlog
-from regent_engine import Store
+from regent_engine import Store, StoreError
 
 from workers.broker.broker import Broker, WriteBlock
 from workers.broker.dispatcher import Dispatcher
@@ -99,7 +99,7 @@ class BrokerServer:
         """Serve clients and keep the name servers informed."""
         broker = self.broker
         broker.state.add_system_topics()
-        await broker.state.topic_saver.save()
+        await broker.state.try_to_save_topics()
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
@@ -150,12 +150,22 @@ class BrokerServer:
         for session in list(self._sessions):
             session.close()
         await broker.state.save_all()
-        await asyncio.to_thread(self.store.close)
+        outcome = await self._close_store()
         for session in list(self._sessions):
             session.abort()
         self._close_sockets()
         duration_ms = round((time.monotonic() - started_at) * 1000)
-        log.info("broker_stopped", outcome="clean", duration_ms=duration_ms)
+        log.info("broker_stopped", outcome=outcome, duration_ms=duration_ms)
+
+    async def _close_store(self) -> str:
+        """Close the store; one that failed before stays marked as not closed, and is recovered."""
+        try:
+            await asyncio.to_thread(self.store.close)
+        except StoreError as error:
+            log.error("store_not_closed", reason=str(error))  # noqa: TRY400 - no trace needed
+            self.failed.set()
+            return "unclean"
+        return "clean"
 
     async def _listen(
         self, listener: socket.socket, dispatcher: Dispatcher, *, is_fast: bool

@@ -157,6 +157,8 @@ class Session(asyncio.Protocol):
             self._broker.flusher.when_durable(received.deferred_position, release)
         if received.arrivals:
             self._broker.arrived(received.arrivals)
+        if received.store_failure is not None:
+            self._broker.store_failed(received.store_failure)
         if received.cold:
             self._waiting.extend(received.cold)
             self._serve_waiting()

@@ -87,10 +87,14 @@ class BrokerState:
     async def save_all(self) -> None:
         """Save whatever is not on disk yet; one file's trouble does not keep the others."""
         for save in (self.save_offsets, self.save_delays, self._save_rest):
-            try:
-                await save()
-            except OSError as error:
-                log.error("state_not_saved", reason=str(error))  # noqa: TRY400 - no trace needed
+            await self._try(save)
+
+    async def try_to_save_topics(self) -> None:
+        """Save the topics, or have that tried again on the period.
+
+        For those of the system: every start makes them anew, so that nothing depends on the file.
+        """
+        await self._try(self.topic_saver.save)
 
     async def _save_rest(self) -> None:
         for saver in (self.topic_saver, self.group_saver):
@@ -100,10 +104,13 @@ class BrokerState:
     async def _repeat(self, interval_ms: int, save: Callable[[], Awaitable[None]]) -> None:
         while True:
             await asyncio.sleep(interval_ms / 1000)
-            try:
-                await save()
-            except OSError as error:
-                log.warning("state_not_saved", reason=str(error))
+            await self._try(save)
+
+    async def _try(self, save: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await save()
+        except OSError as error:
+            log.warning("state_not_saved", reason=str(error))
 
     def _offset_snapshot(self) -> bytes:
         self.offsets.stamp(self._clock())

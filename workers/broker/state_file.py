@@ -59,8 +59,16 @@ class StateFile:
         """Replace the content durably; blocks until the disk has it.
 
         Raises:
-            OSError: the disk refused; the former content is still there.
+            OSError: the disk refused, naming the file; the former content is still there.
         """
+        try:
+            self._replace(content)
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+
+    def _replace(self, content: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._new_path.open("wb") as file:
             file.write(msgspec.json.format(content, indent=2))

@@ -1,6 +1,9 @@
-"""Answer the requests of a name server: one function for each code, none of them waits."""
+"""Answer the requests of a name server and controller: one function for each code.
 
-from collections.abc import Callable, Mapping
+Those of the name server answer from memory at once; those of the controller wait for Postgres.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from backend.nameserver.answer import Answer
@@ -9,6 +12,12 @@ from backend.nameserver.processors.clusters import (
     on_get_broker_cluster_info,
     on_get_broker_member_group,
     on_get_namesrv_config,
+)
+from backend.nameserver.processors.elections import (
+    on_elect_master,
+    on_get_controller_config,
+    on_get_controller_metadata,
+    on_update_controller_config,
 )
 from backend.nameserver.processors.key_values import (
     on_delete_kv_config,
@@ -21,6 +30,15 @@ from backend.nameserver.processors.registrations import (
     on_query_data_version,
     on_register_broker,
     on_unregister_broker,
+)
+from backend.nameserver.processors.replica_groups import (
+    on_alter_sync_state_set,
+    on_apply_broker_id,
+    on_clean_broker_data,
+    on_get_next_broker_id,
+    on_get_replica_info,
+    on_get_sync_state_data,
+    on_register_replica,
 )
 from backend.nameserver.processors.routes import on_get_route, on_register_topic
 from backend.nameserver.processors.topics import (
@@ -37,7 +55,7 @@ from backend.nameserver.processors.topics import (
 from backend.remoting.command import Command
 from backend.remoting.request_code import RequestCode
 
-Processor = Callable[[Command, object, Directory], Answer]
+Processor = Callable[[Command, object, Directory], Answer | Awaitable[Answer]]
 
 PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.PUT_KV_CONFIG: on_put_kv_config,
@@ -62,6 +80,17 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.DELETE_TOPIC_IN_NAMESRV: on_delete_topic,
     RequestCode.WIPE_WRITE_PERM_OF_BROKER: on_wipe_write_permission,
     RequestCode.ADD_WRITE_PERM_OF_BROKER: on_add_write_permission,
+    RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET: on_alter_sync_state_set,
+    RequestCode.CONTROLLER_ELECT_MASTER: on_elect_master,
+    RequestCode.CONTROLLER_REGISTER_BROKER: on_register_replica,
+    RequestCode.CONTROLLER_GET_REPLICA_INFO: on_get_replica_info,
+    RequestCode.CONTROLLER_GET_METADATA_INFO: on_get_controller_metadata,
+    RequestCode.CONTROLLER_GET_SYNC_STATE_DATA: on_get_sync_state_data,
+    RequestCode.UPDATE_CONTROLLER_CONFIG: on_update_controller_config,
+    RequestCode.GET_CONTROLLER_CONFIG: on_get_controller_config,
+    RequestCode.CLEAN_BROKER_DATA: on_clean_broker_data,
+    RequestCode.CONTROLLER_GET_NEXT_BROKER_ID: on_get_next_broker_id,
+    RequestCode.CONTROLLER_APPLY_BROKER_ID: on_apply_broker_id,
 }
 
 __all__ = ["PROCESSORS", "Processor"]

@@ -1,17 +1,25 @@
 """Take brokers in, hear that they live, and let them go (remoting.md 2.7: 103, 904, 322, 104)."""
 
 import zlib
+from collections.abc import Awaitable
 from typing import Final
 
 import structlog
 
-from backend.domain.broker import DataVersion, clamp_heartbeat_timeout_ms
+from backend.db.replica_sightings import ReplicaKey
+from backend.domain.broker import (
+    HEARTBEAT_TIMEOUT_MAX_MS,
+    DataVersion,
+    clamp_heartbeat_timeout_ms,
+)
+from backend.domain.election import PRIORITY_LOWEST, UNKNOWN_POSITION, Sighting
 from backend.domain.names import (
     check_address,
     check_cluster_name,
     check_group_name,
     check_topic_name,
 )
+from backend.domain.replica_group import FIRST_BROKER_ID
 from backend.domain.topic import QueueSettings, check_queue_settings
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
@@ -23,6 +31,7 @@ from backend.remoting.bodies import KeyValueTable, TopicConfig, TopicConfigTable
 from backend.remoting.command import Command
 from backend.remoting.headers import (
     BrokerHeartbeatHeader,
+    LeaseAnswer,
     QueryDataVersionAnswer,
     QueryDataVersionHeader,
     RegisterBrokerAnswer,
@@ -36,6 +45,9 @@ from backend.remoting.response_code import ResponseCode
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
 # Older brokers send their topics without the body around them (remoting.md 1.4).
 VERSION_WITH_FULL_BODY: Final = 37
+# What a controller waits for a broker that does not say (1.16).
+CONTROLLER_TIMEOUT_DEFAULT_MS: Final = 10_000
+HEARD_REMARK: Final = "Heart beat success"
 CHECKSUM_MASK: Final = 0x7FFF_FFFF
 
 log = structlog.get_logger(__name__)
@@ -72,11 +84,48 @@ def on_unregister_broker(command: Command, _session: object, directory: Director
     return Answer()
 
 
-def on_broker_heartbeat(command: Command, _session: object, directory: Directory) -> Answer:
-    """Hear that a broker lives; one that is not registered is not known by this."""
+def on_broker_heartbeat(
+    command: Command, session: object, directory: Directory
+) -> Answer | Awaitable[Answer]:
+    """Hear that a broker lives; one that is not registered is not known by this.
+
+    One port hears for the name server and the controller, so a heartbeat without a controller's id
+    is the name server's alone, where stock's controller answers 2005 (S66). Who waits for the
+    answer asks for a lease, and gets it when it is written.
+    """
     header = decode_header(BrokerHeartbeatHeader, command.ext)
     _hear(header.cluster_name, header.broker_address, directory)
-    return Answer()
+    if header.broker_id is None or header.broker_id < FIRST_BROKER_ID:
+        return Answer()
+    key = (header.cluster_name, header.broker_name, header.broker_id)
+    told = _sighting(header)
+    if told.timeout_ms <= 0:
+        return _take_leave(key, told, directory)
+    if directory.heartbeats.find(key) is None:
+        check_cluster_name(header.cluster_name)
+        check_group_name(header.broker_name)
+    is_heard = directory.heartbeats.hear(
+        key, told, connection=session, takes_notices=not command.is_oneway
+    )
+    if not is_heard:
+        return Answer(ResponseCode.SYSTEM_BUSY, remark="too many brokers are heard already")
+    # Only who tells its epoch speaks to a controller; others only register routes.
+    if command.is_oneway or header.epoch is None:
+        return Answer(remark=HEARD_REMARK)
+    return _grant_lease(key, told, directory)
+
+
+async def _grant_lease(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
+    is_granted = await directory.sightings.ask_lease(key, told)
+    lease = LeaseAnswer(lease_ms=told.timeout_ms if is_granted else 0)
+    return Answer(ext=encode_header(lease), remark=HEARD_REMARK)
+
+
+async def _take_leave(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
+    """Have a broker replaced that asks not to be waited for: it gives its lease back."""
+    await directory.sightings.ask_lease(key, told)
+    directory.failover.note_goodbye(key)
+    return Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
 
 
 def on_query_data_version(command: Command, _session: object, directory: Directory) -> Answer:
@@ -89,6 +138,25 @@ def on_query_data_version(command: Command, _session: object, directory: Directo
         ext=encode_header(QueryDataVersionAnswer(changed=held != _data_version(asked))),
         body=b"" if held is None else java_json.encode(_data_version_body(held)),
     )
+
+
+def _sighting(header: BrokerHeartbeatHeader) -> Sighting:
+    timeout_ms = header.heartbeat_timeout_ms
+    if timeout_ms is None:
+        timeout_ms = CONTROLLER_TIMEOUT_DEFAULT_MS
+    return Sighting(
+        age_ms=0,
+        timeout_ms=min(max(timeout_ms, 0), HEARTBEAT_TIMEOUT_MAX_MS),
+        epoch=_or(header.epoch, UNKNOWN_POSITION),
+        max_offset=_or(header.max_offset, UNKNOWN_POSITION),
+        confirm_offset=_or(header.confirm_offset, UNKNOWN_POSITION),
+        priority=_or(header.election_priority, PRIORITY_LOWEST),
+        is_verified=header.is_verified is not False,
+    )
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
 
 
 def _decode_topics(command: Command, *, is_compressed: bool) -> TopicConfigTable:

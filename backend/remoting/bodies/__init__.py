@@ -1,6 +1,13 @@
 """One frozen struct for each JSON body, named by noun and spelled on the wire by its names."""
 
 from backend.remoting.bodies.base import Body, DataVersion, KeyValueTable, MessageQueue
+from backend.remoting.bodies.controller import (
+    ElectedBody,
+    ReplicaBody,
+    ReplicasBody,
+    SyncStateData,
+    SyncStateSetBody,
+)
 from backend.remoting.bodies.groups import (
     CheckClientBody,
     ClientConnection,
@@ -49,6 +56,7 @@ __all__ = [
     "ConsumerData",
     "ConsumerIds",
     "DataVersion",
+    "ElectedBody",
     "HeartbeatData",
     "KeyValueTable",
     "LockBody",
@@ -59,9 +67,13 @@ __all__ = [
     "QueueData",
     "QueueProgress",
     "RegisterBrokerBody",
+    "ReplicaBody",
+    "ReplicasBody",
     "SubscriptionData",
     "SubscriptionGroupConfig",
     "SubscriptionGroupTable",
+    "SyncStateData",
+    "SyncStateSetBody",
     "TopicConfig",
     "TopicConfigTable",
     "TopicList",

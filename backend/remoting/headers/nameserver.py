@@ -69,6 +69,8 @@ class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
     confirm_offset: Int64 | None = None
     heartbeat_timeout_ms: Int64 | None = msgspec.field(name="heartbeatTimeoutMills", default=None)
     election_priority: Int32 | None = None
+    # Ours: false from an unclean stop until the log was verified (D11).
+    is_verified: bool | None = None
 
 
 class BrokerMemberGroupHeader(Header, frozen=True, kw_only=True):

@@ -1,14 +1,16 @@
 """Give tests a broker server in this process, on ports of the system's choice."""
 
 from asyncio import AbstractEventLoop
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 import uvloop
 
+from tests.integration.broker.agent import Agent
 from tests.integration.broker.client import Client
+from tests.integration.broker.properties import broker_properties
 from workers.broker.server import BrokerServer
 from workers.broker.settings import parse_settings
 
@@ -22,22 +24,12 @@ StartBroker = Callable[..., Awaitable[BrokerServer]]
 Connect = Callable[..., Awaitable[Client]]
 
 
-def broker_properties(root: Path, **properties: str) -> dict[str, str]:
-    return {
-        "brokerClusterName": "TestCluster",
-        "brokerName": "broker-t",
-        "bindAddress": "127.0.0.1",
-        "listenPort": "0",
-        "brokerIP1": "127.0.0.1",
-        "brokerIP2": "127.0.0.1",
-        "storePathRootDir": str(root / "store"),
-        "mappedFileSizeCommitLog": str(16 << 20),
-        "mappedFileSizeConsumeQueue": "60000",
-        "maxHashSlotNum": "1000",
-        "maxIndexNum": "5000",
-        "messageDelayLevel": "1s 1s 1s 1s 1s 2s",
-        "flushIntervalCommitLog": "50",
-    } | properties
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    with Agent(tmp_path) as agent:
+        yield agent
+        if agent.is_alive():
+            agent.stop()
 
 
 @pytest.fixture

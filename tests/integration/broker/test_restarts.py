@@ -1,20 +1,13 @@
 import json
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import Client, bodies
-from tests.integration.broker.conftest import broker_properties
-from workers.broker.properties import format_properties_text
-
-ROOT = Path(__file__).parents[3]
+from tests.integration.broker.agent import ROOT, write_config
+from tests.integration.broker.client import bodies
 
 
 async def test_messages_topics_groups_and_offsets_survive_a_restart(agent):
@@ -121,53 +114,6 @@ async def test_unknown_stock_properties_are_accepted_with_one_line(agent):
     lines = [line for line in agent.lines if "properties_without_effect" in line]
     assert len(lines) == 1
     assert "haTransferBatchSize" in lines[0]
-
-
-@dataclass
-class Agent:
-    """One agent at a time in a process of its own, always on the same store."""
-
-    root: Path
-    process: subprocess.Popen[str] | None = None
-    lines: list[str] = field(default_factory=list)
-
-    async def start(self, **properties: str) -> Client:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.launch(write_config(self.root, listenPort=str(port), **properties))
-        return await Client.connect(port)
-
-    def launch(self, path: Path) -> None:
-        command = [sys.executable, "-m", "workers.broker", "-c", str(path)]
-        self.process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-        self.lines = []
-        while not any("broker_started" in line for line in self.lines):
-            line = self.process.stderr.readline()
-            assert line, "the agent ended: " + "".join(self.lines)
-            self.lines.append(line)
-
-    def stop(self) -> None:
-        """End the agent as an operator does; it must say that all went well."""
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(timeout=20) == 0
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(timeout=20)
-
-
-@pytest.fixture
-def agent(tmp_path: Path) -> Iterator[Agent]:
-    agent = Agent(tmp_path)
-    yield agent
-    if agent.process.poll() is None:
-        agent.stop()
-
-
-def write_config(root, **properties):
-    path = root / "broker.conf"
-    path.write_text(format_properties_text(broker_properties(root, **properties)))
-    return path
 
 
 def run_to_end(path):

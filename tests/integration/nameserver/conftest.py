@@ -154,3 +154,18 @@ async def connect():
 @pytest.fixture
 def make_register_body():
     return register_body
+
+
+@pytest.fixture
+async def start_server(database, redis):
+    """Give a way to start further processes of the control plane over the same stores."""
+    async with AsyncExitStack() as stack:
+
+        async def start(**changes):
+            return await stack.enter_async_context(
+                NameServer.serve(
+                    "127.0.0.1", 0, database=database, redis=redis, clock=SystemClock(), **changes
+                )
+            )
+
+        yield start

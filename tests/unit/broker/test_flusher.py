@@ -2,6 +2,7 @@ import asyncio
 import threading
 
 from regent_engine import StoreError
+from structlog.testing import capture_logs
 
 from workers.broker.flusher import Flusher
 
@@ -16,6 +17,12 @@ class StoreDouble:
         self.gate = threading.Event()
         self.gate.set()
         self.error = None
+        self.failure = None
+        self.tick_error = None
+        self.started_at = []
+
+    def start_write_back(self):
+        self.started_at.append(self.max_position)
 
     def flush(self):
         position = self.max_position
@@ -26,8 +33,9 @@ class StoreDouble:
         self.flushed_position = position
         return position
 
-    def tick(self, now_ms):
-        pass
+    def tick(self, _now_ms):
+        if self.tick_error:
+            raise self.tick_error
 
 
 def flusher_of(store, failures=None, interval_ms=60_000):
@@ -125,3 +133,53 @@ async def test_a_stop_flushes_what_is_left():
     await flusher.stop()
 
     assert store.flushed_position == 10
+
+
+async def test_a_checkpoint_that_cannot_be_written_holds_up_no_flush(eventually):
+    store, failures = StoreDouble(), []
+    flusher = flusher_of(store, failures, interval_ms=10)
+    store.tick_error = StoreError("no space")
+    store.tick_error.code = "disk_full"
+    with capture_logs() as logs:
+        flusher.start()
+        store.max_position = 10
+
+        assert await flusher.durable(10, timeout_s=10) is True
+        await eventually(lambda: logs)
+        store.max_position = 20
+        assert await flusher.durable(20, timeout_s=10) is True
+
+        await flusher.stop()
+    assert failures == []
+    assert [entry["event"] for entry in logs] == ["checkpoint_not_written"]
+
+
+async def test_a_failure_that_the_store_keeps_ends_the_flushing(eventually):
+    store, failures = StoreDouble(), []
+    flusher = flusher_of(store, failures, interval_ms=10)
+    store.tick_error, store.failure = StoreError("the disk is gone"), "the disk is gone"
+    flusher.start()
+
+    await eventually(lambda: failures)
+
+    assert failures == [store.tick_error]
+    assert await flusher.durable(10, timeout_s=10) is False
+    await flusher.stop()
+
+
+async def test_while_much_is_appended_its_write_back_is_started_between_the_flushes(eventually):
+    store = StoreDouble()
+    flusher = flusher_of(store, interval_ms=200)
+    flusher.start()
+    store.max_position = 100
+    await eventually(lambda: store.flush_count == 1)
+    after_little = list(store.started_at)
+
+    store.max_position += 64 << 20
+    await eventually(lambda: store.flush_count == 2)
+    store.max_position += 64 << 20
+    await eventually(lambda: store.flush_count == 3)
+
+    await flusher.stop()
+    assert after_little == []
+    assert store.started_at.count(store.max_position) >= 3

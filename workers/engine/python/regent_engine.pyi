@@ -379,8 +379,19 @@ class Store:
     def index_status(self) -> IndexStatus: ...
     def flush(self) -> int:
         """Make everything appended durable and return the position up to which it is."""
+    def start_write_back(self) -> int:
+        """Start to write what was appended to the disk, from 8 MiB on, without waiting for it.
+
+        Return how many bytes were started. Nothing is durable by it; the next flush is shorter.
+        """
+    @property
+    def failure(self) -> str | None:
+        """Why all work but reads is refused until the store is opened again, if it is."""
     def tick(self, now_ms: int) -> None:
-        """Flush queues and write the checkpoint as they fall due."""
+        """Flush queues and write the checkpoint as they fall due.
+
+        Without a `failure` afterwards an error did no harm: the next call tries again.
+        """
     def expire(
         self,
         now_ms: int,
@@ -714,6 +725,9 @@ class Received:
     def cold(self) -> list[Command]: ...
     @property
     def arrivals(self) -> list[tuple[str, int, int]]: ...
+    @property
+    def store_failure(self) -> str | None:
+        """Why the store did not take a message that it should have taken."""
 
 @final
 class MasterLink:

@@ -90,6 +90,7 @@ pub(crate) struct CheckpointFile {
     path: PathBuf,
     file: File,
     written: Option<Checkpoint>,
+    synced: Option<Checkpoint>,
 }
 
 impl CheckpointFile {
@@ -102,21 +103,30 @@ impl CheckpointFile {
             path,
             file,
             written: None,
+            synced: None,
         })
     }
 
-    /// Writes and syncs, unless nothing changed.
-    pub(crate) fn write(&mut self, checkpoint: Checkpoint) -> Result<(), StoreError> {
-        if self.written == Some(checkpoint) {
-            return Ok(());
+    /// Writes, unless nothing changed; returns whether there is something to be synced.
+    ///
+    /// After an error the file may hold the former integers or the new ones. Either are true, so
+    /// that it can be written again.
+    pub(crate) fn write(&mut self, checkpoint: Checkpoint) -> Result<bool, StoreError> {
+        if self.synced == Some(checkpoint) {
+            return Ok(false);
         }
         // One sector holds all five integers, so the write is not torn.
         let write = || self.file.write_all_at(&checkpoint.encode(), 0);
-        let written = step(Step::Write, &self.path, write);
-        let synced =
-            written.and_then(|()| step(Step::SyncFile, &self.path, || self.file.sync_data()));
-        synced.map_err(|error| StoreError::io(&self.path, error))?;
+        step(Step::Write, &self.path, write).map_err(|error| StoreError::io(&self.path, error))?;
         self.written = Some(checkpoint);
+        Ok(true)
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        step(Step::SyncFile, &self.path, || self.file.sync_data())
+            .map_err(|error| StoreError::io(&self.path, error))?;
+        self.synced = self.written;
         Ok(())
     }
 }

@@ -133,35 +133,29 @@ impl Store {
         let min_position = self.log.min_position();
         let Appender { log, queues } = appender;
         let mut open = queues.open_topic(topic).map_err(refused)?;
+        let is_schedule = open.topic.is_schedule;
+        let levels = is_schedule.then_some(&*self.config.delay_levels_ms);
         let has_entry = occupies_queue(record.sys_flag) && !is_inner_batch(record.sys_flag);
-        let index = if has_entry {
+        let queue = if has_entry {
             let place = (record.queue_id, record.queue_offset);
-            Some(
-                open.reserve_at(place, position, min_position)
-                    .map_err(refused)?,
-            )
+            let reserved = open.reserve_at(place, position, min_position);
+            Some(reserved.map_err(refused)?)
         } else {
             None
         };
         let mut unit = log.reserve(record.bytes.len())?;
         unit.bytes().copy_from_slice(record.bytes);
         unit.commit(record.store_timestamp_ms);
-        let levels = open
-            .topic
-            .is_schedule
-            .then_some(&*self.config.delay_levels_ms);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let size = record.bytes.len() as u32;
-        if let Some(index) = index {
-            let entry = QueueEntry {
+        if let Some(mut queue) = queue {
+            queue.push(&QueueEntry {
                 log_position: position,
                 size,
                 tags_code: tags_code(record.properties, record.store_timestamp_ms, levels),
-            };
-            open.push(index, &entry);
+            });
         }
-        open.topic.traffic.message_count += 1;
-        open.topic.traffic.bytes += u64::from(size);
+        open.count(1, record.bytes.len());
         Ok(())
     }
 }

@@ -10,6 +10,14 @@ impl<'a> Writer<'a> {
         Self { rest }
     }
 
+    /// A writer of the next `N` bytes. Their room is checked here once, not for each field.
+    #[inline]
+    pub(crate) fn part<const N: usize>(&mut self) -> Writer<'a> {
+        let (part, rest) = std::mem::take(&mut self.rest).split_at_mut(N);
+        self.rest = rest;
+        Writer::new(part)
+    }
+
     #[inline]
     pub(crate) fn put(&mut self, bytes: &[u8]) {
         let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(bytes.len());

@@ -1,6 +1,6 @@
 //! The store directory: its lock file, its mark of an unclean stop, its places.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -80,10 +80,22 @@ impl StoreDirectory {
     /// Writes the mark: the process id in decimal.
     pub(crate) fn put_abort_mark(&self) -> Result<(), StoreError> {
         let path = self.abort();
+        let mut options = OpenOptions::new();
+        // The block that the mark of a killed process holds is written again: on a full disk a
+        // file that was emptied might not get one back.
+        let options = options.write(true).create(true).truncate(false);
+        let file = step(Step::Create, &path, || options.open(&path));
+        let file = file.map_err(|error| StoreError::io(&path, error))?;
         let content = std::process::id().to_string();
-        step(Step::Write, &path, || fs::write(&path, content))
-            .map_err(|error| StoreError::io(&path, error))?;
-        sync_dir(&self.root)
+        let written = step(Step::Write, &path, || {
+            file.write_all_at(content.as_bytes(), 0)?;
+            file.set_len(content.len() as u64)
+        });
+        match written.map_err(|error| StoreError::io(&path, error)) {
+            // Whoever opens the store next only asks whether the mark is there.
+            Ok(()) | Err(StoreError::DiskFull { .. }) => sync_dir(&self.root),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn remove_abort_mark(&self) -> Result<(), StoreError> {

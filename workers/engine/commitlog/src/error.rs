@@ -71,7 +71,10 @@ pub enum StoreError {
     #[error("invalid setting: {0}")]
     Setting(String),
     /// No space left to preallocate a file.
-    #[error("no space to allocate {path}: {source}")]
+    #[error(
+        "the disk is full: no space to allocate {path} ({source}); make room on it, and appends \
+         go on by themselves"
+    )]
     DiskFull {
         /// The file that could not be allocated.
         path: PathBuf,
@@ -79,8 +82,11 @@ pub enum StoreError {
         source: io::Error,
     },
     /// An earlier flush failed or a thread panicked inside the store: reopen it.
-    #[error("the store refuses work after an earlier failure and must be reopened")]
-    Poisoned,
+    #[error("the store refuses work until it is reopened, because it failed before: {reason}")]
+    Poisoned {
+        /// The failure.
+        reason: String,
+    },
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
@@ -113,9 +119,24 @@ impl StoreError {
             Self::EpochRefused { .. } => "epoch_refused",
             Self::Setting(_) => "invalid_setting",
             Self::DiskFull { .. } => "disk_full",
-            Self::Poisoned => "poisoned",
+            Self::Poisoned { .. } => "poisoned",
             Self::Closed => "closed",
             Self::Io { .. } => "io",
+        }
+    }
+
+    /// The same error for one more caller.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::DiskFull { path, source } | Self::Io { path, source } => {
+                let copy = || io::Error::new(source.kind(), source.to_string());
+                let source = source.raw_os_error();
+                Self::io(path, source.map_or_else(copy, io::Error::from_raw_os_error))
+            }
+            other => Self::Io {
+                path: PathBuf::new(),
+                source: io::Error::other(other.to_string()),
+            },
         }
     }
 

@@ -24,6 +24,13 @@ pub enum Step<'a> {
         /// Byte behind the last.
         to: usize,
     },
+    /// Has the system begin to write a range of a file, without waiting for it.
+    StartWriteBack {
+        /// First byte.
+        from: usize,
+        /// Byte behind the last.
+        to: usize,
+    },
     /// Syncs the names in a directory.
     SyncDir,
     /// Syncs the file system that holds a directory.

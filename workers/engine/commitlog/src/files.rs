@@ -101,6 +101,13 @@ pub(crate) fn create_segment(path: &Path, size: u64, allocated: u64) -> Result<F
     }
 }
 
+/// Gives all of an existing segment disk blocks; costs next to nothing where it has them.
+pub(crate) fn allocate_segment(path: &Path, size: usize) -> Result<(), StoreError> {
+    let file = open_segment(path)?;
+    step(Step::Resize, path, || preallocate(&file, 0, size as u64))
+        .map_err(|error| StoreError::io(path, error))
+}
+
 /// Gives a range of a file disk blocks, so that writing its map cannot fail (D24).
 ///
 /// What the range holds stays. File systems without `fallocate` get it written again in small

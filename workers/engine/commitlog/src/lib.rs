@@ -51,6 +51,7 @@ mod sys;
 mod table;
 mod truncation;
 mod walk;
+mod write_back;
 mod writer;
 
 pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};

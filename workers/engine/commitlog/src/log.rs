@@ -9,10 +9,14 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{remove_file, segment_name};
+use crate::files::{allocate_segment, remove_file, segment_name};
 use crate::prepare::{Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter};
+
+/// How much of the room behind a unit is fetched while the unit is written. The next one is likely
+/// of the same size; of a longer one the processor fetches the rest in time by itself.
+const PREFETCHED_BYTES_MAX: usize = 1024;
 
 /// One segment as readers see it.
 #[derive(Debug, Clone)]
@@ -109,7 +113,7 @@ impl SharedLog {
         let Some(base) = self.segments.read().front().map(|oldest| oldest.base) else {
             return Ok(());
         };
-        remove_file(&self.dir.join(segment_name(base)))?;
+        remove_file(&self.segment_path(base))?;
         self.segments.write().pop_front();
         Ok(())
     }
@@ -147,6 +151,11 @@ impl SharedLog {
         self.last_store_timestamp_ms.load(Ordering::Acquire)
     }
 
+    /// Where the segment at `base` lies.
+    pub(crate) fn segment_path(&self, base: u64) -> PathBuf {
+        self.dir.join(segment_name(base))
+    }
+
     /// Flushes what is published; one caller at a time.
     ///
     /// Only the written range is synced: the file also has populated pages that need no disk yet.
@@ -158,7 +167,7 @@ impl SharedLog {
             let end = self.next_segment_start(position).min(to);
             if let Some(segment) = self.segment_at(position) {
                 let (from, to) = (local(position, segment.base), local(end, segment.base));
-                let path = self.dir.join(segment_name(segment.base));
+                let path = self.segment_path(segment.base);
                 let flush = || segment.map.flush(from, to);
                 step(Step::SyncRange { from, to }, &path, flush)
                     .map_err(|error| StoreError::io(path, error))?;
@@ -183,6 +192,8 @@ pub(crate) struct LogWriter {
     plan: SegmentPlan,
     preparer: Preparer,
     tail: Option<Tail>,
+    /// The segment that the log goes on in, until it is known to have disk blocks everywhere.
+    recovered: Option<(u64, MapWriter)>,
     /// Where the next segment begins when there is no tail.
     end: u64,
 }
@@ -204,19 +215,12 @@ impl LogWriter {
         end: u64,
     ) -> Result<Self, StoreError> {
         let mut writer = Self::idle(shared, plan, end)?;
-        match tail {
-            Some((base, map)) => {
-                map.reader().advise_written(true);
-                writer
-                    .preparer
-                    .follow(base, map.reader(), map.position(), map.position());
-                writer.tail = Some(Tail {
-                    base,
-                    map,
-                    wake_at: 0,
-                });
-            }
-            None => writer.preparer.want_next(end),
+        writer.recovered = tail;
+        match writer.continue_recovered() {
+            // Whoever appends first is told, if there is no room then either.
+            Ok(true) | Err(StoreError::DiskFull { .. } | StoreError::Io { .. }) => {}
+            Ok(false) => writer.preparer.want_next(end),
+            Err(error) => return Err(error),
         }
         Ok(writer)
     }
@@ -233,8 +237,31 @@ impl LogWriter {
             plan,
             preparer,
             tail: None,
+            recovered: None,
             end,
         })
+    }
+
+    /// Goes on in the segment that the log ends in; returns whether there is one.
+    ///
+    /// Stock allocates nothing, and a map of a hole on a full disk is written with a signal (D24).
+    fn continue_recovered(&mut self) -> Result<bool, StoreError> {
+        let Some((base, map)) = &self.recovered else {
+            return Ok(false);
+        };
+        allocate_segment(&self.shared.segment_path(*base), map.reader().size())?;
+        let Some((base, map)) = self.recovered.take() else {
+            return Ok(false);
+        };
+        map.reader().advise_written(true);
+        self.preparer
+            .follow(base, map.reader(), map.position(), map.position());
+        self.tail = Some(Tail {
+            base,
+            map,
+            wake_at: 0,
+        });
+        Ok(true)
     }
 
     /// Largest record, or whole batch, that a segment can hold.
@@ -245,14 +272,18 @@ impl LogWriter {
     /// Makes room for one unit of `size` bytes.
     ///
     /// A unit that would leave less than the blank header's 8 bytes goes to the next segment.
+    #[inline]
     pub(crate) fn reserve(&mut self, size: usize) -> Result<Unit<'_>, StoreError> {
         let fits = |tail: &Tail| size + BLANK_SIZE <= tail.map.remaining();
-        if !self.tail.as_ref().is_some_and(fits) {
-            self.roll()?;
+        while !self.tail.as_ref().is_some_and(fits) {
+            if !self.continue_recovered()? {
+                self.roll()?;
+            }
         }
         let Some(tail) = &mut self.tail else {
             return Err(StoreError::Closed);
         };
+        tail.map.prefetch(size, size.min(PREFETCHED_BYTES_MAX));
         let position = tail.base + tail.map.position() as u64;
         let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
         Ok(Unit {
@@ -300,6 +331,7 @@ impl LogWriter {
         Ok(())
     }
 
+    #[cold]
     fn roll(&mut self) -> Result<(), StoreError> {
         let base = self
             .tail

@@ -4,17 +4,24 @@
 //! made present in slices small enough never to own a core (D24). Failing to populate only costs
 //! speed; failing to allocate is an error that the writer gets when it needs the segment.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
+use rustix::io::Errno;
 
 use crate::error::StoreError;
-use crate::files::{create_segment, segment_name, sync_dir};
+use crate::files::{create_segment, remove_file, segment_name, sync_dir};
 use crate::sys::{ExclusiveMap, MapReader, MapWriter};
 
 const SLICE_SIZE_BYTES: usize = 8 << 20;
+
+/// How long a failure answers for the appends that follow. To find out that a gigabyte cannot be
+/// had took 4 to 60 ms, which every message for a full disk would cost.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What the helper is told: where segments live and how large they are.
 #[derive(Debug, Clone)]
@@ -59,7 +66,7 @@ enum Next {
     Wanted(u64),
     InProgress(u64),
     Ready(u64, MapWriter),
-    Failed(u64, StoreError),
+    Failed(u64, Instant, StoreError),
 }
 
 #[derive(Debug, Clone)]
@@ -105,7 +112,7 @@ impl Preparer {
 
     /// The segment at `base`, waiting until it is prepared.
     ///
-    /// A failure from before this call is forgotten: there may be room by now.
+    /// A failure from a while before this call is forgotten: there may be room by now.
     pub(crate) fn take_next(&self, base: u64) -> Result<MapWriter, StoreError> {
         let mut work = self.desk.work.lock();
         let mut is_fresh = false;
@@ -115,7 +122,13 @@ impl Preparer {
             }
             match std::mem::replace(&mut work.next, Next::Unwanted) {
                 Next::Ready(ready, map) if ready == base => return Ok(map),
-                Next::Failed(failed, error) if failed == base && is_fresh => return Err(error),
+                Next::Failed(failed, at, error)
+                    if failed == base && (is_fresh || at.elapsed() < RETRY_INTERVAL) =>
+                {
+                    let answer = error.again();
+                    work.next = Next::Failed(failed, at, error);
+                    return Err(answer);
+                }
                 Next::InProgress(other) => work.next = Next::InProgress(other),
                 _ => work.next = Next::Wanted(base),
             }
@@ -195,7 +208,7 @@ impl Desk {
                 drop(work);
                 let next = match self.prepare(base) {
                     Ok(map) => Next::Ready(base, map),
-                    Err(error) => Next::Failed(base, error),
+                    Err(error) => Next::Failed(base, Instant::now(), error),
                 };
                 self.work.lock().next = next;
                 self.changed.notify_all();
@@ -236,7 +249,20 @@ impl Desk {
 
     fn prepare(&self, base: u64) -> Result<MapWriter, StoreError> {
         let path = self.plan.dir.join(segment_name(base));
-        let map = allocate(&path, self.plan.segment_size)?;
+        let file = create_segment(&path, self.plan.segment_size, self.plan.segment_size)?;
+        let map = self.map_new(&file, &path);
+        if map.is_err() {
+            // The next attempt creates it again. That also is why a failed sync of the directory
+            // may be forgotten: the entry it was for is made, and synced, anew (D13).
+            remove_file(&path)?;
+        }
+        map
+    }
+
+    /// Maps a new segment, makes its name durable and its first pages present.
+    fn map_new(&self, file: &File, path: &Path) -> Result<MapWriter, StoreError> {
+        let map = ExclusiveMap::new(file).map_err(|error| StoreError::io(path, error))?;
+        let map = map.into_writer(0);
         sync_dir(&self.plan.dir)?;
         let reader = map.reader();
         reader.advise_written(true);
@@ -244,19 +270,17 @@ impl Desk {
         let mut done = 0;
         while done < ahead {
             let to = ahead.min(done + SLICE_SIZE_BYTES);
-            if reader.populate(done, to).is_err() {
-                break;
+            match reader.populate(done, to) {
+                Ok(()) => done = to,
+                // The system's word for "writing this page would have been a signal".
+                Err(error) if error.raw_os_error() == Some(Errno::FAULT.raw_os_error()) => {
+                    return Err(StoreError::io(path, error));
+                }
+                Err(_) => break,
             }
-            done = to;
         }
         Ok(map)
     }
-}
-
-fn allocate(path: &Path, size: u64) -> Result<MapWriter, StoreError> {
-    let file = create_segment(path, size, size)?;
-    let map = ExclusiveMap::new(&file).map_err(|error| StoreError::io(path, error))?;
-    Ok(map.into_writer(0))
 }
 
 /// Wakes whoever waits for the helper when it ends, even by a panic.

@@ -267,6 +267,8 @@ impl QueueWriter {
         if let Some(file) = self.files.first() {
             let position = file.map.position() as u64;
             if position + count * ENTRY_BYTES <= file.allocated {
+                // Among many queues, none of it is in a cache; until the push it comes.
+                file.map.prefetch(0, ENTRY_SIZE);
                 return Ok(());
             }
         }
@@ -364,10 +366,14 @@ pub(crate) fn create_file(
     let path = dir.join(segment_name(base));
     let allocated = slice_end(end, file_size);
     let file = create_segment(&path, file_size, allocated)?;
-    let map = ExclusiveMap::new(&file)
-        .and_then(|map| map.advise_random().map(|()| map))
-        .map_err(|error| StoreError::io(&path, error))?;
-    Ok((map, allocated))
+    match ExclusiveMap::new(&file).and_then(|map| map.advise_random().map(|()| map)) {
+        Ok(map) => Ok((map, allocated)),
+        Err(error) => {
+            // It would be in the way of the next attempt.
+            remove_file(&path)?;
+            Err(StoreError::io(&path, error))
+        }
+    }
 }
 
 /// Gives the file at `base` disk blocks from `allocated` to `end`; returns how far they reach.

@@ -10,6 +10,7 @@
 //! B and S are 8 for IPv4 and 20 for IPv6: address bytes and an i32 port. All big-endian.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::LazyLock;
 
 use crate::cursor::{Reader, Writer};
 use crate::message::NewMessage;
@@ -118,7 +119,11 @@ pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
 
 /// The checksum stored for a body: CRC-32 without its top bit.
 pub(crate) fn body_crc(body: &[u8]) -> u32 {
-    crc32fast::hash(body) & 0x7FFF_FFFF
+    // What the processor can do is found out once, not for each body.
+    static NEW: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
+    let mut hasher = NEW.clone();
+    hasher.update(body);
+    hasher.finalize() & 0x7FFF_FFFF
 }
 
 fn host_size(host: &SocketAddr) -> usize {
@@ -154,19 +159,20 @@ pub(crate) fn encode(
     let sys_flag = flag_for(sys_flag, STORE_HOST_IPV6, &message.store_host);
     let crc = body_crc(message.body);
     let mut out = Writer::new(&mut *record);
-    out.put_u32(narrow(size));
-    out.put_u32(if version == Version::V1 {
+    let mut head = out.part::<BORN_HOST_AT>();
+    head.put_u32(narrow(size));
+    head.put_u32(if version == Version::V1 {
         MAGIC_V1
     } else {
         MAGIC_V2
     });
-    out.put_u32(crc);
-    out.put_i32(message.queue_id);
-    out.put_i32(message.flag);
-    out.put_u64(placement.queue_offset);
-    out.put_u64(placement.log_position);
-    out.put_i32(sys_flag);
-    out.put_i64(message.born_timestamp_ms);
+    head.put_u32(crc);
+    head.put_i32(message.queue_id);
+    head.put_i32(message.flag);
+    head.put_u64(placement.queue_offset);
+    head.put_u64(placement.log_position);
+    head.put_i32(sys_flag);
+    head.put_i64(message.born_timestamp_ms);
     put_host(&mut out, &message.born_host);
     out.put_i64(placement.store_timestamp_ms);
     put_host(&mut out, &message.store_host);
@@ -295,8 +301,7 @@ impl<'a> RecordView<'a> {
         }
         let bytes = bytes.get(..size).ok_or(RecordDamage::Short)?;
         let input = Reader::new(&bytes[BODY_CRC_AT..]);
-        let view = Self::fields(bytes, magic, input).ok_or(RecordDamage::Length)?;
-        Ok(view)
+        Self::fields(bytes, magic, input).ok_or(RecordDamage::Length)
     }
 
     fn fields(bytes: &'a [u8], magic: u32, mut input: Reader<'a>) -> Option<Self> {

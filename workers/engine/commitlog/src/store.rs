@@ -1,7 +1,8 @@
 //! A store: opening, flushing, closing, and what all its parts share.
 
-use std::sync::Arc;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
@@ -21,6 +22,7 @@ use crate::queue_flush::flush_queues;
 use crate::recovery::{RecoveryReport, recover};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
+use crate::write_back::WriteBack;
 
 const OPEN: u8 = 0;
 const POISONED: u8 = 1;
@@ -44,8 +46,10 @@ pub struct Store {
     pub(crate) expiry: Mutex<()>,
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
+    pub(crate) write_back: Mutex<WriteBack>,
     flusher: Mutex<Flusher>,
     state: AtomicU8,
+    failure: OnceLock<String>,
     recovery: RecoveryReport,
 }
 
@@ -137,8 +141,10 @@ impl Store {
             expiry: Mutex::new(()),
             directory,
             opened_at_ms: now_ms,
+            write_back: Mutex::default(),
             flusher: Mutex::new(flusher),
             state: AtomicU8::new(OPEN),
+            failure: OnceLock::new(),
             recovery: report,
         })
     }
@@ -156,6 +162,12 @@ impl Store {
         let base = damage.position - damage.position % self.config.segment_size_bytes;
         let path = self.directory.commit_log().join(segment_name(base));
         Some(StoreError::ReadOnly { path, damage })
+    }
+
+    /// Why all work is refused until the store is reopened, if it is.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
     }
 
     /// The configured flush mode; the caller drives the flushes.
@@ -237,7 +249,8 @@ impl Store {
     /// Flushes the log, from time to time also the queues, and writes the checkpoint.
     ///
     /// # Errors
-    /// As for [`Store::flush`].
+    /// As for [`Store::flush`]; but a checkpoint that cannot be written does no harm, and is
+    /// written by the next call that can.
     pub fn flush_tick(&self, now_ms: i64) -> Result<(), StoreError> {
         let mut flusher = self.flusher.lock();
         self.check_open()?;
@@ -321,8 +334,10 @@ impl Store {
         if self.is_read_only() {
             return Ok(());
         }
-        let checkpoint = flusher.checkpoint;
-        self.poisoning(|| flusher.file.write(checkpoint))
+        if flusher.file.write(flusher.checkpoint)? {
+            self.poisoning(|| flusher.file.sync())?;
+        }
+        Ok(())
     }
 
     /// Keeps the checkpoint's word on the index true.
@@ -339,11 +354,12 @@ impl Store {
         &self,
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        work().inspect_err(|_| self.poison())
+        work().inspect_err(|error| self.poison(error))
     }
 
     /// Refuses all further work.
-    pub(crate) fn poison(&self) {
+    pub(crate) fn poison(&self, reason: impl Display) {
+        self.failure.get_or_init(|| reason.to_string());
         self.state.store(POISONED, Ordering::Release);
     }
 
@@ -351,7 +367,9 @@ impl Store {
         match self.state.load(Ordering::Acquire) {
             OPEN => Ok(()),
             CLOSED => Err(StoreError::Closed),
-            _ => Err(StoreError::Poisoned),
+            _ => Err(StoreError::Poisoned {
+                reason: self.failure().unwrap_or_default().to_owned(),
+            }),
         }
     }
 

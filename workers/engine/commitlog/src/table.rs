@@ -1,11 +1,13 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
+mod aligned;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ahash::{AHashMap, RandomState};
-use hashbrown::HashMap;
-use hashbrown::hash_map::EntryRef;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use parking_lot::RwLock;
 
 use crate::error::{AppendError, StoreError};
@@ -13,7 +15,6 @@ use crate::files::remove_dir;
 use crate::message::{QUEUE_ID_MAX, QueueEntry, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
-use crate::stored_queue::StoredQueue;
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
@@ -80,7 +81,10 @@ pub(crate) struct QueueTable {
     dir: PathBuf,
     file_size: u64,
     version_by_length: bool,
-    topics: HashMap<Arc<str>, TopicWriter, RandomState>,
+    topics: HashTable<TopicWriter>,
+    hasher: RandomState,
+    /// Bucket of the topic opened last: the next message is often of the same topic.
+    last: usize,
     shared: Arc<SharedQueues>,
     dirty: Vec<Arc<SharedQueue>>,
 }
@@ -95,13 +99,22 @@ pub(crate) struct OpenTopic<'a> {
     dirty: &'a mut Vec<Arc<SharedQueue>>,
 }
 
+/// A queue with room for what will be pushed.
+#[derive(Debug)]
+pub(crate) struct OpenQueue<'a> {
+    writer: &'a mut QueueWriter,
+    dirty: &'a mut Vec<Arc<SharedQueue>>,
+}
+
 impl QueueTable {
     pub(crate) fn new(dir: PathBuf, file_size: u64, version_by_length: bool) -> Self {
         Self {
             dir,
             file_size,
             version_by_length,
-            topics: HashMap::default(),
+            topics: HashTable::new(),
+            hasher: RandomState::default(),
+            last: 0,
             shared: Arc::default(),
             dirty: Vec::new(),
         }
@@ -114,11 +127,12 @@ impl QueueTable {
     /// The topic of a message, made on its first use.
     #[inline]
     pub(crate) fn open_topic(&mut self, name: &str) -> Result<OpenTopic<'_>, AppendError> {
-        let topic = match self.topics.entry_ref(name) {
-            EntryRef::Occupied(known) => known.into_mut(),
-            EntryRef::Vacant(place) => {
-                place.insert(TopicWriter::new(name, self.version_by_length)?)
-            }
+        let last = self.topics.get_bucket(self.last);
+        if last.is_none_or(|topic| *topic.name != *name) {
+            self.last = self.bucket(name)?;
+        }
+        let Some(topic) = self.topics.get_bucket_mut(self.last) else {
+            return Err(AppendError::IllegalTopic);
         };
         Ok(OpenTopic {
             topic,
@@ -127,6 +141,23 @@ impl QueueTable {
             shared: &self.shared,
             dirty: &mut self.dirty,
         })
+    }
+
+    /// Where the topic is in the table, made on its first use.
+    #[inline(never)]
+    fn bucket(&mut self, name: &str) -> Result<usize, AppendError> {
+        let hash = |topic: &TopicWriter| self.hasher.hash_one(&*topic.name);
+        let is_named = |topic: &TopicWriter| *topic.name == *name;
+        match self
+            .topics
+            .entry(self.hasher.hash_one(name), is_named, hash)
+        {
+            Entry::Occupied(known) => Ok(known.bucket_index()),
+            Entry::Vacant(place) => {
+                let topic = TopicWriter::new(name, self.version_by_length)?;
+                Ok(place.insert(topic).bucket_index())
+            }
+        }
     }
 
     /// Adds a queue that was read from disk; one with an impossible name is left alone.
@@ -148,8 +179,8 @@ impl QueueTable {
 
     /// Goes on counting where the table of the same store before a truncation stopped.
     pub(crate) fn adopt_traffic(&mut self, before: &Self) {
-        for (name, counted) in &before.topics {
-            if let Ok(open) = self.open_topic(name) {
+        for counted in &before.topics {
+            if let Ok(open) = self.open_topic(&counted.name) {
                 open.topic.traffic = counted.traffic;
             }
         }
@@ -168,7 +199,7 @@ impl QueueTable {
     pub(crate) fn traffic(&self) -> Vec<(String, Traffic)> {
         let moved = self
             .topics
-            .values()
+            .iter()
             .filter(|topic| topic.traffic.message_count > 0);
         let mut traffic: Vec<_> = moved
             .map(|topic| (topic.name.to_string(), topic.traffic))
@@ -179,9 +210,12 @@ impl QueueTable {
 
     /// Forgets a topic and removes its files; readers inside keep their maps until they leave.
     pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
-        if self.topics.remove(name).is_none() {
+        let hash = self.hasher.hash_one(name);
+        let known = self.topics.find_entry(hash, |topic| *topic.name == *name);
+        let Ok(known) = known else {
             return Ok(());
-        }
+        };
+        known.remove();
         self.shared.topics.write().remove(name);
         let dir = self.dir.join(name);
         self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
@@ -198,90 +232,36 @@ impl QueueTable {
 }
 
 impl OpenTopic<'_> {
-    /// Index of the queue, made on its first use, with room for `count` more entries.
+    /// The queue, made on its first use, with room for `count` more entries.
     #[inline]
-    pub(crate) fn reserve(&mut self, queue_id: i32, count: u64) -> Result<usize, AppendError> {
-        let index = queue_index(queue_id)?;
-        if self.topic.queues.get(index).is_none_or(Option::is_none) {
-            let dir = self.dir.join(&*self.topic.name).join(queue_id.to_string());
-            self.insert(index, QueueWriter::new(dir, self.file_size, Vec::new()));
-        }
-        if let Some(Some(queue)) = self.topic.queues.get_mut(index) {
-            queue.reserve(count)?;
-        }
-        Ok(index)
-    }
-
-    /// As [`Self::reserve`] for one entry whose offset is already decided, because its record is
-    /// copied from `log_position` of another log. The queue is made to continue there, as recovery
-    /// would do it: later records win, and what is missing is filled.
-    pub(crate) fn reserve_at(
+    pub(crate) fn reserve(
         &mut self,
-        (queue_id, offset): (i32, u64),
-        log_position: u64,
-        min_position: u64,
-    ) -> Result<usize, AppendError> {
-        let index = queue_index(queue_id)?;
-        let known = self.topic.queues.get_mut(index).and_then(Option::as_mut);
-        match known {
-            Some(queue) if queue.end_offset() == offset => {}
-            None if offset == 0 => {}
-            Some(queue) if queue.end_offset() > 0 && queue.end_offset() < offset => {
-                if queue.fill_to(offset, log_position)? {
-                    self.dirty.push(Arc::clone(queue.shared()));
-                }
-            }
-            _ => self.restart(index, queue_id, offset, min_position)?,
-        }
-        self.reserve(queue_id, 1)
-    }
-
-    /// Makes the queue anew, with its entries before `offset` and that as its next offset.
-    fn restart(
-        &mut self,
-        index: usize,
         queue_id: i32,
-        offset: u64,
-        min_position: u64,
-    ) -> Result<(), StoreError> {
+        count: u64,
+    ) -> Result<OpenQueue<'_>, AppendError> {
+        let index = queue_index(queue_id)?;
+        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
+            self.create(queue_id, index);
+        }
+        let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
+            return Err(AppendError::IllegalQueueId(queue_id));
+        };
+        writer.reserve(count)?;
+        let dirty = &mut *self.dirty;
+        Ok(OpenQueue { writer, dirty })
+    }
+
+    /// Counts appended messages.
+    #[inline]
+    pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
+        self.topic.traffic.message_count += message_count;
+        self.topic.traffic.bytes += bytes as u64;
+    }
+
+    #[cold]
+    fn create(&mut self, queue_id: i32, index: usize) {
         let dir = self.dir.join(&*self.topic.name).join(queue_id.to_string());
-        let old = self.topic.queues.get_mut(index).and_then(Option::take);
-        let shared = old.as_ref().map(|old| Arc::clone(old.shared()));
-        let first = shared.as_ref().map_or(0, |shared| shared.first_offset());
-        let kept: Vec<QueueEntry> = shared.as_ref().map_or_else(Vec::new, |shared| {
-            (first..offset).map_while(|at| shared.entry(at)).collect()
-        });
-        self.dirty.retain(|queue| queue.dir() != dir);
-        let mut stored = StoredQueue::empty(dir, self.file_size);
-        stored.restart_at(if kept.is_empty() { offset } else { first })?;
-        for entry in &kept {
-            stored.push(entry)?;
-        }
-        stored.fill_to(offset)?;
-        let mut queue = stored.into_writer();
-        queue.shared().correct_min_offset(min_position);
-        if queue.mark_dirty() {
-            self.dirty.push(Arc::clone(queue.shared()));
-        }
-        self.insert(index, queue);
-        Ok(())
-    }
-
-    /// Next offset of the queue at an index that [`Self::reserve`] returned.
-    #[inline]
-    pub(crate) fn end_offset(&self, index: usize) -> u64 {
-        let queue = self.topic.queues.get(index).and_then(Option::as_ref);
-        queue.map_or(0, QueueWriter::end_offset)
-    }
-
-    /// Appends an entry to the queue at an index that [`Self::reserve`] returned.
-    #[inline]
-    pub(crate) fn push(&mut self, index: usize, entry: &QueueEntry) {
-        if let Some(Some(queue)) = self.topic.queues.get_mut(index)
-            && queue.push(entry)
-        {
-            self.dirty.push(Arc::clone(queue.shared()));
-        }
+        self.insert(index, QueueWriter::new(dir, self.file_size, Vec::new()));
     }
 
     fn insert(&mut self, index: usize, queue: QueueWriter) {
@@ -295,6 +275,22 @@ impl OpenTopic<'_> {
             self.topic.queues.resize_with(index + 1, || None);
         }
         self.topic.queues[index] = Some(queue);
+    }
+}
+
+impl OpenQueue<'_> {
+    /// Offset of the next entry.
+    #[inline]
+    pub(crate) fn end_offset(&self) -> u64 {
+        self.writer.end_offset()
+    }
+
+    /// Appends an entry for which room was reserved.
+    #[inline]
+    pub(crate) fn push(&mut self, entry: &QueueEntry) {
+        if self.writer.push(entry) {
+            self.dirty.push(Arc::clone(self.writer.shared()));
+        }
     }
 }
 

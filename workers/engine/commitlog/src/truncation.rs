@@ -99,13 +99,15 @@ impl Truncation {
         let path = directory.checkpoint();
         let found = Checkpoint::load(&path)?;
         let newest_ms = self.last_store_timestamp_ms;
-        CheckpointFile::open(path)?.write(Checkpoint {
+        let mut file = CheckpointFile::open(path)?;
+        file.write(Checkpoint {
             log_timestamp_ms: found.log_timestamp_ms.min(newest_ms),
             queue_timestamp_ms: found.queue_timestamp_ms.min(newest_ms),
             index_timestamp_ms: found.index_timestamp_ms.min(newest_ms),
             flushed_position: found.flushed_position.min(self.position),
             confirmed_position: found.confirmed_position.min(self.position),
-        })
+        })?;
+        file.sync()
     }
 
     /// Removes later segments, the last first, and clears the rest of the one that is cut.
@@ -157,7 +159,7 @@ impl Store {
         };
         self.flush_all()?;
         let done = self.begin_and_reopen(truncation);
-        done.inspect_err(|_| self.poison())
+        done.inspect_err(|error| self.poison(error))
     }
 
     fn begin_and_reopen(&mut self, truncation: Truncation) -> Result<(), StoreError> {

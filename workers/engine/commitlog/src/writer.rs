@@ -14,7 +14,7 @@ use crate::record::{
     occupies_queue, without_crc_property,
 };
 use crate::store::{Appender, Store};
-use crate::table::OpenTopic;
+use crate::table::OpenQueue;
 
 /// How much longer than the longest body a whole record may be.
 const RECORD_ALLOWANCE: usize = 64 << 10;
@@ -78,13 +78,14 @@ impl Writer<'_> {
         let version = open.topic.version;
         let size = checked_size(message, version, tail, config.message_body_size_max)?;
         check_unit(size, log.unit_size_max())?;
-        let index = if occupies_queue(message.sys_flag) {
+        let is_schedule = open.topic.is_schedule;
+        let queue = if occupies_queue(message.sys_flag) {
             Some(open.reserve(message.queue_id, 1)?)
         } else {
             None
         };
         let mut unit = log.reserve(size)?;
-        let queue_offset = index.map_or(0, |index| open.end_offset(index));
+        let queue_offset = queue.as_ref().map_or(0, OpenQueue::end_offset);
         let log_position = unit.position();
         let placement = Placement {
             queue_offset,
@@ -94,12 +95,12 @@ impl Writer<'_> {
         encode(unit.bytes(), message, version, &placement, tail);
         unit.commit(now_ms);
         let appended = appended(&placement, size);
-        if let Some(index) = index {
-            let levels = delay_levels(config, &open);
+        if let Some(mut queue) = queue {
+            let levels = is_schedule.then_some(&*config.delay_levels_ms);
             let tags_code = tags_code(message.properties, now_ms, levels);
-            push(&mut open, index, tags_code, &appended);
+            push(&mut queue, tags_code, &appended);
         }
-        count(&mut open, &appended);
+        open.count(1, size);
         Ok(appended)
     }
 
@@ -129,10 +130,12 @@ impl Writer<'_> {
         let version = open.topic.version;
         let (total, mut planned) = plan_batch(shared, packed, version, config)?;
         check_unit(total, log.unit_size_max())?;
-        let index = open.reserve(shared.queue_id, planned.len() as u64)?;
-        let (tail, levels) = (batch_tail(config), delay_levels(config, &open));
+        let levels = open.topic.is_schedule;
+        let levels = levels.then_some(&*config.delay_levels_ms);
+        let tail = batch_tail(config);
+        let mut queue = open.reserve(shared.queue_id, planned.len() as u64)?;
         let mut unit = log.reserve(total)?;
-        let first_offset = open.end_offset(index);
+        let first_offset = queue.end_offset();
         let (mut log_position, mut rest) = (unit.position(), unit.bytes());
         let first_new = appended.len();
         for (queue_offset, planned) in (first_offset..).zip(&mut planned) {
@@ -154,9 +157,9 @@ impl Writer<'_> {
         }
         unit.commit(now_ms);
         for (planned, appended) in planned.iter().zip(&appended[first_new..]) {
-            push(&mut open, index, planned.tags_code, appended);
-            count(&mut open, appended);
+            push(&mut queue, planned.tags_code, appended);
         }
+        open.count(planned.len() as u64, total);
         Ok(())
     }
 }
@@ -164,7 +167,7 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.store.poison();
+            self.store.poison("a thread panicked while it appended");
         }
     }
 }
@@ -271,23 +274,12 @@ fn appended(placement: &Placement, size: usize) -> Appended {
     }
 }
 
-/// The levels by which messages of a topic are delayed.
 #[inline]
-fn delay_levels<'a>(config: &'a StoreConfig, open: &OpenTopic<'_>) -> Option<&'a [i64]> {
-    open.topic.is_schedule.then_some(&*config.delay_levels_ms)
-}
-
-#[inline]
-fn push(open: &mut OpenTopic<'_>, index: usize, tags_code: i64, appended: &Appended) {
+fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended) {
     let entry = QueueEntry {
         log_position: appended.log_position,
         size: appended.size,
         tags_code,
     };
-    open.push(index, &entry);
-}
-
-fn count(open: &mut OpenTopic<'_>, appended: &Appended) {
-    open.topic.traffic.message_count += 1;
-    open.topic.traffic.bytes += u64::from(appended.size);
+    queue.push(&entry);
 }

@@ -222,13 +222,14 @@ fn a_record_whose_properties_were_never_written_is_torn() {
     drop(writer);
     drop(store);
     assert_eq!(torn.log_position, u64::from(whole.size));
-    assert_eq!(kinds(&survey(dir.path())), []);
+    let of_a_killed_store = [FindingKind::UncleanStop, FindingKind::UnfinishedIndex];
+    assert_eq!(kinds(&survey(dir.path())), of_a_killed_store);
     let (path, _) = segment(dir.path(), torn.log_position);
     overwrite(&path, 1_024, &[0; 512]);
 
     let survey = survey(dir.path());
 
-    assert_eq!(survey.findings()[0].kind, FindingKind::TornRecord);
+    assert!(kinds(&survey).contains(&FindingKind::TornRecord));
     assert_eq!(survey.end_position(), torn.log_position);
     assert_eq!(open(dir.path()).max_position(), torn.log_position);
 }

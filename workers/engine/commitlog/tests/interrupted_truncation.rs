@@ -169,10 +169,10 @@ fn a_journal_that_cannot_be_written_poisons_the_store_and_cuts_nothing() {
     let poisoned = store
         .writer()
         .map(|mut writer| writer.append(&message, NOW_MS).is_ok());
-    assert!(matches!(poisoned, Err(StoreError::Poisoned)));
+    assert!(matches!(poisoned, Err(StoreError::Poisoned { .. })));
     assert!(matches!(
         store.truncate_to(positions[4]),
-        Err(StoreError::Poisoned)
+        Err(StoreError::Poisoned { .. })
     ));
     drop(store);
     fs::remove_dir(dir.path().join("truncation.new")).unwrap();
@@ -194,7 +194,7 @@ fn a_cut_that_fails_half_way_is_finished_when_the_store_is_opened_again() {
 
     assert_eq!(failed.code(), "io", "{failed}");
     assert!(dir.path().join("truncation").exists());
-    assert!(matches!(store.flush(), Err(StoreError::Poisoned)));
+    assert!(matches!(store.flush(), Err(StoreError::Poisoned { .. })));
     drop(store);
     fs::remove_dir(&epochs).unwrap();
     assert_holds(&open(dir.path()), 10);

@@ -299,8 +299,8 @@ fn a_panic_under_the_append_lock_poisons_the_store() {
     });
 
     assert!(panicked.is_err());
-    assert!(matches!(store.writer(), Err(StoreError::Poisoned)));
-    assert!(matches!(store.close(), Err(StoreError::Poisoned)));
+    assert!(matches!(store.writer(), Err(StoreError::Poisoned { .. })));
+    assert!(matches!(store.close(), Err(StoreError::Poisoned { .. })));
     assert_eq!(read_all(&store, "t", 0).len(), 1);
     drop(store);
     assert_eq!(read_all(&open(dir.path()), "t", 0).len(), 1);

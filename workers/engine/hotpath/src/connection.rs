@@ -39,6 +39,8 @@ pub struct Received {
     pub cold: Vec<Command>,
     /// The queues that grew, each once.
     pub arrivals: Vec<Arrival>,
+    /// Why the store did not take a message that it should have taken.
+    pub store_failure: Option<String>,
 }
 
 impl Received {
@@ -210,8 +212,14 @@ impl Call<'_> {
                 let next = first + self.scratch.appended.len() as u64;
                 self.received.note_arrival(&topic.name, queue_id, next);
             }
-            Err(error) if !header.is_oneway() => asker.failed(&mut self.received.replies, &error),
-            Err(_) => {}
+            Err(error) => {
+                if let AppendError::Store(failure) = &error {
+                    self.received.store_failure = Some(failure.to_string());
+                }
+                if !header.is_oneway() {
+                    asker.failed(&mut self.received.replies, &error);
+                }
+            }
         }
         true
     }

@@ -82,7 +82,8 @@ impl Asker<'_> {
                 StoreError::DiskFull { .. }
                 | StoreError::ReadOnly { .. }
                 | StoreError::Closed
-                | StoreError::Poisoned,
+                | StoreError::Poisoned { .. }
+                | StoreError::Io { .. },
             ) => SERVICE_NOT_AVAILABLE,
             _ => SYSTEM_ERROR,
         };

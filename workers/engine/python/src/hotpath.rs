@@ -98,6 +98,7 @@ pub(crate) struct Received {
     deferred_position: u64,
     cold: Vec<Py<Command>>,
     arrivals: Vec<(String, i32, u64)>,
+    store_failure: Option<String>,
 }
 
 impl Received {
@@ -121,6 +122,7 @@ impl Received {
                     )
                 })
                 .collect(),
+            store_failure: received.store_failure,
         })
     }
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyRange};
@@ -149,22 +148,23 @@ impl Store {
     ) -> PyResult<Bound<'py, PyRange>> {
         // A tuple never changes, so what its items hold stays while the interpreter runs on.
         let (bodies, properties) = (bodies.to_tuple(), properties.to_tuple());
-        let bodies: Vec<_> = bodies.iter_borrowed().collect();
-        let properties: Vec<_> = properties.iter_borrowed().collect();
-        let (bodies, properties) = (all_bytes(&bodies)?, all_bytes(&properties)?);
         if bodies.len() != properties.len() {
             return Err(PyValueError::new_err(
                 "as many properties as bodies are needed",
             ));
         }
-        let (first, count) = self.0.run(py, |store| {
+        let mut messages: Vec<(&[u8], &[u8])> = Vec::with_capacity(bodies.len());
+        for (body, properties) in bodies.iter_borrowed().zip(properties.iter_borrowed()) {
+            messages.push((body.extract()?, properties.extract()?));
+        }
+        let first = self.0.run(py, |store| {
             let now_ms = now_ms();
             let mut shared = NewMessage::new(topic, queue_id, &[]);
             shared.store_host = self.0.host;
             shared.born_timestamp_ms = now_ms;
             let mut writer = store.writer()?;
-            let (mut first, mut count) = (None, 0);
-            for (body, properties) in bodies.into_iter().zip(properties) {
+            let mut first = None;
+            for (body, properties) in &messages {
                 let message = NewMessage {
                     body,
                     properties,
@@ -172,13 +172,12 @@ impl Store {
                 };
                 let appended = writer.append(&message, now_ms)?;
                 first.get_or_insert(appended.queue_offset);
-                count += 1;
             }
-            Ok((first.unwrap_or_default(), count))
+            Ok(first.unwrap_or_default())
         })?;
         // Under one lock and in one queue, offsets follow one another.
         let first = isize::try_from(first)?;
-        PyRange::new(py, first, first.saturating_add(count))
+        PyRange::new(py, first, first.saturating_add_unsigned(messages.len()))
     }
 
     fn entries(
@@ -304,14 +303,4 @@ impl Store {
     fn index_status(&self, py: Python<'_>) -> PyResult<IndexStatus> {
         self.0.run(py, |store| Ok(store.index_status().into()))
     }
-}
-
-/// The contents of bytes objects.
-fn all_bytes<'a>(objects: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Vec<&'a [u8]>> {
-    let mut contents = Vec::with_capacity(objects.len());
-    for object in objects {
-        let object: &Bound<'_, PyAny> = object;
-        contents.push(object.cast::<PyBytes>()?.as_bytes());
-    }
-    Ok(contents)
 }

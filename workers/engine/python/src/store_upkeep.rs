@@ -13,6 +13,16 @@ impl Store {
         self.0.run(py, |store| Ok(store.flush()?))
     }
 
+    fn start_write_back(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.start_write_back()?))
+    }
+
+    #[getter]
+    fn failure(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.0
+            .run(py, |store| Ok(store.failure().map(str::to_owned)))
+    }
+
     fn tick(&self, py: Python<'_>, now_ms: i64) -> PyResult<()> {
         self.0.run(py, |store| Ok(store.flush_tick(now_ms)?))
     }

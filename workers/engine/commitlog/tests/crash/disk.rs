@@ -131,6 +131,8 @@ impl Disk {
             Step::Create | Step::Resize | Step::Write => self.note_file(event.path),
             Step::SyncFile => self.sync_file(event.path, 0, usize::MAX),
             Step::SyncRange { from, to } => self.sync_file(event.path, from, to),
+            // Nothing is known to be on the disk then; `write_back_some` stands for it.
+            Step::StartWriteBack { .. } => {}
             Step::SyncDir => {
                 if let Some(dir) = self.find_dir(event.path) {
                     self.dirs[dir].sync(&mut self.inodes);

@@ -1,0 +1,289 @@
+"""Keep the groups of a controller: each change is one statement (D1).
+
+A change replaces the group's row where its revision is still the one that was read, and notes the
+history and tells the other processes in the same statement; of two writers one finds no row.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import TextClause, select, text, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from backend.db.engine import Connection
+from backend.db.tables import broker_groups, replica_group_changes, replica_groups
+from backend.domain.broker_group import GroupMode
+from backend.domain.election import Liveness, Sighting
+from backend.domain.replica_group import (
+    Change,
+    ChangeKind,
+    LeasePolicy,
+    Replica,
+    ReplicaGroup,
+    SyncStateSet,
+)
+
+CHANNEL: Final = "regent_replica_groups"
+
+_FIND: Final = text("""
+SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_name,
+       g.master_id, g.master_epoch, g.sync_state_set, g.sync_state_set_epoch,
+       g.is_master_lost, g.lease_policy,
+       coalesce(greatest(0, ceil(1000 * extract(
+           epoch FROM g.lease_expires_at - clock_timestamp()))), 0)::bigint AS lease_left_ms,
+       (SELECT coalesce(jsonb_agg(jsonb_build_array(
+               r.broker_id, r.address, r.register_code, r.removed_at IS NOT NULL)), '[]')
+          FROM replicas r WHERE r.broker_group_id = g.broker_group_id) AS replicas,
+       (SELECT coalesce(jsonb_agg(jsonb_build_array(
+               s.broker_id,
+               greatest(0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
+               s.timeout_ms, s.epoch, s.max_offset, s.confirm_offset, s.priority, s.is_verified
+               )), '[]')
+          FROM replica_sightings s
+         WHERE s.broker_group_id = g.broker_group_id AND s.heard_by <> :heard_by) AS sightings
+  FROM replica_groups g
+  JOIN broker_groups b ON b.id = g.broker_group_id
+  JOIN clusters c ON c.id = b.cluster_id
+ WHERE b.name = ANY (CAST(:group_names AS text[]))
+   AND (CAST(:cluster_name AS text) IS NULL OR c.name = :cluster_name)
+ ORDER BY c.name, b.name
+""")
+
+_NOTE: Final = """
+noted AS (
+    INSERT INTO replica_group_changes (
+        cluster_name, group_name, kind, cause, changed_at, master_id, master_epoch,
+        sync_state_set, sync_state_set_epoch, replica_addresses)
+    SELECT :cluster_name, :group_name, :kind, :cause, :at, CAST(:master_id AS bigint),
+           :master_epoch, CAST(:sync_state_set AS bigint[]), :sync_state_set_epoch,
+           CAST(:replica_addresses AS jsonb)
+      FROM changed)
+SELECT pg_notify(:channel, :notice) FROM changed
+"""
+
+_WRITE: Final = text(f"""
+WITH changed AS (
+    UPDATE replica_groups
+       SET revision = CAST(CAST(pg_current_xact_id() AS text) AS bigint),
+           master_id = CAST(:master_id AS bigint), master_epoch = :master_epoch,
+           sync_state_set = CAST(:sync_state_set AS bigint[]),
+           sync_state_set_epoch = :sync_state_set_epoch, is_master_lost = :is_master_lost,
+           lease_expires_at = CASE WHEN :ends_lease THEN NULL ELSE lease_expires_at END
+     WHERE broker_group_id = :broker_group_id AND revision = :revision
+       AND (NOT :awaits_lease OR lease_expires_at IS NULL
+            OR lease_expires_at <= clock_timestamp())
+ RETURNING broker_group_id),
+saved AS (
+    INSERT INTO replicas (broker_group_id, broker_id, address, register_code, applied_at)
+    SELECT changed.broker_group_id, told.broker_id, told.address, told.register_code, :at
+      FROM changed, jsonb_to_recordset(CAST(:saved AS jsonb))
+           AS told (broker_id bigint, address text, register_code text)
+        ON CONFLICT (broker_group_id, broker_id) DO UPDATE SET address = EXCLUDED.address),
+retired AS (
+    UPDATE replicas SET removed_at = :at FROM changed
+     WHERE replicas.broker_group_id = changed.broker_group_id
+       AND replicas.broker_id = ANY (CAST(:retired_ids AS bigint[]))),
+{_NOTE}""")  # noqa: S608 - both parts are ours
+
+_REMOVE: Final = text(f"""
+WITH changed AS (
+    DELETE FROM replica_groups
+     WHERE broker_group_id = :broker_group_id AND revision = :revision
+ RETURNING broker_group_id),
+{_NOTE}""")  # noqa: S608 - both parts are ours
+
+
+@dataclass(frozen=True, slots=True)
+class HeldGroup:
+    """Hold a group as it was read, with what other processes heard of its replicas."""
+
+    id: int
+    revision: int
+    group: ReplicaGroup
+    liveness: Liveness
+
+
+@dataclass(frozen=True, slots=True)
+class PastChange:
+    """Hold one change of the history and the group as it was after it."""
+
+    id: int
+    kind: ChangeKind
+    cause: str
+    changed_at: datetime
+    master_id: int | None
+    master_epoch: int
+    sync_state_set: SyncStateSet
+    replica_addresses: Mapping[int, str]
+
+
+async def list_named(
+    connection: Connection,
+    group_names: Collection[str],
+    *,
+    cluster_name: str | None,
+    heard_by: UUID,
+) -> list[HeldGroup]:
+    """List the groups of some names, of one cluster or of all; `heard_by` leaves out what it heard.
+
+    Who asks knows better from its own memory what it heard itself.
+    """
+    values = {
+        "group_names": list(group_names),
+        "cluster_name": cluster_name,
+        "heard_by": heard_by,
+    }
+    rows = (await connection.execute(_FIND, values)).mappings()
+    return [_held(row) for row in rows]
+
+
+async def add(connection: Connection, broker_group_id: int, policy: LeasePolicy) -> bool:
+    """Begin a group in revision 0; tell whether it was not there yet."""
+    statement = (
+        upsert(replica_groups)
+        .values(
+            broker_group_id=broker_group_id,
+            revision=0,
+            master_epoch=0,
+            sync_state_set=[],
+            sync_state_set_epoch=0,
+            is_master_lost=False,
+            lease_policy=policy,
+        )
+        .on_conflict_do_nothing()
+        .returning(replica_groups.c.broker_group_id)
+    )
+    return (await connection.execute(statement)).first() is not None
+
+
+async def write(
+    connection: Connection,
+    change: Change,
+    *,
+    broker_group_id: int,
+    revision: int,
+    cause: str,
+    at: datetime,
+    awaits_lease: bool = False,
+) -> bool:
+    """Write a change if the group is still as it was read; tell whether it was.
+
+    With `awaits_lease`, only if the master's lease has run out by then too.
+    """
+    statement, values = _statement(change)
+    values |= {
+        "broker_group_id": broker_group_id,
+        "revision": revision,
+        "cause": cause,
+        "at": at,
+    }
+    if statement is _WRITE:
+        values["awaits_lease"] = awaits_lease
+    return (await connection.execute(statement, values)).first() is not None
+
+
+async def leave_controller(connection: Connection, broker_group_id: int) -> None:
+    """Note that a broker group is no longer under a controller (D16)."""
+    await connection.execute(
+        update(broker_groups)
+        .where(broker_groups.c.id == broker_group_id)
+        .values(mode=GroupMode.STATIC)
+    )
+
+
+async def list_changes(
+    connection: Connection, cluster_name: str, group_name: str, *, before: int | None, limit: int
+) -> list[PastChange]:
+    """List a group's changes, the newest first, from the first one older than `before`."""
+    table = replica_group_changes
+    statement = (
+        select(table)
+        .where(table.c.cluster_name == cluster_name, table.c.group_name == group_name)
+        .order_by(table.c.id.desc())
+        .limit(limit)
+    )
+    if before is not None:
+        statement = statement.where(table.c.id < before)
+    rows = (await connection.execute(statement)).mappings()
+    return [
+        PastChange(
+            id=row["id"],
+            kind=ChangeKind(row["kind"]),
+            cause=row["cause"],
+            changed_at=row["changed_at"],
+            master_id=row["master_id"],
+            master_epoch=row["master_epoch"],
+            sync_state_set=_set(row),
+            replica_addresses={int(i): a for i, a in row["replica_addresses"].items()},
+        )
+        for row in rows
+    ]
+
+
+def _statement(change: Change) -> tuple[TextClause, dict[str, Any]]:
+    # What is removed is noted as it was last.
+    group = change.before if change.after is None else change.after
+    values: dict[str, Any] = {
+        "cluster_name": group.cluster_name,
+        "group_name": group.name,
+        "kind": change.kind,
+        "master_id": group.master_id,
+        "master_epoch": group.master_epoch,
+        "sync_state_set": sorted(group.sync_state_set.members),
+        "sync_state_set_epoch": group.sync_state_set.epoch,
+        "replica_addresses": json.dumps({i: r.address for i, r in group.replicas.items()}),
+        "channel": CHANNEL,
+        "notice": json.dumps(
+            {
+                "cluster_name": group.cluster_name,
+                "group_name": group.name,
+                "kind": change.kind,
+            }
+        ),
+    }
+    if change.after is None:
+        return _REMOVE, values
+    before = change.before.replicas
+    saved = [
+        {"broker_id": i, "address": r.address, "register_code": r.register_code}
+        for i, r in group.replicas.items()
+        if before.get(i) != r
+    ]
+    values |= {
+        "is_master_lost": group.is_master_lost,
+        "ends_lease": change.kind is ChangeKind.MASTER_ELECTED,
+        "saved": json.dumps(saved),
+        "retired_ids": sorted(group.retired_ids - change.before.retired_ids),
+    }
+    return _WRITE, values
+
+
+def _held(row: Mapping[Any, Any]) -> HeldGroup:
+    replicas = [(Replica(i, address, code), gone) for i, address, code, gone in row["replicas"]]
+    sightings: dict[int, Sighting] = {}
+    for broker_id, *told in row["sightings"]:
+        sighting = Sighting(*told)
+        # Several processes may hear one replica: the latest word counts.
+        if broker_id not in sightings or sighting.age_ms < sightings[broker_id].age_ms:
+            sightings[broker_id] = sighting
+    group = ReplicaGroup(
+        cluster_name=row["cluster_name"],
+        name=row["group_name"],
+        replicas={r.broker_id: r for r, is_removed in replicas if not is_removed},
+        retired_ids=frozenset(r.broker_id for r, is_removed in replicas if is_removed),
+        master_id=row["master_id"],
+        master_epoch=row["master_epoch"],
+        sync_state_set=_set(row),
+        is_master_lost=row["is_master_lost"],
+        lease_policy=LeasePolicy(row["lease_policy"]),
+    )
+    liveness = Liveness(sightings, row["lease_left_ms"])
+    return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)
+
+
+def _set(row: Mapping[Any, Any]) -> SyncStateSet:
+    return SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"])

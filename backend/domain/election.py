@@ -1,0 +1,260 @@
+"""Decide who becomes master of a broker group, and say of each replica why (control-plane.md 2.4).
+
+One function judges, and both the election and its explanation come from its verdicts, so that what
+a person is told is what would happen. Offsets are compared in full width.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from backend.domain.errors import (
+    BrokerNotRegistered,
+    ElectionFailed,
+    MasterLeaseLive,
+    MasterNotAvailable,
+)
+from backend.domain.replica_group import (
+    NEVER_ELECTED,
+    Change,
+    ChangeKind,
+    LeasePolicy,
+    ReplicaGroup,
+)
+
+UNKNOWN_POSITION: Final = -1
+PRIORITY_LOWEST: Final = 2**31 - 1
+
+
+class Verdict(StrEnum):
+    """Say what an election makes of a replica."""
+
+    WINS = "wins"
+    STAYS = "stays"
+    NOT_ALIVE = "not_alive"
+    UNVERIFIED = "unverified"
+    NOT_IN_SYNC = "not_in_sync"
+    NOT_DESIGNATED = "not_designated"
+    MASTER_STAYS = "master_stays"
+    ASKED_LATER = "asked_later"
+    LOWER_EPOCH = "lower_epoch"
+    LOWER_OFFSET = "lower_offset"
+    LOWER_PRIORITY = "lower_priority"
+    HIGHER_ID = "higher_id"
+
+
+REASONS: Final[Mapping[Verdict, str]] = {
+    Verdict.WINS: "would become master",
+    Verdict.STAYS: "is master and stays so",
+    Verdict.NOT_ALIVE: "is not alive",
+    Verdict.UNVERIFIED: "stopped uncleanly and has not verified its log since",
+    Verdict.NOT_IN_SYNC: "is outside the SyncStateSet and may lack acknowledged messages",
+    Verdict.NOT_DESIGNATED: "is not the one that was asked for",
+    Verdict.MASTER_STAYS: "could be master, but the present one is alive",
+    Verdict.ASKED_LATER: "was not the first to ask in a group that never had a master",
+    Verdict.LOWER_EPOCH: "has a log of an older epoch",
+    Verdict.LOWER_OFFSET: "has a shorter log",
+    Verdict.LOWER_PRIORITY: "has the lower priority (the greater number)",
+    Verdict.HIGHER_ID: "equals the winner, who has the smaller id",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Hold what a replica last said of itself and how long ago, by the controller's clock (D3)."""
+
+    age_ms: int
+    timeout_ms: int
+    epoch: int = UNKNOWN_POSITION
+    max_offset: int = UNKNOWN_POSITION
+    confirm_offset: int = UNKNOWN_POSITION
+    priority: int = PRIORITY_LOWEST
+    # False from an unclean stop until the log was checked against the epoch list (D11).
+    is_verified: bool = True
+
+    @property
+    def is_alive(self) -> bool:
+        """Tell whether the replica was heard within the time it asked to be waited for."""
+        return self.age_ms <= self.timeout_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Hold who was heard, and for how long the master's lease still runs."""
+
+    sightings: Mapping[int, Sighting] = field(default_factory=dict)
+    lease_left_ms: int = 0
+
+    @property
+    def alive_ids(self) -> frozenset[int]:
+        """Name those who are alive."""
+        return frozenset(i for i, sighting in self.sightings.items() if sighting.is_alive)
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """Say who asks: a broker for itself, an operator for a broker, or the controller for nobody."""
+
+    broker_id: int | None = None
+    is_designated: bool = False
+    allows_unclean: bool = False
+
+    @property
+    def designated_id(self) -> int | None:
+        """Name whom an operator wants."""
+        return self.broker_id if self.is_designated else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Hold what an election makes of one replica."""
+
+    broker_id: int
+    verdict: Verdict
+
+    @property
+    def reason(self) -> str:
+        """Say it in words."""
+        return REASONS[self.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """Hold the outcome: who wins, whether that is the present master, and why not the others."""
+
+    winner_id: int | None
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Tell whether the present master stays."""
+        return any(candidate.verdict is Verdict.STAYS for candidate in self.candidates)
+
+    @property
+    def explanation(self) -> str:
+        """Say of each replica what becomes of it."""
+        return "; ".join(f"{c.broker_id} {c.reason}" for c in self.candidates) or "no replicas"
+
+
+def judge(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Election:
+    """Find who would become master now, and why each other replica would not.
+
+    Raises:
+        BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
+    """
+    if ballot.broker_id is not None and ballot.broker_id not in group.replicas:
+        raise BrokerNotRegistered(group.name, ballot.broker_id)
+    members = group.sync_state_set.members
+    pool: Collection[int] = members
+    if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
+        winner_id: int | None = ballot.broker_id
+    else:
+        winner_id = _choose(group, liveness, ballot, members)
+        if winner_id is None and ballot.allows_unclean:
+            pool = group.replicas.keys()
+            winner_id = _choose(group, liveness, ballot, pool)
+    candidates = tuple(
+        Candidate(broker_id, _verdict(broker_id, winner_id, group, liveness, ballot, pool))
+        for broker_id in sorted(group.replicas)
+    )
+    return Election(winner_id, candidates)
+
+
+def elect_master(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Change | None:
+    """Make the winner master in an epoch of its own; nothing changes while the master stays.
+
+    Raises:
+        BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
+        MasterNotAvailable: the controller asked, and nobody may become master.
+        ElectionFailed: a broker or an operator asked, and nobody may become master.
+        MasterLeaseLive: the winner has to wait until the present master's lease has run out.
+    """
+    election = judge(group, liveness, ballot)
+    winner_id = election.winner_id
+    if winner_id is None:
+        refusal = MasterNotAvailable if ballot.broker_id is None else ElectionFailed
+        raise refusal(group.name, election.explanation)
+    if election.is_unchanged:
+        return None
+    if liveness.lease_left_ms > 0 and must_await_lease(group, winner_id):
+        raise MasterLeaseLive(group.name, winner_id, left_ms=liveness.lease_left_ms)
+    after = replace(
+        group,
+        master_id=winner_id,
+        master_epoch=group.master_epoch + 1,
+        sync_state_set=group.sync_state_set.with_members([winner_id]),
+        is_master_lost=False,
+    )
+    return Change(ChangeKind.MASTER_ELECTED, group, after)
+
+
+def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
+    """Tell whether the present master could still acknowledge without hearing of its successor.
+
+    Under the quorum policy it could not when the winner is a member of its set: the winner refuses
+    older epochs, and a set of one acknowledges only under a lease (D9).
+    """
+    if group.master_id is None or winner_id == group.master_id:
+        return False
+    is_in_set = winner_id in group.sync_state_set.members
+    return group.lease_policy is LeasePolicy.STRICT or not is_in_set
+
+
+def _choose(
+    group: ReplicaGroup, liveness: Liveness, ballot: Ballot, pool: Collection[int]
+) -> int | None:
+    able = [i for i in pool if i in group.replicas and _fault(i, liveness) is None]
+    designated_id = ballot.designated_id
+    is_master_wanted = designated_id in (None, group.master_id) and not group.is_master_lost
+    if is_master_wanted and group.master_id in able:
+        return group.master_id
+    if designated_id is not None:
+        return designated_id if designated_id in able else None
+    return min(able, key=lambda i: _rank(i, liveness), default=None)
+
+
+def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
+    sighting = liveness.sightings.get(broker_id)
+    if sighting is None or not sighting.is_alive:
+        return Verdict.NOT_ALIVE
+    return None if sighting.is_verified else Verdict.UNVERIFIED
+
+
+def _rank(broker_id: int, liveness: Liveness) -> tuple[int, int, int, int]:
+    told = liveness.sightings[broker_id]
+    return (-told.epoch, -told.max_offset, told.priority, broker_id)
+
+
+def _verdict(
+    broker_id: int,
+    winner_id: int | None,
+    group: ReplicaGroup,
+    liveness: Liveness,
+    ballot: Ballot,
+    pool: Collection[int],
+) -> Verdict:
+    stays = winner_id is not None and winner_id == group.master_id and not group.is_master_lost
+    if broker_id == winner_id:
+        return Verdict.STAYS if stays else Verdict.WINS
+    if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
+        return Verdict.ASKED_LATER
+    verdict = _fault(broker_id, liveness)
+    if verdict is None and broker_id not in pool:
+        verdict = Verdict.NOT_IN_SYNC
+    elif verdict is None and ballot.designated_id is not None:
+        verdict = Verdict.NOT_DESIGNATED
+    if verdict is None:
+        # Somebody able in the pool means that there is a winner.
+        assert winner_id is not None
+        verdict = Verdict.MASTER_STAYS if stays else _compare(broker_id, winner_id, liveness)
+    return verdict
+
+
+def _compare(broker_id: int, winner_id: int, liveness: Liveness) -> Verdict:
+    told, best = liveness.sightings[broker_id], liveness.sightings[winner_id]
+    if told.epoch != best.epoch:
+        return Verdict.LOWER_EPOCH
+    if told.max_offset != best.max_offset:
+        return Verdict.LOWER_OFFSET
+    return Verdict.LOWER_PRIORITY if told.priority != best.priority else Verdict.HIGHER_ID

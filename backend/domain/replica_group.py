@@ -1,0 +1,265 @@
+"""Decide what may happen to the replicas of a broker group under a controller (control-plane.md 2).
+
+Plain values and functions: a function takes the group as it stands and gives the change that
+follows, or nothing when nothing would change, or refuses. Who may become master is decided in
+`election`. Nothing here knows a clock, a socket or a table; who is alive is told.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from backend.domain.errors import (
+    AlterSyncStateSetRefused,
+    BrokerIdRefused,
+    BrokerNotAlive,
+    BrokerNotRegistered,
+    CleanRefused,
+    MasterEpochFenced,
+    NotTheMaster,
+    SyncStateSetEpochFenced,
+    UnknownReplica,
+)
+
+FIRST_BROKER_ID: Final = 1
+NEVER_ELECTED: Final = 0
+
+
+class LeasePolicy(StrEnum):
+    """Say what a master needs in order to acknowledge (D9, targets 5.6).
+
+    Strict: a live lease, so nobody replaces a master before its lease has run out. Quorum: a live
+    lease, or every member of a set of at least two; members refuse older epochs, so one of them
+    may replace the master at once.
+    """
+
+    QUORUM = "quorum"
+    STRICT = "strict"
+
+
+class ChangeKind(StrEnum):
+    """Name what happened to a group."""
+
+    BROKER_ID_APPLIED = "broker_id_applied"
+    ADDRESS_CHANGED = "address_changed"
+    SYNC_STATE_SET_ALTERED = "sync_state_set_altered"
+    MASTER_ELECTED = "master_elected"
+    MASTER_LOST = "master_lost"
+    REPLICAS_REMOVED = "replicas_removed"
+    GROUP_REMOVED = "group_removed"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStateSet:
+    """Hold who has every acknowledged message; set and epoch are one value (targets 6, row 8)."""
+
+    members: frozenset[int] = frozenset()
+    epoch: int = 0
+
+    def with_members(self, members: Collection[int]) -> "SyncStateSet":
+        """Return the set that follows this one."""
+        return SyncStateSet(frozenset(members), self.epoch + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """Hold a broker's place in its group: an id for life, and where it was last reached.
+
+    The register code proves, when an answer was lost, that the one who asks again is the same.
+    """
+
+    broker_id: int
+    address: str
+    register_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaGroup:
+    """Hold the replicas of a broker group and who of them is master.
+
+    Always true: a master is a member of the set, members are replicas, an id that was ever given
+    away is a replica's or a retired one's.
+    """
+
+    cluster_name: str
+    name: str
+    replicas: Mapping[int, Replica] = field(default_factory=dict)
+    retired_ids: frozenset[int] = frozenset()
+    master_id: int | None = None
+    master_epoch: int = NEVER_ELECTED
+    sync_state_set: SyncStateSet = SyncStateSet()
+    # Nobody could replace the master when it was found dead, so it needs a new epoch to come back.
+    is_master_lost: bool = False
+    lease_policy: LeasePolicy = LeasePolicy.QUORUM
+
+    @property
+    def master(self) -> Replica | None:
+        """Find the recorded master, alive or not."""
+        return None if self.master_id is None else self.replicas[self.master_id]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Hold one event: what it was and the group after it; no group when that was removed."""
+
+    kind: ChangeKind
+    before: ReplicaGroup
+    after: ReplicaGroup | None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStateSetProposal:
+    """Hold what a master wants the set to be, and from which state it says so."""
+
+    master_id: int
+    master_epoch: int
+    members: frozenset[int]
+    sync_state_set_epoch: int
+
+
+def next_broker_id(group: ReplicaGroup | None) -> int:
+    """Give the smallest id that was never given away, so that no id can jam the count (D5)."""
+    taken = frozenset[int]() if group is None else group.replicas.keys() | group.retired_ids
+    broker_id = FIRST_BROKER_ID
+    while broker_id in taken:
+        broker_id += 1
+    return broker_id
+
+
+def apply_broker_id(
+    group: ReplicaGroup | None, empty: ReplicaGroup, replica: Replica
+) -> Change | None:
+    """Bind an id to a register code; asking again with the same code changes nothing.
+
+    `empty` is the group as it begins when there is none yet.
+
+    Raises:
+        BrokerIdRefused: the id is somebody else's, was retired, or is not the first of a new group.
+    """
+    broker_id = replica.broker_id
+    held = None if group is None else group.replicas.get(broker_id)
+    if held is not None and held.register_code == replica.register_code:
+        return None
+    is_first = group is None and broker_id == FIRST_BROKER_ID
+    is_free = (
+        group is not None
+        and held is None
+        and broker_id >= FIRST_BROKER_ID
+        and broker_id not in group.retired_ids
+    )
+    if not (is_first or is_free):
+        raise BrokerIdRefused(empty.name, broker_id, next_broker_id=next_broker_id(group))
+    before = empty if group is None else group
+    after = replace(before, replicas={**before.replicas, broker_id: replica})
+    return Change(ChangeKind.BROKER_ID_APPLIED, before, after)
+
+
+def register_replica(
+    group: ReplicaGroup | None, *, group_name: str, broker_id: int, address: str
+) -> Change | None:
+    """Note where a replica is reached now.
+
+    Raises:
+        BrokerNotRegistered: nobody ever applied for the id.
+    """
+    held = None if group is None else group.replicas.get(broker_id)
+    if group is None or held is None:
+        raise BrokerNotRegistered(group_name, broker_id)
+    if held.address == address:
+        return None
+    moved = replace(held, address=address)
+    after = replace(group, replicas={**group.replicas, broker_id: moved})
+    return Change(ChangeKind.ADDRESS_CHANGED, group, after)
+
+
+def alter_sync_state_set(
+    group: ReplicaGroup | None,
+    proposal: SyncStateSetProposal,
+    *,
+    group_name: str,
+    alive_ids: Collection[int],
+) -> Change:
+    """Replace the set as its master asks; the first check that fails decides (1.4).
+
+    Raises:
+        AlterSyncStateSetRefused: there is no such group, the set is the present one, or it lacks
+            the master.
+        NotTheMaster: somebody else is master.
+        MasterEpochFenced: the caller speaks of another master epoch.
+        SyncStateSetEpochFenced: the set has changed since the caller knew it.
+        UnknownReplica: a member is no replica.
+        BrokerNotAlive: a member is not alive.
+    """
+    if group is None:
+        raise AlterSyncStateSetRefused(group_name, "is not known")
+    held = group.sync_state_set
+    if proposal.members == held.members:
+        raise AlterSyncStateSetRefused(group_name, "has this SyncStateSet already")
+    if group.master_id is None or group.master_id != proposal.master_id:
+        raise NotTheMaster(group_name, proposal.master_id, master_id=group.master_id)
+    if proposal.master_epoch != group.master_epoch:
+        raise MasterEpochFenced(group_name, proposal.master_epoch, held=group.master_epoch)
+    if proposal.sync_state_set_epoch != held.epoch:
+        raise SyncStateSetEpochFenced(group_name, proposal.sync_state_set_epoch, held=held.epoch)
+    for broker_id in sorted(proposal.members):
+        if broker_id not in group.replicas:
+            raise UnknownReplica(group_name, broker_id)
+        if broker_id not in alive_ids:
+            raise BrokerNotAlive(group_name, broker_id)
+    if group.master_id not in proposal.members:
+        raise AlterSyncStateSetRefused(group_name, "would have a SyncStateSet without its master")
+    after = replace(group, sync_state_set=held.with_members(proposal.members))
+    return Change(ChangeKind.SYNC_STATE_SET_ALTERED, group, after)
+
+
+def lose_master(group: ReplicaGroup) -> Change | None:
+    """Note that the master is dead and that nobody may replace it.
+
+    Neither the recorded master nor an epoch changes (D4).
+    """
+    if group.master_id is None or group.is_master_lost:
+        return None
+    return Change(ChangeKind.MASTER_LOST, group, replace(group, is_master_lost=True))
+
+
+def clean_replicas(
+    group: ReplicaGroup | None,
+    *,
+    group_name: str,
+    broker_ids: frozenset[int],
+    cleans_living: bool,
+    alive_ids: Collection[int],
+) -> Change | None:
+    """Forget replicas; without ids, or with the living ones too, the whole group (1.13).
+
+    A cleaned id is retired, not given away again. The set's epoch rises when the set changes.
+
+    Raises:
+        CleanRefused: the group is not known, has a master, or a replica named is alive.
+    """
+    if group is None:
+        raise CleanRefused(group_name, "is not known")
+    if not cleans_living:
+        if not broker_ids and group.master_id is not None:
+            raise CleanRefused(group_name, "has a master; name the replicas to forget")
+        living = sorted(broker_ids.intersection(alive_ids))
+        if living:
+            raise CleanRefused(group_name, f"has living replicas among those named: {living}")
+    left = dict(group.replicas)
+    for broker_id in broker_ids:
+        left.pop(broker_id, None)
+    if cleans_living or not broker_ids or not left:
+        return Change(ChangeKind.GROUP_REMOVED, group, None)
+    if len(left) == len(group.replicas):
+        return None
+    held = group.sync_state_set
+    members = held.members - broker_ids
+    after = replace(
+        group,
+        replicas=left,
+        retired_ids=group.retired_ids | (group.replicas.keys() & broker_ids),
+        master_id=None if group.master_id in broker_ids else group.master_id,
+        sync_state_set=held if members == held.members else held.with_members(members),
+    )
+    return Change(ChangeKind.REPLICAS_REMOVED, group, after)

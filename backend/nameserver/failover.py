@@ -1,0 +1,147 @@
+"""Have masters replaced that are gone: at once when a connection closes, else by scans (2.5).
+
+Three ways lead to one use case, which finds out by itself whether there is anything to do: a
+connection that closed, a replica that fell silent, and a group whose master no process hears.
+Nobody is given up for a pause of this process itself.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+
+from backend.db.replica_sightings import ReplicaKey
+from backend.domain.errors import DomainError, MasterLeaseLive
+from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.sighting_writer import DATABASE_ERRORS, SightingWriter
+from backend.services import elections
+from backend.services.group_changes import Controller, GroupName
+
+SILENCE_SCAN_INTERVAL_S: Final = 0.25
+MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
+# A scan that comes later than this shows that the process stood still.
+PAUSE_MIN_S: Final = 1.0
+RETRY_DELAY_S: Final = 0.5
+WORKER_COUNT: Final = 4
+
+Group = tuple[str, str]
+CloseConnection = Callable[[object], None]
+
+log = structlog.get_logger(__name__)
+
+
+class Failover:
+    """Watch over masters."""
+
+    def __init__(
+        self,
+        table: HeartbeatTable,
+        writer: SightingWriter,
+        controller: Controller,
+        *,
+        close_connection: CloseConnection,
+    ) -> None:
+        self._table, self._writer, self._controller = table, writer, controller
+        self._close_connection = close_connection
+        # What waits is groups, not events: a group whose turn comes is judged as it is then.
+        self._causes: dict[Group, str] = {}
+        self._gone: dict[Group, set[ReplicaKey]] = {}
+        self._groups: asyncio.Queue[Group] = asyncio.Queue()
+
+    def note_closed(self, connection: object) -> None:
+        """Have the replicas of a closed connection taken for gone."""
+        self._note_gone(self._table.remove_connection(connection), "its connection closed")
+
+    def note_goodbye(self, key: ReplicaKey) -> None:
+        """Have a replica taken for gone that says so itself."""
+        self._table.remove(key)
+        self._note_gone([key], "it said good-bye")
+
+    def _note_gone(self, keys: Sequence[ReplicaKey], why: str) -> None:
+        for key in keys:
+            log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
+            self._gone.setdefault(key[:2], set()).add(key)
+            self._enqueue(key[:2], f"broker {key[2]} is gone: {why}")
+
+    def _enqueue(self, group: Group, cause: str) -> None:
+        if group not in self._causes:
+            self._causes[group] = cause
+            self._groups.put_nowait(group)
+
+    async def work(self) -> None:
+        """Have groups judged until cancelled; several may work side by side."""
+        while True:
+            group = await self._groups.get()
+            cause = self._causes.pop(group)
+            gone = self._gone.pop(group, set())
+            try:
+                if gone:
+                    await self._writer.forget(sorted(gone))
+                await self._judge(group, cause)
+            except DATABASE_ERRORS as error:
+                log.warning("failover_delayed", broker_name=group[1], error=str(error))
+                self._gone.setdefault(group, set()).update(gone)
+                self._enqueue_later(group, cause, RETRY_DELAY_S)
+
+    async def _judge(self, group: Group, cause: str) -> None:
+        name = GroupName(group[1], group[0])
+        try:
+            view = await elections.replace_lost_master(name, self._controller, cause=cause)
+        except MasterLeaseLive as error:
+            log.info("failover_awaits_lease", broker_name=group[1], left_ms=error.left_ms)
+            self._enqueue_later(group, cause, error.left_ms / 1000)
+            return
+        except DomainError as error:
+            log.warning("failover_refused", broker_name=group[1], error=str(error))
+            return
+        if view is not None and view.change is not None:
+            log.info(
+                view.change.kind,
+                cluster=group[0],
+                broker_name=group[1],
+                master_id=view.group.master_id,
+                epoch=view.group.master_epoch,
+                cause=cause,
+            )
+
+    def _enqueue_later(self, group: Group, cause: str, delay_s: float) -> None:
+        asyncio.get_running_loop().call_later(delay_s, self._enqueue, group, cause)
+
+    async def scan_silence(self) -> None:
+        """Take silent replicas for gone until cancelled."""
+        loop = asyncio.get_running_loop()
+        due_at_s = loop.time() + SILENCE_SCAN_INTERVAL_S
+        while True:
+            await asyncio.sleep(SILENCE_SCAN_INTERVAL_S)
+            late_s = loop.time() - due_at_s
+            due_at_s = loop.time() + SILENCE_SCAN_INTERVAL_S
+            if late_s >= PAUSE_MIN_S:
+                log.warning("process_paused", pause_ms=int(late_s * 1000))
+                self._table.postpone(late_s * 1000)
+                self._writer.note_break()
+            self._give_up_silent()
+
+    def _give_up_silent(self) -> None:
+        silent = self._table.list_silent()
+        for entry in silent:
+            self._table.remove(entry.key)
+        self._note_gone([entry.key for entry in silent], "it fell silent")
+        for entry in silent:
+            # Another replica may still speak over the same connection.
+            if self._table.is_silent_connection(entry.connection):
+                self._close_connection(entry.connection)
+
+    async def scan_masterless(self) -> None:
+        """Find groups that lost their master to nobody's sight, until cancelled (S63)."""
+        while True:
+            await asyncio.sleep(MASTERLESS_SCAN_INTERVAL_S)
+            try:
+                found = await elections.list_masterless(
+                    self._controller, listened_ms=self._writer.listened_ms
+                )
+            except DATABASE_ERRORS as error:
+                log.warning("masterless_scan_failed", error=str(error))
+                continue
+            for group in found:
+                self._enqueue((group.cluster_name, group.group_name), "no process hears its master")

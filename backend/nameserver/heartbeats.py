@@ -1,0 +1,158 @@
+"""Keep which replicas this process hears, over which connection, and what they last said.
+
+Pure: time comes from the monotonic clock that is passed in, so that a step of the wall clock ends
+no lease (D3). What differs from stock on purpose: an entry moves to the connection that it was
+heard on last, so the close of an old one means nothing, and a connection takes all its replicas
+along (control-plane.md 1.16, 2.6).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from backend.db.replica_sightings import ReplicaKey
+from backend.domain.election import Sighting
+
+HEARD_COUNT_MAX: Final = 50_000
+
+
+@dataclass(slots=True)
+class HeardReplica:
+    """Hold one replica that is heard; `told` counts its age from `heard_at_ms`."""
+
+    key: ReplicaKey
+    connection: object
+    heard_at_ms: float
+    told: Sighting
+    # It asks for leases, so it takes notices over the connection that it speaks on.
+    takes_notices: bool
+
+    def sighting(self, now_ms: float) -> Sighting:
+        """Say what was heard and how long ago."""
+        return replace(self.told, age_ms=max(0, int(now_ms - self.heard_at_ms)))
+
+
+class HeartbeatTable:
+    """Hold every replica that is heard; the witness of this process."""
+
+    def __init__(self, process_id: UUID, monotonic_ms: Callable[[], float]) -> None:
+        self._id, self._now_ms = process_id, monotonic_ms
+        self._groups: dict[tuple[str, str], dict[int, HeardReplica]] = {}
+        self._connections: dict[object, set[ReplicaKey]] = {}
+        self._unwritten: set[ReplicaKey] = set()
+        self._count = 0
+
+    @property
+    def id(self) -> UUID:
+        """Name this process among those of the control plane."""
+        return self._id
+
+    def hear(
+        self, key: ReplicaKey, told: Sighting, *, connection: object, takes_notices: bool
+    ) -> bool:
+        """Note a heartbeat; tell whether there was room for it.
+
+        Positions only rise while a connection lasts (S67).
+        """
+        held = self.find(key)
+        if held is None:
+            if self._count >= HEARD_COUNT_MAX:
+                return False
+            self._count += 1
+        elif held.connection is connection:
+            if (told.epoch, told.max_offset) <= (held.told.epoch, held.told.max_offset):
+                told = replace(
+                    told,
+                    epoch=held.told.epoch,
+                    max_offset=held.told.max_offset,
+                    confirm_offset=held.told.confirm_offset,
+                )
+        else:
+            self._detach(held)
+        entry = HeardReplica(key, connection, self._now_ms(), told, takes_notices)
+        self._groups.setdefault(key[:2], {})[key[2]] = entry
+        self._connections.setdefault(connection, set()).add(key)
+        self._unwritten.add(key)
+        return True
+
+    def find(self, key: ReplicaKey) -> HeardReplica | None:
+        """Find a replica that is heard."""
+        return self._groups.get(key[:2], {}).get(key[2])
+
+    def sightings_of(self, cluster_name: str, group_name: str) -> Mapping[int, Sighting]:
+        """Return what was heard of a group's replicas, by broker id."""
+        now_ms = self._now_ms()
+        held = self._groups.get((cluster_name, group_name), {})
+        return {broker_id: entry.sighting(now_ms) for broker_id, entry in held.items()}
+
+    def list_of_group(self, cluster_name: str, group_name: str) -> list[HeardReplica]:
+        """List the replicas of a group that are heard."""
+        return list(self._groups.get((cluster_name, group_name), {}).values())
+
+    def list_groups(self) -> list[tuple[str, str]]:
+        """List the groups of which somebody is heard."""
+        return list(self._groups)
+
+    def find_cluster(self, connection: object, group_name: str) -> str | None:
+        """Find the cluster of a connection's group, where a request leaves it out (D2)."""
+        keys = self._connections.get(connection, ())
+        return next((key[0] for key in keys if key[1] == group_name), None)
+
+    def take_unwritten(self) -> dict[ReplicaKey, Sighting]:
+        """Hand over what was heard since it was last handed over."""
+        unwritten, self._unwritten = self._unwritten, set()
+        now_ms = self._now_ms()
+        held = ((key, self.find(key)) for key in unwritten)
+        return {key: entry.sighting(now_ms) for key, entry in held if entry is not None}
+
+    def put_back(self, keys: Mapping[ReplicaKey, Sighting]) -> None:
+        """Take back what could not be written."""
+        self._unwritten.update(keys)
+
+    def remove_connection(self, connection: object) -> list[ReplicaKey]:
+        """Drop every replica that was last heard over a connection, and name them."""
+        keys = list(self._connections.get(connection, ()))
+        for key in keys:
+            self.remove(key)
+        return keys
+
+    def list_silent(self) -> list[HeardReplica]:
+        """List replicas that were silent for longer than they asked to be waited for."""
+        now_ms = self._now_ms()
+        return [
+            entry
+            for held in self._groups.values()
+            for entry in held.values()
+            if now_ms - entry.heard_at_ms > entry.told.timeout_ms
+        ]
+
+    def remove(self, key: ReplicaKey) -> None:
+        """Drop a replica."""
+        held = self.find(key)
+        if held is None:
+            return
+        self._detach(held)
+        self._unwritten.discard(key)
+        self._count -= 1
+        del self._groups[key[:2]][key[2]]
+        if not self._groups[key[:2]]:
+            del self._groups[key[:2]]
+
+    def is_silent_connection(self, connection: object) -> bool:
+        """Tell whether nobody is heard over a connection any longer."""
+        return not self._connections.get(connection)
+
+    def postpone(self, by_ms: float) -> None:
+        """Grant everybody the time in which this process itself stood still."""
+        for held in self._groups.values():
+            for entry in held.values():
+                entry.heard_at_ms += by_ms
+
+    def _detach(self, held: HeardReplica) -> None:
+        keys = self._connections.get(held.connection)
+        if keys is None:
+            return
+        keys.discard(held.key)
+        if not keys:
+            del self._connections[held.connection]

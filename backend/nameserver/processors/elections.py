@@ -1,0 +1,101 @@
+"""Answer who is elected master, and who leads the controllers (1002, 1005, 1009, 1010)."""
+
+from typing import Final
+
+import structlog
+
+from backend.domain.election import Ballot
+from backend.domain.replica_group import ReplicaGroup
+from backend.nameserver.answer import Answer
+from backend.nameserver.directory import Directory
+from backend.nameserver.processors.replica_groups import master_header
+from backend.remoting import java_json
+from backend.remoting.bodies import BrokerMembers, ElectedBody
+from backend.remoting.command import Command
+from backend.remoting.headers import (
+    ControllerMetadataAnswer,
+    ElectMasterHeader,
+    decode_header,
+    encode_header,
+)
+from backend.remoting.headers.controller import CALLER_IS_CONTROLLER
+from backend.remoting.response_code import ResponseCode
+from backend.services import elections
+from backend.services.elections import ElectMaster
+from backend.services.group_changes import GroupName
+
+CONTROLLER_GROUP: Final = "regent"
+
+log = structlog.get_logger(__name__)
+
+
+async def on_elect_master(command: Command, session: object, directory: Directory) -> Answer:
+    """Elect a master as a broker or an operator asks; the present one may stay (2011)."""
+    header = decode_header(ElectMasterHeader, command.ext)
+    cluster_name = header.cluster_name or directory.heartbeats.find_cluster(
+        session, header.broker_name
+    )
+    is_for_nobody = header.broker_id == CALLER_IS_CONTROLLER
+    ballot = Ballot(
+        broker_id=None if is_for_nobody else header.broker_id,
+        is_designated=header.designate_elect,
+    )
+    wish = ElectMaster(
+        GroupName(header.broker_name, cluster_name), ballot, cause=_cause(header, is_for_nobody)
+    )
+    view = await elections.elect(wish, directory.controller)
+    group = view.group
+    ext = encode_header(master_header(group))
+    members = sorted(group.sync_state_set.members)
+    if view.change is None:
+        remark = f"broker {group.master_id} of {group.name} is master and stays so"
+        return Answer(
+            ResponseCode.CONTROLLER_MASTER_STILL_EXIST,
+            ext=ext,
+            body=java_json.encode(ElectedBody(members=members)),
+            remark=remark,
+        )
+    log.info("master_elected", broker_name=group.name, master_id=group.master_id, cause=wish.cause)
+    body = ElectedBody(member_group=_members(group), members=members)
+    return Answer(ext=ext, body=java_json.encode(body))
+
+
+def on_get_controller_metadata(_command: Command, session: object, directory: Directory) -> Answer:
+    """Say that this process leads: every process may carry out every request (D1)."""
+    address = directory.address_of(session)
+    answer = ControllerMetadataAnswer(
+        group=CONTROLLER_GROUP,
+        controller_leader_id=address,
+        controller_leader_address=address,
+        is_leader=True,
+        peers=f"{address};",
+    )
+    return Answer(ext=encode_header(answer))
+
+
+def on_get_controller_config(_command: Command, _session: object, directory: Directory) -> Answer:
+    """Answer the settings that decide elections, as Java properties."""
+    lines = sorted(directory.describe_controller().items())
+    return Answer(body="".join(f"{key}={value}\n" for key, value in lines).encode())
+
+
+def on_update_controller_config(
+    _command: Command, _session: object, _directory: Directory
+) -> Answer:
+    """Refuse: who may become master is not for a request without a name to decide (D26)."""
+    remark = "set REGENT_UNCLEAN_ELECTION_ALLOWED or REGENT_LEASE_POLICY and start anew"
+    return Answer(ResponseCode.NO_PERMISSION, remark=remark)
+
+
+def _cause(header: ElectMasterHeader, is_for_nobody: bool) -> str:  # noqa: FBT001 - private
+    if header.designate_elect:
+        return "operator"
+    return "asked for by nobody's name" if is_for_nobody else f"broker {header.broker_id} asked"
+
+
+def _members(group: ReplicaGroup) -> BrokerMembers:
+    return BrokerMembers(
+        addresses={i: replica.address for i, replica in sorted(group.replicas.items())},
+        broker_name=group.name,
+        cluster=group.cluster_name,
+    )

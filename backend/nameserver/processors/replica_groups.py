@@ -1,0 +1,202 @@
+"""Answer brokers and tools about ids, SyncStateSets and replicas (1001, 1003-1006, 1011-1013).
+
+These wait for Postgres, so each is a coroutine. Every process of the control plane answers them,
+and answers that it is the leading controller itself (D1).
+"""
+
+from typing import Final
+
+import msgspec
+
+from backend.domain.errors import BrokerIdRefused
+from backend.domain.replica_group import ReplicaGroup, SyncStateSetProposal
+from backend.nameserver.answer import Answer
+from backend.nameserver.directory import Directory
+from backend.remoting import java_json
+from backend.remoting.bodies import ReplicaBody, ReplicasBody, SyncStateData, SyncStateSetBody
+from backend.remoting.command import Command
+from backend.remoting.headers import (
+    AlterSyncStateSetAnswer,
+    AlterSyncStateSetHeader,
+    ApplyBrokerIdHeader,
+    CleanBrokerDataHeader,
+    MasterHeader,
+    NextBrokerIdAnswer,
+    NextBrokerIdHeader,
+    RegisterReplicaAnswer,
+    RegisterReplicaHeader,
+    ReplicaInfoHeader,
+    decode_header,
+    encode_header,
+)
+from backend.remoting.response_code import ResponseCode
+from backend.services import replica_groups
+from backend.services.group_changes import GroupName, GroupView
+
+GROUPS_AT_ONCE_MAX: Final = 1_000
+
+
+async def on_get_next_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
+    """Offer the id that a new broker may apply for."""
+    header = decode_header(NextBrokerIdHeader, command.ext)
+    name = GroupName(header.broker_name, header.cluster_name)
+    broker_id = await replica_groups.find_next_broker_id(name, directory.controller)
+    return Answer(ext=_next_id(header.cluster_name, header.broker_name, broker_id))
+
+
+async def on_apply_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
+    """Give an id away; a refusal names the one to apply for, as the seed wants."""
+    header = decode_header(ApplyBrokerIdHeader, command.ext)
+    wish = replica_groups.ApplyBrokerId(
+        cluster_name=header.cluster_name,
+        group_name=header.broker_name,
+        broker_id=header.applied_broker_id,
+        register_code=header.register_check_code,
+    )
+    try:
+        await replica_groups.apply_for_broker_id(wish, directory.controller)
+    except BrokerIdRefused as error:
+        ext = _next_id(header.cluster_name, header.broker_name, error.next_broker_id)
+        return Answer(ResponseCode.CONTROLLER_BROKER_ID_INVALID, ext=ext, remark=str(error))
+    return Answer(ext=_next_id(header.cluster_name, header.broker_name, None))
+
+
+async def on_register_replica(command: Command, _session: object, directory: Directory) -> Answer:
+    """Note a broker's address and tell it its group, and its master while that is alive."""
+    header = decode_header(RegisterReplicaHeader, command.ext)
+    view = await replica_groups.register(
+        replica_groups.RegisterReplica(
+            cluster_name=header.cluster_name,
+            group_name=header.broker_name,
+            broker_id=header.broker_id,
+            address=header.broker_address,
+        ),
+        directory.controller,
+    )
+    group = view.group
+    # A lost master is one that must not go on in its old epoch.
+    is_usable = group.master_id in view.liveness.alive_ids and not group.is_master_lost
+    master = master_header(group) if is_usable else MasterHeader()
+    answer = RegisterReplicaAnswer(
+        cluster_name=group.cluster_name,
+        broker_name=group.name,
+        master_broker_id=master.master_broker_id,
+        master_address=master.master_address,
+        master_epoch=master.master_epoch,
+        sync_state_set_epoch=master.sync_state_set_epoch,
+    )
+    return Answer(ext=encode_header(answer), body=encode_set(group))
+
+
+async def on_get_replica_info(command: Command, session: object, directory: Directory) -> Answer:
+    """Tell who is master, alive or not, and the SyncStateSet."""
+    header = decode_header(ReplicaInfoHeader, command.ext)
+    name = _named(header.broker_name, None, session, directory)
+    group = (await replica_groups.describe_group(name, directory.controller)).group
+    answer = MasterHeader(
+        master_broker_id=group.master_id,
+        master_address=None if group.master is None else group.master.address,
+        master_epoch=group.master_epoch,
+    )
+    return Answer(ext=encode_header(answer), body=encode_set(group))
+
+
+async def on_get_sync_state_data(command: Command, session: object, directory: Directory) -> Answer:
+    """Tell tools everything of some groups; those that are not known are left out."""
+    group_names = java_json.decode(command.body, list[str]) if command.body else []
+    if not group_names:
+        return Answer(ResponseCode.SYSTEM_ERROR, remark="not set any response code")
+    names = [
+        _named(name, None, session, directory)
+        for name in dict.fromkeys(group_names[:GROUPS_AT_ONCE_MAX])
+    ]
+    views = await replica_groups.describe_groups(names, directory.controller)
+    data = SyncStateData(groups={view.group.name: _replicas(view) for view in views})
+    return Answer(body=java_json.encode(data))
+
+
+async def on_alter_sync_state_set(
+    command: Command, session: object, directory: Directory
+) -> Answer:
+    """Replace a SyncStateSet as its master asks."""
+    header = decode_header(AlterSyncStateSetHeader, command.ext)
+    body = java_json.decode(command.body, SyncStateSetBody)
+    proposal = SyncStateSetProposal(
+        master_id=header.master_broker_id,
+        master_epoch=header.master_epoch,
+        members=frozenset(body.members),
+        sync_state_set_epoch=body.epoch,
+    )
+    name = _named(header.broker_name, None, session, directory)
+    group = (await replica_groups.alter_set(name, proposal, directory.controller)).group
+    answer = AlterSyncStateSetAnswer(new_sync_state_set_epoch=group.sync_state_set.epoch)
+    return Answer(ext=encode_header(answer), body=encode_set(group))
+
+
+async def on_clean_broker_data(command: Command, session: object, directory: Directory) -> Answer:
+    """Forget replicas that will not come back."""
+    header = decode_header(CleanBrokerDataHeader, command.ext)
+    wish = replica_groups.CleanReplicas(
+        name=_named(header.broker_name, header.cluster_name, session, directory),
+        broker_ids=header.broker_controller_ids_to_clean,
+        cleans_living=header.is_clean_living_broker,
+    )
+    await replica_groups.clean(wish, directory.controller)
+    return Answer()
+
+
+def master_header(group: ReplicaGroup) -> MasterHeader:
+    """Spell who is master, where and since when."""
+    return MasterHeader(
+        master_broker_id=group.master_id,
+        master_address=None if group.master is None else group.master.address,
+        master_epoch=group.master_epoch,
+        sync_state_set_epoch=group.sync_state_set.epoch,
+    )
+
+
+def encode_set(group: ReplicaGroup) -> bytes:
+    """Write the SyncStateSet with its epoch."""
+    held = group.sync_state_set
+    return java_json.encode(SyncStateSetBody(members=sorted(held.members), epoch=held.epoch))
+
+
+def _named(
+    group_name: str, cluster_name: str | None, session: object, directory: Directory
+) -> GroupName:
+    # Stock names no cluster where it knows groups by name alone; the connection may say it (D2).
+    known = cluster_name or directory.heartbeats.find_cluster(session, group_name)
+    return GroupName(group_name, known)
+
+
+def _next_id(cluster_name: str, group_name: str, broker_id: int | None) -> dict[str, str]:
+    return encode_header(
+        NextBrokerIdAnswer(
+            cluster_name=cluster_name, broker_name=group_name, next_broker_id=broker_id
+        )
+    )
+
+
+def _replicas(view: GroupView) -> ReplicasBody:
+    group, alive_ids = view.group, view.liveness.alive_ids
+    members = group.sync_state_set.members
+    told = {
+        broker_id: ReplicaBody(
+            is_alive=broker_id in alive_ids,
+            address=replica.address,
+            broker_id=broker_id,
+            broker_name=group.name,
+        )
+        for broker_id, replica in sorted(group.replicas.items())
+    }
+    body = ReplicasBody(
+        in_sync=[replica for broker_id, replica in told.items() if broker_id in members],
+        master_epoch=group.master_epoch,
+        not_in_sync=[replica for broker_id, replica in told.items() if broker_id not in members],
+        sync_state_set_epoch=group.sync_state_set.epoch,
+    )
+    if group.master is None:
+        return body
+    return msgspec.structs.replace(
+        body, master_address=group.master.address, master_broker_id=group.master.broker_id
+    )

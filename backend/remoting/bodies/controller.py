@@ -1,0 +1,48 @@
+"""Bodies about the replicas of a broker group under a controller (control-plane.md 1.4-1.11)."""
+
+import msgspec
+
+from backend.remoting.bodies.base import Body
+from backend.remoting.bodies.routes import BrokerMembers
+
+
+class SyncStateSetBody(Body, frozen=True, kw_only=True):
+    """A SyncStateSet and the epoch it belongs to (1001, 1003, 1004, 1008)."""
+
+    members: list[int] = msgspec.field(name="syncStateSet", default_factory=list)
+    epoch: int = msgspec.field(name="syncStateSetEpoch", default=0)
+
+
+class ElectedBody(Body, frozen=True, kw_only=True):
+    """The set after an election, and the group's addresses when there is a new master (1002)."""
+
+    member_group: BrokerMembers | msgspec.UnsetType = msgspec.field(
+        name="brokerMemberGroup", default=msgspec.UNSET
+    )
+    members: list[int] = msgspec.field(name="syncStateSet", default_factory=list)
+
+
+class ReplicaBody(Body, frozen=True, kw_only=True):
+    """One replica as tools see it."""
+
+    is_alive: bool = msgspec.field(name="alive")
+    address: str = msgspec.field(name="brokerAddress")
+    broker_id: int
+    broker_name: str
+
+
+class ReplicasBody(Body, frozen=True, kw_only=True):
+    """The master, epochs and replicas of one group as tools see them."""
+
+    in_sync: list[ReplicaBody] = msgspec.field(name="inSyncReplicas")
+    master_address: str | msgspec.UnsetType = msgspec.UNSET
+    master_broker_id: int | msgspec.UnsetType = msgspec.UNSET
+    master_epoch: int
+    not_in_sync: list[ReplicaBody] = msgspec.field(name="notInSyncReplicas")
+    sync_state_set_epoch: int
+
+
+class SyncStateData(Body, frozen=True, kw_only=True):
+    """Groups by name (1006)."""
+
+    groups: dict[str, ReplicasBody] = msgspec.field(name="replicasInfoTable", default_factory=dict)

@@ -1,0 +1,92 @@
+"""An agent in a process of its own, which can be killed and started again."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from tests.integration.broker.client import Client
+from tests.integration.broker.properties import broker_properties
+from workers.broker.properties import format_properties_text
+
+ROOT = Path(__file__).parents[3]
+START_TIMEOUT_S = 30
+STOP_TIMEOUT_S = 20
+
+
+@dataclass
+class Agent:
+    """One agent at a time, always with the same settings but for what a start changes."""
+
+    root: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    port: int = 0
+    process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+
+    async def start(self, **properties: str) -> Client:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        given = {"listenPort": str(self.port), **self.settings, **properties}
+        self.launch(write_config(self.root, **given))
+        return await Client.connect(self.port)
+
+    def launch(self, path: Path) -> None:
+        command = [sys.executable, "-m", "workers.broker", "-c", str(path)]
+        with self.log_path.open("wb") as log:
+            environment = os.environ | self.environment
+            self.process = subprocess.Popen(command, cwd=ROOT, stderr=log, env=environment)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self.events("broker_started"):
+            assert self.is_alive(), "the agent ended: " + "".join(self.lines)
+            assert time.monotonic() < deadline, "the agent does not start"
+            time.sleep(0.01)
+
+    @property
+    def log_path(self) -> Path:
+        return self.root / "agent.log"
+
+    @property
+    def lines(self) -> list[str]:
+        """What the agent has logged since its last start."""
+        return self.log_path.read_text().splitlines(keepends=True)
+
+    def events(self, name: str) -> list[str]:
+        return [line for line in self.lines if name in line]
+
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self) -> None:
+        """End the agent as an operator does; it must say that all went well."""
+        assert self.end() == 0, "".join(self.lines)
+
+    def end(self) -> int:
+        """End the agent as an operator does and return its exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=STOP_TIMEOUT_S)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=STOP_TIMEOUT_S)
+
+
+def write_config(root: Path, **properties: str) -> Path:
+    path = root / "broker.conf"
+    path.write_text(format_properties_text(broker_properties(root, **properties)))
+    return path

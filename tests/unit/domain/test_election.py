@@ -1,0 +1,235 @@
+"""Who becomes master, by the numbers of control-plane.md 9.4, and what is said of the others."""
+
+from dataclasses import replace
+
+import pytest
+
+from backend.domain.election import (
+    Ballot,
+    Liveness,
+    Sighting,
+    Verdict,
+    elect_master,
+    judge,
+)
+from backend.domain.errors import (
+    BrokerNotRegistered,
+    ElectionFailed,
+    MasterLeaseLive,
+    MasterNotAvailable,
+)
+from backend.domain.replica_group import (
+    LeasePolicy,
+    Replica,
+    ReplicaGroup,
+    SyncStateSet,
+    lose_master,
+)
+
+CONTROLLER = Ballot()
+ALL = (1, 2, 3)
+
+
+def f3(*, members=ALL, **changes):
+    values = {
+        "replicas": {i: Replica(i, f"a{i}", f"a{i};t") for i in ALL},
+        "master_id": 1,
+        "master_epoch": 1,
+        "sync_state_set": SyncStateSet(frozenset(members), 2),
+    }
+    return ReplicaGroup("c", "g", **(values | changes))
+
+
+def asked_by(broker_id):
+    return Ballot(broker_id)
+
+
+def designate(broker_id, *, unclean=False):
+    return Ballot(broker_id, is_designated=True, allows_unclean=unclean)
+
+
+def alive(*ids, lease_left_ms=0, **told):
+    sightings = {i: Sighting(0, 10_000, epoch=1, max_offset=10) for i in ids}
+    sightings |= {int(key[1:]): replace(sightings[int(key[1:])], **v) for key, v in told.items()}
+    return Liveness(sightings, lease_left_ms)
+
+
+def elect(group, liveness, ballot=CONTROLLER):
+    change = elect_master(group, liveness, ballot)
+    return None if change is None else change.after
+
+
+def verdicts(group, liveness, ballot=CONTROLLER):
+    return {c.broker_id: c.verdict for c in judge(group, liveness, ballot).candidates}
+
+
+def never_elected():
+    return f3(members=(), master_id=None, master_epoch=0)
+
+
+def test_the_first_to_ask_in_a_new_group_becomes_master():  # S46
+    group = elect(replace(never_elected(), sync_state_set=SyncStateSet()), alive(), asked_by(1))
+
+    assert (group.master_id, group.master_epoch) == (1, 1)
+    assert group.sync_state_set == SyncStateSet(frozenset({1}), 1)
+
+
+def test_the_second_to_ask_learns_who_is_master():  # S47
+    group = f3(members={1})
+
+    assert elect(group, alive(1, 2), asked_by(2)) is None
+
+
+def test_nobody_becomes_the_first_master_who_has_no_id():
+    """Stock elects any number that asks first, against its own V5."""
+    with pytest.raises(BrokerNotRegistered):
+        elect(never_elected(), alive(9), asked_by(9))
+
+
+def test_the_longest_log_of_one_epoch_wins():  # S48
+    group = elect(f3(), alive(2, 3, b2={"max_offset": 2}, b3={"max_offset": 3}))
+
+    assert (group.master_id, group.master_epoch) == (3, 2)
+    assert group.sync_state_set == SyncStateSet(frozenset({3}), 3)
+
+
+def test_the_higher_epoch_wins_before_the_longer_log():  # S49
+    liveness = alive(2, 3, b2={"max_offset": 2}, b3={"epoch": 0, "max_offset": 3})
+
+    assert elect(f3(), liveness).master_id == 2
+
+
+def test_the_lower_priority_number_decides_between_equal_logs():  # S50
+    assert elect(f3(), alive(2, 3, b2={"priority": 2}, b3={"priority": 1})).master_id == 3
+
+
+def test_equal_replicas_are_decided_by_id():
+    assert elect(f3(), alive(2, 3)).master_id == 2
+
+
+def test_offsets_are_compared_in_full_width():
+    """Stock narrows the difference to 32 bits (targets 6, row 10)."""
+    liveness = alive(2, 3, b2={"max_offset": 1}, b3={"max_offset": 1 + 2**32})
+
+    assert elect(f3(), liveness).master_id == 3
+
+
+def test_who_is_outside_the_set_never_wins_whatever_it_holds():  # S51
+    assert elect(f3(members={1, 2}), alive(2, 3, b3={"max_offset": 99})).master_id == 2
+
+
+def test_a_failed_election_changes_nothing_and_says_why():
+    """S52, by D4: stock clears the master and raises its epoch."""
+    with pytest.raises(MasterNotAvailable, match="1 is not alive; 2 is outside the SyncStateSet"):
+        elect(f3(members={1}), alive(2, 3))
+
+
+def test_a_replica_outside_the_set_asks_in_vain():  # S53
+    with pytest.raises(ElectionFailed):
+        elect(f3(members={1}), alive(2, 3), asked_by(2))
+
+
+def test_a_lost_master_comes_back_in_an_epoch_of_its_own():  # S54
+    lost = lose_master(f3(members={1})).after
+
+    group = elect(lost, alive(1, 2, 3), asked_by(1))
+
+    assert (group.master_id, group.master_epoch, group.is_master_lost) == (1, 2, False)
+
+
+def test_an_unclean_election_takes_the_best_of_the_rest():  # S55
+    group = elect(f3(members={1}), alive(2, 3), Ballot(allows_unclean=True))
+
+    assert group.sync_state_set.members == {group.master_id} == {2}
+
+
+def test_an_unclean_election_prefers_the_set():
+    liveness = alive(2, 3, b3={"max_offset": 99})
+
+    assert elect(f3(members={1, 2}), liveness, Ballot(allows_unclean=True)).master_id == 2
+
+
+def test_a_living_master_stays():  # S56
+    assert elect(f3(), alive(1, 2, 3, b3={"max_offset": 99})) is None
+
+
+def test_an_operator_may_replace_a_living_master():  # S57
+    assert elect(f3(), alive(1, 2, 3), designate(2)).master_id == 2
+
+
+def test_an_operator_who_names_the_master_changes_nothing():  # S58
+    assert elect(f3(), alive(1, 2, 3), designate(1)) is None
+
+
+def test_an_operator_can_not_have_a_dead_replica():  # S59
+    with pytest.raises(ElectionFailed):
+        elect(f3(), alive(1, 3), designate(2))
+
+
+def test_an_operator_has_a_replica_outside_the_set_only_uncleanly():  # S60
+    group = f3(members={1, 3})
+
+    with pytest.raises(ElectionFailed):
+        elect(group, alive(1, 2, 3), designate(2))
+    assert elect(group, alive(1, 2, 3), designate(2, unclean=True)).master_id == 2
+
+
+def test_a_replica_that_stopped_uncleanly_waits_until_it_is_verified():  # D11
+    liveness = alive(2, 3, b2={"is_verified": False})
+
+    assert elect(f3(), liveness).master_id == 3
+    assert verdicts(f3(), liveness)[2] is Verdict.UNVERIFIED
+
+
+def test_a_master_that_stopped_uncleanly_is_replaced():  # D11, the case of KIP-966
+    assert elect(f3(), alive(1, 2, b1={"is_verified": False}), asked_by(1)).master_id == 2
+
+
+def test_silence_beyond_the_timeout_is_death():
+    liveness = alive(1, 2, b1={"age_ms": 10_001}, b2={"age_ms": 10_000})
+
+    assert elect(f3(), liveness).master_id == 2
+
+
+def test_a_strict_lease_is_waited_out():  # D9
+    group = f3(lease_policy=LeasePolicy.STRICT)
+
+    with pytest.raises(MasterLeaseLive) as caught:
+        elect(group, alive(2, 3, lease_left_ms=400))
+
+    assert caught.value.left_ms == 400
+    assert elect(group, alive(2, 3)).master_id == 2
+
+
+def test_a_quorum_lease_is_waited_out_only_for_a_winner_from_outside_the_set():  # D9
+    assert elect(f3(), alive(2, 3, lease_left_ms=400)).master_id == 2
+    with pytest.raises(MasterLeaseLive):
+        elect(f3(members={1}), alive(2, lease_left_ms=1), Ballot(allows_unclean=True))
+
+
+def test_every_replica_is_told_what_an_election_makes_of_it():
+    group = f3(members={1, 2, 3})
+    liveness = alive(2, 3, b3={"max_offset": 1})
+
+    assert verdicts(group, liveness) == {
+        1: Verdict.NOT_ALIVE,
+        2: Verdict.WINS,
+        3: Verdict.LOWER_OFFSET,
+    }
+    assert verdicts(group, alive(1, 2)) == {
+        1: Verdict.STAYS,
+        2: Verdict.MASTER_STAYS,
+        3: Verdict.NOT_ALIVE,
+    }
+    assert verdicts(f3(members={1, 3}), alive(1, 2, 3), designate(3)) == {
+        1: Verdict.NOT_DESIGNATED,
+        2: Verdict.NOT_IN_SYNC,
+        3: Verdict.WINS,
+    }
+    assert verdicts(never_elected(), alive(), asked_by(2))[1] is Verdict.ASKED_LATER
+    ranked = alive(2, 3, b2={"epoch": 0})
+    assert verdicts(group, ranked)[2] is Verdict.LOWER_EPOCH
+    assert verdicts(group, alive(2, 3))[3] is Verdict.HIGHER_ID
+    assert verdicts(group, alive(2, 3, b2={"priority": 5}, b3={"priority": 6}))[3] is (
+        Verdict.LOWER_PRIORITY
+    )

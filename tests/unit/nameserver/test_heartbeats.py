@@ -1,0 +1,128 @@
+"""Who is heard, over which connection, and for how long."""
+
+from uuid import uuid4
+
+import pytest
+
+from backend.domain.election import Sighting
+from backend.nameserver import heartbeats
+from backend.nameserver.heartbeats import HeartbeatTable
+
+KEY, OTHER = ("c", "g", 1), ("c", "g", 2)
+
+
+class Clock:
+    now_ms = 1_000.0
+
+    def __call__(self):
+        return self.now_ms
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def table(clock):
+    return HeartbeatTable(uuid4(), clock)
+
+
+def hear(table, key=KEY, connection="one", *, timeout_ms=100, takes_notices=False, **told):
+    sighting = Sighting(0, timeout_ms, **told)
+    return table.hear(key, sighting, connection=connection, takes_notices=takes_notices)
+
+
+def test_a_sighting_ages_by_the_monotonic_clock(table, clock):  # D3
+    hear(table)
+
+    clock.now_ms += 100
+    assert table.sightings_of("c", "g")[1].is_alive
+    assert table.list_silent() == []
+
+    clock.now_ms += 1
+    assert not table.sightings_of("c", "g")[1].is_alive
+    assert [entry.key for entry in table.list_silent()] == [KEY]
+
+
+def test_positions_only_rise_while_a_connection_lasts(table):  # S67
+    hear(table, epoch=2, max_offset=50, confirm_offset=40)
+    hear(table, epoch=1, max_offset=99, confirm_offset=99)
+
+    assert table.find(KEY).told.epoch == 2
+    assert (table.find(KEY).told.max_offset, table.find(KEY).told.confirm_offset) == (50, 40)
+    hear(table, epoch=2, max_offset=51)
+    assert table.find(KEY).told.max_offset == 51
+
+
+def test_a_new_connection_tells_the_truth_anew(table):
+    """Stock keeps the larger offset after a truncation until the entry expires (1.16)."""
+    hear(table, epoch=2, max_offset=50)
+    hear(table, connection="two", epoch=2, max_offset=10)
+
+    assert table.find(KEY).told.max_offset == 10
+
+
+def test_an_old_connection_takes_nobody_along(table):
+    hear(table, connection="one")
+    hear(table, connection="two")
+
+    assert table.remove_connection("one") == []
+    assert table.remove_connection("two") == [KEY]
+    assert table.sightings_of("c", "g") == {}
+    assert table.list_groups() == []
+
+
+def test_a_connection_takes_all_its_replicas_along(table):  # S134
+    hear(table, KEY)
+    hear(table, OTHER)
+
+    assert sorted(table.remove_connection("one")) == [KEY, OTHER]
+    assert table.is_silent_connection("one")
+
+
+def test_what_was_heard_is_handed_over_once(table, clock):
+    hear(table)
+    clock.now_ms += 30
+
+    taken = table.take_unwritten()
+
+    assert {key: sighting.age_ms for key, sighting in taken.items()} == {KEY: 30}
+    assert table.take_unwritten() == {}
+    table.put_back(taken)
+    assert table.take_unwritten().keys() == {KEY}
+
+
+def test_who_is_gone_is_not_handed_over(table):
+    hear(table)
+    table.remove(KEY)
+    table.remove(KEY)
+
+    assert table.take_unwritten() == {}
+
+
+def test_a_pause_of_this_process_is_granted_to_everybody(table, clock):
+    hear(table)
+
+    clock.now_ms += 60_000
+    table.postpone(60_000)
+
+    assert table.list_silent() == []
+
+
+def test_a_connection_tells_the_cluster_of_its_group(table):  # D2
+    hear(table)
+
+    assert table.find_cluster("one", "g") == "c"
+    assert table.find_cluster("one", "h") is None
+    assert table.find_cluster("two", "g") is None
+
+
+def test_there_is_an_end_to_how_many_are_heard(table, monkeypatch):
+    monkeypatch.setattr(heartbeats, "HEARD_COUNT_MAX", 1)
+
+    assert hear(table, KEY)
+    assert not hear(table, OTHER)
+    assert hear(table, KEY)
+    table.remove(KEY)
+    assert hear(table, OTHER)

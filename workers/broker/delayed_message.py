@@ -1,0 +1,66 @@
+"""Bring a delayed message, whose time has come, to the queue it was meant for."""
+
+from collections.abc import Callable, Iterable
+
+import structlog
+from regent_engine import (
+    ProtocolError,
+    Record,
+    Store,
+    StoreError,
+    decode_records,
+    encode_properties,
+)
+
+from backend.remoting.names import HALF_TOPIC
+from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
+
+log = structlog.get_logger()
+
+
+def deliver_delayed(
+    store: Store,
+    arrived: Callable[[Iterable[tuple[str, int, int]]], None],
+    log_position: int,
+) -> None:
+    """Copy a delayed message to its real queue; its own properties stay as they are.
+
+    What can never be delivered is reported and passed over, or it would block its level.
+
+    Raises:
+        StoreError: the store refuses for now.
+    """
+    record = _read(store, log_position)
+    if record is None:
+        return
+    topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
+    if not topic or topic == HALF_TOPIC or not queue_id or not queue_id.isdecimal():
+        log.error("delayed_message_discarded", log_position=log_position, topic=topic)
+        return
+    appended = store.append(
+        topic,
+        int(queue_id),
+        record.body,
+        # A checksum of the copied record would be a wrong one of the copy.
+        encode_properties({k: v for k, v in record.properties.items() if k != CRC}),
+        flag=record.flag,
+        sys_flag=record.sys_flag,
+        born_timestamp_ms=record.born_timestamp_ms,
+        born_host=record.born_host,
+        reconsume_times=record.reconsume_times,
+        store_host=record.store_host,
+    )
+    arrived([(topic, int(queue_id), appended.queue_offset + 1)])
+
+
+def _read(store: Store, log_position: int) -> Record | None:
+    try:
+        content = store.record(log_position)
+        return decode_records(content)[0] if content else None
+    except (StoreError, ProtocolError) as error:
+        if isinstance(error, StoreError) and error.code != "corrupt":
+            raise
+        log.error(  # noqa: TRY400 - the reason says it all
+            "delayed_message_damaged", log_position=log_position, reason=str(error)
+        )
+        return None

@@ -1,0 +1,96 @@
+//! Pacing: pages behind the writer go to the disk before a flush waits for them.
+//!
+//! Whatever an asynchronous flush finds dirty it must wait for, up to a gigabyte at a stroke. The
+//! flush's driver therefore starts the write-back of what was appended every few megabytes. Only
+//! blocks that the writer has left are started: one that it writes again would go to the disk
+//! twice, and the write would have to fault the page in again (targets.md 1.1).
+
+use std::fs::File;
+
+use crate::error::StoreError;
+use crate::failpoint::{Step, step};
+use crate::files::open_segment;
+use crate::log::{LogSegment, SharedLog};
+use crate::store::Store;
+use crate::sys::start_write_back;
+
+/// Less than this is left alone. At the 3 GB/s of a fast disk (targets.md 1.1) a flush waits three
+/// milliseconds for as much, and a larger request makes the disk no faster.
+const STEP_BYTES: u64 = 8 << 20;
+
+/// A multiple of every page size that Linux has.
+const BLOCK_BYTES: u64 = 64 << 10;
+
+/// How far write-back was started.
+#[derive(Debug, Default)]
+pub(crate) struct WriteBack {
+    position: u64,
+    /// The segment that `position` is in, by its start.
+    open: Option<(u64, File)>,
+}
+
+impl Store {
+    /// Starts to write what was appended to the disk, if that is 8 MiB or more; returns how many
+    /// bytes were started.
+    ///
+    /// It does not make anything durable, but the next [`Store::flush`] shorter. For the thread
+    /// that drives the flushes: it waits while the disk has too many requests queued.
+    ///
+    /// # Errors
+    /// As for [`Store::flush`]: pages that could not be written may count as written.
+    pub fn start_write_back(&self) -> Result<u64, StoreError> {
+        self.check_open()?;
+        if self.is_read_only() {
+            return Ok(0);
+        }
+        let mut write_back = self.write_back.lock();
+        self.poisoning(|| write_back.start(&self.log))
+    }
+}
+
+impl WriteBack {
+    fn start(&mut self, log: &SharedLog) -> Result<u64, StoreError> {
+        let first = self.position.max(log.flushed_position());
+        let end = log.max_position();
+        self.position = first;
+        if end.saturating_sub(first) < STEP_BYTES {
+            return Ok(0);
+        }
+        while let Some(segment) = log.segment_at(self.position) {
+            let segment_end = log.next_segment_start(self.position);
+            let to = if end >= segment_end {
+                segment_end
+            } else {
+                end - (end - segment.base) % BLOCK_BYTES
+            };
+            if to <= self.position {
+                break;
+            }
+            self.start_range(log, &segment, to)?;
+            self.position = to;
+        }
+        Ok(self.position - first)
+    }
+
+    fn start_range(
+        &mut self,
+        log: &SharedLog,
+        segment: &LogSegment,
+        to: u64,
+    ) -> Result<(), StoreError> {
+        let path = log.segment_path(segment.base);
+        let file = match &mut self.open {
+            Some((base, file)) if *base == segment.base => file,
+            open => &mut open.insert((segment.base, open_segment(&path)?)).1,
+        };
+        #[allow(clippy::cast_possible_truncation)] // within one mapped file
+        let (from, to) = (
+            (self.position - segment.base) as usize,
+            (to - segment.base) as usize,
+        );
+        let started = step(Step::StartWriteBack { from, to }, &path, || {
+            start_write_back(file, from, to)
+        });
+        started.map_err(|error| StoreError::io(path, error))
+    }
+}
