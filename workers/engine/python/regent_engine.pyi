@@ -745,3 +745,84 @@ class Received:
     @property
     def store_failure(self) -> str | None:
         """Why the store did not take a message that it should have taken."""
+
+@final
+class MasterLink:
+    """A master's end of the connection to one replica (storage-and-ha.md 9.3): bytes in, bytes out.
+
+    Every method that takes bytes raises ProtocolError when the replica breaks the protocol or asks
+    for what the log does not hold: the connection must be closed.
+    """
+
+    def __new__(cls, store: Store) -> MasterLink: ...
+    def receive(self, data: bytes) -> bool:
+        """Take bytes; return whether a handshake was among them, which `greeting` answers."""
+
+    def greeting(self) -> bytes:
+        """Return the log's history."""
+
+    def next_transfer(self, size_max: int, confirmed: int) -> bytes | None:
+        """Return the next part of the log, at most `size_max` bytes of it.
+
+        None when the replica was sent everything, or has not said yet where it stands.
+        """
+
+    def heartbeat(self, confirmed: int) -> bytes | None:
+        """Return a transfer without log bytes; None until the replica has said where it stands."""
+
+    @property
+    def broker_id(self) -> int | None:
+        """Id of the replica, once it has said who it is."""
+
+    @property
+    def is_learner(self) -> bool:
+        """Whether it never joins the SyncStateSet."""
+
+    @property
+    def acknowledged(self) -> int:
+        """Position up to which the replica holds the log, as it last said."""
+
+    @property
+    def next_position(self) -> int | None:
+        """Position at which the next transfer begins."""
+
+@final
+class ReplicaLink:
+    """A replica's end of the connection to its master (storage-and-ha.md 9.3)."""
+
+    def __new__(
+        cls,
+        store: Store,
+        *,
+        broker_id: int,
+        known_epoch: int,
+        is_learner: bool = False,
+        is_from_last_segment: bool = False,
+    ) -> ReplicaLink: ...
+    def handshake(self) -> bytes:
+        """Return the first bytes to send."""
+
+    def receive(self, data: bytes) -> tuple[bool, int | None]:
+        """Take bytes and append whole records; after a greeting, stop until `begin`.
+
+        Return whether the master has greeted, and the position up to which it has confirmed what
+        this log holds, if it said so.
+
+        Raises:
+            ProtocolError: the master breaks the protocol, is of an epoch older than `known_epoch`,
+                or its log does not continue this one.
+            StoreError: the store refuses the records, damaged ones with the code `corrupt`.
+        """
+
+    def common_end(self) -> int | None:
+        """Return up to where this log is the master's, None when nothing tells.
+
+        Raises:
+            ValueError: the master has not greeted.
+        """
+
+    def begin(self) -> bytes:
+        """Ask for what follows the end of the log; return the bytes to send."""
+
+    def report(self, held: int, *, is_due: bool = False) -> bytes | None:
+        """Return a report that the log is held up to a position, if it has grown or `is_due`."""

@@ -44,8 +44,12 @@ impl EpochFile {
         self.is_from_backup
     }
 
+    pub(crate) fn list(&self) -> &EpochList {
+        &self.list
+    }
+
     /// Makes a later list durable; what the file held before goes to the backup.
-    fn write(&mut self, list: EpochList) -> Result<(), StoreError> {
+    pub(crate) fn write(&mut self, list: EpochList) -> Result<(), StoreError> {
         if !self.list.as_slice().is_empty() {
             put(&backup_of(&self.path), &self.list)?;
         }

@@ -17,6 +17,7 @@ mod checkpoint;
 mod cold;
 mod config;
 mod confirmed;
+mod copy;
 mod cursor;
 mod directory;
 mod epoch_file;
@@ -58,6 +59,7 @@ mod write_back;
 mod writer;
 
 pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
+pub use copy::LogSlice;
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
 pub use index::IndexStatus;

@@ -106,7 +106,7 @@ impl SharedQueue {
     }
 
     /// Number of the first entry that the files hold.
-    fn first_number(&self) -> u64 {
+    pub(crate) fn first_number(&self) -> u64 {
         let segments = self.segments.read();
         segments.first().map_or(0, |first| first.base) / self.layout.entry_bytes()
     }

@@ -1,5 +1,7 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
+mod aligned;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -11,6 +11,7 @@ mod hotpath;
 mod inspect;
 mod message;
 mod rebuild;
+mod replication;
 mod shared_store;
 mod store;
 mod store_reads;
@@ -40,6 +41,8 @@ mod regent_engine {
     };
     #[pymodule_export]
     use crate::rebuild::{Rebuild, Rebuilt};
+    #[pymodule_export]
+    use crate::replication::{MasterLink, ReplicaLink};
     #[pymodule_export]
     use crate::store::Store;
     #[pymodule_export]

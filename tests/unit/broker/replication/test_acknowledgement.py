@@ -1,0 +1,74 @@
+"""Answers that wait for the sync-state set."""
+
+from workers.broker.replication.acknowledgement import Acknowledgements, LeasePolicy, Outcome
+from workers.broker.replication.sync_state import SyncState, SyncStateSet
+
+
+def state_of(*members, confirmed):
+    return SyncState(
+        own_id=1,
+        current=SyncStateSet(frozenset(members), epoch=1),
+        term_start=0,
+        confirmed_position=confirmed,
+        lag_ms_max=15_000,
+    )
+
+
+def waiting(policy=LeasePolicy.QUORUM):
+    acknowledgements, told = Acknowledgements(policy=policy, timeout_ms=3_000), []
+    for position, now_ms in ((100, 0), (200, 10), (300, 20)):
+        acknowledgements.wait(
+            position, now_ms, lambda outcome, position=position: told.append((position, outcome))
+        )
+    return acknowledgements, told
+
+
+def test_those_whose_position_is_confirmed_are_released_in_order():
+    acknowledgements, told = waiting()
+
+    acknowledgements.advance(state_of(1, 2, confirmed=250), has_lease=True)
+
+    assert told == [(100, Outcome.CONFIRMED), (200, Outcome.CONFIRMED)]
+    assert acknowledgements.count == 1
+
+
+def test_who_waits_too_long_is_told_that_nobody_knows():
+    acknowledgements, told = waiting()
+
+    acknowledgements.expire(3_009)
+
+    assert told == [(100, Outcome.LATE)]
+
+
+def test_a_deposed_master_answers_everybody_at_once():
+    acknowledgements, told = waiting()
+
+    acknowledgements.depose()
+
+    assert told == [(at, Outcome.DEPOSED) for at in (100, 200, 300)]
+    assert acknowledgements.count == 0
+
+
+def test_without_a_lease_only_a_set_of_two_may_go_on_and_only_by_quorum_d9():
+    cases = {
+        (policy, members): Acknowledgements(policy=policy, timeout_ms=1).may_acknowledge(
+            state_of(*members, confirmed=0), has_lease=False
+        )
+        for policy in LeasePolicy
+        for members in ((1,), (1, 2))
+    }
+
+    assert [case for case, may in cases.items() if may] == [(LeasePolicy.QUORUM, (1, 2))]
+    alone, _ = waiting(LeasePolicy.STRICT)
+    assert alone.may_acknowledge(state_of(1, confirmed=0), has_lease=True)
+
+
+def test_confirmed_answers_wait_while_the_lease_is_over():
+    acknowledgements, told = waiting(LeasePolicy.STRICT)
+    state = state_of(1, 2, confirmed=300)
+
+    acknowledgements.advance(state, has_lease=False)
+    before = list(told)
+    acknowledgements.advance(state, has_lease=True)
+
+    assert (before, len(told)) == ([], 3)

@@ -1,0 +1,85 @@
+"""Hold answers until what they promise is true (D7, D9).
+
+A send is acknowledged when every member of the sync-state set holds it, while this master may
+still speak for its group. Whoever waits longer than allowed is told that nobody knows.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+from workers.broker.replication.sync_state import SyncState
+
+QUORUM_SIZE_MIN: Final = 2
+
+
+class LeasePolicy(StrEnum):
+    """What a master does once its lease has run out (targets.md 5.6)."""
+
+    STRICT = "strict"
+    """It acknowledges nothing."""
+
+    QUORUM = "quorum"
+    """It goes on with what all members of a set of at least two hold: a member that knows of a
+    newer master refuses, so that two masters can never both acknowledge."""
+
+
+class Outcome(StrEnum):
+    """What became of a position somebody waited for."""
+
+    CONFIRMED = "confirmed"
+    LATE = "late"
+    """Not in time: the message is stored, and may survive or not."""
+
+    DEPOSED = "deposed"
+    """This broker is no master any more."""
+
+
+Release = Callable[[Outcome], None]
+
+
+class Acknowledgements:
+    """Those who wait for the confirmed position; all methods belong to the loop's thread."""
+
+    def __init__(self, *, policy: LeasePolicy, timeout_ms: int) -> None:
+        self._policy = policy
+        self._timeout_ms = timeout_ms
+        self._waiting: deque[tuple[int, int, Release]] = deque()
+
+    def may_acknowledge(self, state: SyncState, *, has_lease: bool) -> bool:
+        """Tell whether what all members hold may be called safe."""
+        if has_lease:
+            return True
+        is_quorum = len(state.current.broker_ids) >= QUORUM_SIZE_MIN
+        return self._policy is LeasePolicy.QUORUM and is_quorum
+
+    def wait(self, position: int, now_ms: int, release: Release) -> None:
+        """Call back once the log is confirmed up to a position, or when that is hopeless.
+
+        Positions come in the order of appends.
+        """
+        self._waiting.append((position, now_ms + self._timeout_ms, release))
+
+    def advance(self, state: SyncState, *, has_lease: bool) -> None:
+        """Release everybody whose position is confirmed."""
+        if not self.may_acknowledge(state, has_lease=has_lease):
+            return
+        while self._waiting and self._waiting[0][0] <= state.confirmed_position:
+            self._waiting.popleft()[2](Outcome.CONFIRMED)
+
+    def expire(self, now_ms: int) -> None:
+        """Release those whose time is over."""
+        while self._waiting and self._waiting[0][1] <= now_ms:
+            self._waiting.popleft()[2](Outcome.LATE)
+
+    def depose(self) -> None:
+        """Release everybody: what was not confirmed by now, this broker will never confirm."""
+        waiting, self._waiting = self._waiting, deque()
+        for _, _, release in waiting:
+            release(Outcome.DEPOSED)
+
+    @property
+    def count(self) -> int:
+        """Give how many wait."""
+        return len(self._waiting)

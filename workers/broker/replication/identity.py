@@ -1,0 +1,219 @@
+"""Negotiate a broker id that lasts, so that a crash at any step leads to the same id (D5, S15-S24).
+
+An id is first written down as wanted, with a code that only this broker knows; then the controller
+gives it to the bearer of that code; then it is written down as owned. Whatever the moment of a
+crash, what is on the disk tells how to go on: asking again for the wanted id with the same code has
+the same answer as the first time.
+
+The files are `.broker.meta` (one line `cluster#broker#id`) and `.broker.meta.temp` (and `#code`).
+A store that came from a stock broker has its id in `brokerIdentity`, which is adopted.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import structlog
+
+FILE_NAME: Final = ".broker.meta"
+STOCK_FILE_NAME: Final = "brokerIdentity"
+PENDING_SUFFIX: Final = ".temp"
+_MARK: Final = "#"
+_ROUND_COUNT_MAX: Final = 5
+"""How many ids are tried before the caller waits: each was taken by another broker meanwhile."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who this broker is for its controller, for good."""
+
+    cluster_name: str
+    broker_name: str
+    broker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingIdentity:
+    """The id that this broker has asked for, or is about to."""
+
+    identity: Identity
+    register_code: str
+
+
+class IdentityMismatch(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """The store belongs to another broker group than the settings name (S24)."""
+
+    def __init__(self, path: Path, found: Identity, cluster_name: str, broker_name: str) -> None:
+        super().__init__(
+            f"{path} belongs to broker {found.broker_name} of cluster {found.cluster_name}, but"
+            f" the settings say {broker_name} of {cluster_name}: correct brokerName and"
+            " brokerClusterName, or give this broker a store of its own"
+        )
+
+
+class IdTaken(Exception):  # noqa: N818
+    """The controller has given the wanted id to another broker."""
+
+
+class Controller(Protocol):
+    """What of a controller the negotiation needs.
+
+    Every method raises `OSError` when no answer came or the controller cannot answer now.
+    """
+
+    async def next_broker_id(self, cluster_name: str, broker_name: str) -> int:
+        """Give an id that nobody has (1012)."""
+
+    async def apply_broker_id(self, identity: Identity, register_code: str) -> None:
+        """Take an id (1013).
+
+        Raises:
+            IdTaken: it belongs to another code.
+        """
+
+
+class IdentityFiles:
+    """The two files of one store."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FILE_NAME
+        self.pending_path = root / (FILE_NAME + PENDING_SUFFIX)
+        self._stock_path = root / STOCK_FILE_NAME
+
+    def load(self) -> Identity | None:
+        """Read the id that this broker owns; a file cut short by a crash is none."""
+        return _identity(self.path) or _identity(self._stock_path)
+
+    def load_pending(self) -> PendingIdentity | None:
+        """Read the id that this broker has asked for."""
+        parts = _parts(self.pending_path, 4)
+        identity = parts and _parsed(parts[:3])
+        return PendingIdentity(identity, parts[3]) if identity and parts and parts[3] else None
+
+    def save_pending(self, pending: PendingIdentity) -> None:
+        """Write down what is going to be asked for; it is on the disk when this returns.
+
+        Raises:
+            OSError: the disk refused; there is no such file then.
+        """
+        _put(self.pending_path, f"{_line(pending.identity)}{_MARK}{pending.register_code}")
+
+    def settle(self, identity: Identity) -> None:
+        """Write down the id as owned, then forget that it was asked for.
+
+        Raises:
+            OSError: the disk refused; the pending file is still there.
+        """
+        _put(self.path, _line(identity))
+        self.drop_pending()
+
+    def drop_pending(self) -> None:
+        """Forget an id that was asked for.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        self.pending_path.unlink(missing_ok=True)
+        _sync_directory(self.pending_path.parent)
+
+
+async def negotiate(
+    files: IdentityFiles,
+    controller: Controller,
+    *,
+    cluster_name: str,
+    broker_name: str,
+    new_code: Callable[[], str],
+) -> Identity:
+    """Give this broker's identity, asking the controller for an id where it has none yet.
+
+    May be called again after any failure, and after a crash: it goes on where it stopped.
+
+    Raises:
+        IdentityMismatch: the files belong to another group.
+        OSError: the controller did not answer or the disk refused; call again later.
+    """
+    owned = files.load()
+    if owned is not None:
+        _check(files.path, owned, cluster_name, broker_name)
+        if files.pending_path.exists():
+            files.drop_pending()
+        return owned
+    for _ in range(_ROUND_COUNT_MAX):
+        pending = files.load_pending()
+        if pending is None:
+            broker_id = await controller.next_broker_id(cluster_name, broker_name)
+            identity = Identity(cluster_name, broker_name, broker_id)
+            pending = PendingIdentity(identity, new_code())
+            files.save_pending(pending)
+        _check(files.pending_path, pending.identity, cluster_name, broker_name)
+        try:
+            await controller.apply_broker_id(pending.identity, pending.register_code)
+        except IdTaken:
+            log.info("broker_id_taken", broker_id=pending.identity.broker_id)
+            files.drop_pending()
+            continue
+        files.settle(pending.identity)
+        log.info("broker_id_assigned", broker_id=pending.identity.broker_id)
+        return pending.identity
+    raise ConnectionError("every id asked for was given to another broker; trying again later")
+
+
+def _check(path: Path, found: Identity, cluster_name: str, broker_name: str) -> None:
+    if (found.cluster_name, found.broker_name) != (cluster_name, broker_name):
+        raise IdentityMismatch(path, found, cluster_name, broker_name)
+
+
+def _identity(path: Path) -> Identity | None:
+    parts = _parts(path, 3)
+    return _parsed(parts) if parts else None
+
+
+def _parts(path: Path, count: int) -> list[str] | None:
+    """Read a whole line of so many parts; what was cut short by a crash has no line end."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        return None
+    is_stock = path.name == STOCK_FILE_NAME
+    if not content.endswith("\n") and not is_stock:
+        return None
+    parts = content.strip().split(_MARK, count - 1)
+    return parts if len(parts) == count else None
+
+
+def _parsed(parts: list[str]) -> Identity | None:
+    cluster_name, broker_name, broker_id = parts
+    if not (cluster_name and broker_name and broker_id.isascii() and broker_id.isdecimal()):
+        return None
+    return Identity(cluster_name, broker_name, int(broker_id))
+
+
+def _line(identity: Identity) -> str:
+    return _MARK.join((identity.cluster_name, identity.broker_name, str(identity.broker_id)))
+
+
+def _put(path: Path, line: str) -> None:
+    """Write a file beside its place, sync it, put it there, sync that."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new_path = path.with_name(path.name + ".new")
+    with new_path.open("w", encoding="utf-8") as file:
+        file.write(line + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    new_path.replace(path)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

@@ -1,0 +1,167 @@
+"""What a master knows of its replicas, and what that confirms (storage-and-ha.md 9.5 and 9.7).
+
+Plain values and rules, without sockets or a clock; times are milliseconds and only compared with
+one another. The confirmed position is what every member holds (D7). While a change of the set is
+being asked for, members of the old and of the proposed set all count (D8, I15): nobody knows yet
+which of them the controller goes by.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStateSet:
+    """The brokers that hold every acknowledged message, as the controller committed it."""
+
+    broker_ids: frozenset[int]
+    epoch: int
+
+
+@dataclass(slots=True)
+class _Replica:
+    """One broker that has been connected in this term."""
+
+    is_learner: bool
+    is_connected: bool = True
+    held_position: int = 0
+    caught_up_at_ms: int | None = None
+    """When it last held all there was."""
+
+    sent_end: int = 0
+    sent_at_ms: int = 0
+    """The log's end, and the time, of the last transfer to it."""
+
+
+@dataclass(slots=True)
+class SyncState:
+    """The sync-state set of a master during one epoch, and how its replicas do."""
+
+    own_id: int
+    current: SyncStateSet
+    term_start: int
+    """Log position at which this broker began to serve as master: all before it may have been
+    acknowledged, also by itself before a restart in the same epoch."""
+
+    confirmed_position: int
+    lag_ms_max: int
+    """`haMaxTimeSlaveNotCatchup`: a member that is behind for longer leaves the set."""
+
+    proposed: frozenset[int] | None = None
+    _replicas: dict[int, _Replica] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> frozenset[int]:
+        """Give the members whose word counts: of the set, and of the one that is asked for."""
+        return self.current.broker_ids | (self.proposed or frozenset())
+
+    @property
+    def size(self) -> int:
+        """Give the size that `minInSyncReplicas` is compared with (storage-and-ha.md 9.6)."""
+        return max(len(self.current.broker_ids), len(self.proposed or ()))
+
+    def install(self, committed: SyncStateSet) -> bool:
+        """Take over a set that the controller committed; an older one changes nothing.
+
+        Only a newer epoch ends a proposal: until then it may have been committed.
+        """
+        if committed.epoch <= self.current.epoch:
+            return False
+        self.current = committed
+        self.proposed = None
+        return True
+
+    def propose(self, broker_ids: frozenset[int]) -> None:
+        """Remember that the controller is being asked for this set.
+
+        A second proposal adds to the first, which may still arrive.
+        """
+        self.proposed = (self.proposed or frozenset()) | broker_ids | {self.own_id}
+
+    def connected(self, broker_id: int, *, is_learner: bool) -> None:
+        """A replica has said who it is."""
+        known = self._replicas.get(broker_id)
+        if known is None:
+            self._replicas[broker_id] = _Replica(is_learner)
+            return
+        known.is_learner, known.is_connected = is_learner, True
+        # What it holds is what it says from now on: it may have lost its disk.
+        known.held_position = known.sent_end = 0
+
+    def disconnected(self, broker_id: int) -> None:
+        """A replica's connection has ended."""
+        replica = self._replicas.get(broker_id)
+        if replica is not None:
+            replica.is_connected = False
+
+    def sent(self, broker_id: int, log_end: int, now_ms: int) -> None:
+        """Part of the log went to a replica while the log ended at `log_end`."""
+        replica = self._replicas[broker_id]
+        replica.sent_end, replica.sent_at_ms = log_end, now_ms
+
+    def held(self, broker_id: int, position: int, log_end: int, now_ms: int) -> None:
+        """A replica has reported that it holds the log up to a position."""
+        replica = self._replicas[broker_id]
+        replica.held_position = position
+        if position >= log_end:
+            replica.caught_up_at_ms = now_ms
+        elif position >= replica.sent_end > 0:
+            last = replica.caught_up_at_ms
+            replica.caught_up_at_ms = max(replica.sent_at_ms, last or replica.sent_at_ms)
+
+    def advance(self, log_end: int) -> int:
+        """Move the confirmed position to what every counted member holds, and give it.
+
+        It never goes back during an epoch (I6). A member that is not connected holds it: what it
+        last said may not be true any more, and it is about to leave the set.
+        """
+        lowest = log_end
+        for broker_id in self.counted - {self.own_id}:
+            replica = self._replicas.get(broker_id)
+            if replica is None or not replica.is_connected:
+                return self.confirmed_position
+            lowest = min(lowest, replica.held_position)
+        self.confirmed_position = max(self.confirmed_position, lowest)
+        return self.confirmed_position
+
+    def joining(self, broker_id: int) -> bool:
+        """Tell whether a replica holds all that was confirmed and is to become a member.
+
+        It must also hold all that was there when the term began: then its history is this
+        master's, and nothing acknowledged in an earlier term can be missing.
+        """
+        replica = self._replicas.get(broker_id)
+        return (
+            replica is not None
+            and replica.is_connected
+            and not replica.is_learner
+            and broker_id not in self.counted
+            and replica.held_position
+            >= max(self.confirmed_position, self.term_start, replica.sent_end)
+        )
+
+    def leaving(self, now_ms: int, *, term_started_at_ms: int) -> frozenset[int]:
+        """Give the members that are gone, or behind for too long.
+
+        One that was never there has the same time from the beginning of the term on.
+        """
+        gone = set()
+        for broker_id in self.current.broker_ids - {self.own_id}:
+            replica = self._replicas.get(broker_id)
+            if replica is not None and not replica.is_connected:
+                gone.add(broker_id)
+                continue
+            caught_up_at_ms = replica.caught_up_at_ms if replica else None
+            since_ms = term_started_at_ms if caught_up_at_ms is None else caught_up_at_ms
+            if now_ms - since_ms > self.lag_ms_max:
+                gone.add(broker_id)
+        return frozenset(gone)
+
+    def held_position(self, broker_id: int) -> int | None:
+        """Give how far a replica holds the log; None when it never connected in this term."""
+        replica = self._replicas.get(broker_id)
+        return replica.held_position if replica else None
+
+    def is_connected(self, broker_id: int) -> bool:
+        """Tell whether a replica is connected."""
+        replica = self._replicas.get(broker_id)
+        return replica is not None and replica.is_connected

@@ -1,0 +1,216 @@
+//! The log as replicas exchange it: read raw by a master, appended raw by a replica
+//! (storage-and-ha.md 9.3).
+//!
+//! A replica's segments are the master's, byte for byte. Queues and index are made from the copied
+//! records as recovery would make them, so that both always agree.
+
+use std::marker::PhantomData;
+
+use crate::epochs::Epoch;
+use crate::error::{AppendError, StoreError};
+use crate::log::LogSegment;
+use crate::message::QueueEntry;
+use crate::properties::tags_code;
+use crate::queue_layout::Placed;
+use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count};
+use crate::record::{
+    BLANK_SIZE, Found, MAGIC_AT, RecordView, check, is_inner_batch, occupies_queue,
+};
+use crate::store::{Appender, Store};
+use crate::table::{OpenQueue, OpenTopic};
+
+/// Published bytes of one segment, which stays mapped as long as this lives.
+///
+/// It borrows the store, so that no truncation changes them meanwhile.
+#[derive(Debug, Clone)]
+pub struct LogSlice<'a> {
+    segment: LogSegment,
+    position: u64,
+    size: usize,
+    store: PhantomData<&'a Store>,
+}
+
+impl LogSlice<'_> {
+    /// Position of the first byte.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The bytes, at least one.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        let bytes = self.segment.bytes(self.position, self.size);
+        bytes.unwrap_or_default()
+    }
+}
+
+impl Store {
+    /// Up to `size_max` bytes of the log from `position` on, none of the next segment; `None` when
+    /// the log holds no byte there.
+    #[must_use]
+    pub fn log_slice(&self, position: u64, size_max: u64) -> Option<LogSlice<'_>> {
+        let segment = self.log.segment_at(position)?;
+        let available = segment.bytes_from(position)?.len();
+        let size = available.min(usize::try_from(size_max).unwrap_or(usize::MAX));
+        (size > 0).then_some(LogSlice {
+            segment,
+            position,
+            size,
+            store: PhantomData,
+        })
+    }
+
+    /// Start of the newest segment; the end of the log when there is none.
+    #[must_use]
+    pub fn last_segment_start(&self) -> u64 {
+        self.log.last_segment_start()
+    }
+
+    /// Takes over an epoch that a master began; it is on the disk when this returns (D12).
+    ///
+    /// Its start may lie ahead of this log's end: stock labels the last bytes of an epoch with the
+    /// next one (storage-and-ha.md 11.4, trap 46). The newest epoch again changes nothing.
+    ///
+    /// # Errors
+    /// The epoch does not follow the newest one known; as for [`Store::begin_epoch`] otherwise.
+    pub fn adopt_epoch(&self, epoch: Epoch) -> Result<(), StoreError> {
+        self.check_writable()?;
+        let mut file = self.epochs.lock();
+        let mut list = file.list().clone();
+        if list.last() == Some(epoch) {
+            return Ok(());
+        }
+        list.append(epoch)?;
+        self.poisoning(|| file.write(list))
+    }
+
+    /// Appends what a master's log holds at `position`, which is the end of this one; an empty log
+    /// takes the start of any segment. Returns how many of the bytes make up whole records: the
+    /// rest is to come again with what follows it.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] for bytes that are no record of this place, so that damage is never
+    /// taken over (D13), and for a position that does not continue the log. Records before the
+    /// damage are appended.
+    pub fn append_copied(&self, position: u64, bytes: &[u8]) -> Result<usize, StoreError> {
+        let mut appender = self.appender.lock();
+        self.check_writable()?;
+        appender.log.continue_at(position)?;
+        let mut taken = 0;
+        while let Some(size) = unit_size(&bytes[taken..]) {
+            let at = position + taken as u64;
+            let room = self.config.segment_size_bytes - at % self.config.segment_size_bytes;
+            if size as u64 > room {
+                return Err(corrupt(at, "it reaches into the next segment"));
+            }
+            let Some(unit) = bytes[taken..].get(..size) else {
+                break;
+            };
+            let crc = self.config.crc_property;
+            match check(unit, at, crc).map_err(|damage| corrupt(at, &damage.to_string()))? {
+                Found::Blank if size as u64 == room => appender.log.copy_blank(unit)?,
+                Found::Blank => return Err(corrupt(at, "a blank does not end the segment")),
+                Found::Record(_) if size as u64 + BLANK_SIZE as u64 > room => {
+                    return Err(corrupt(at, "it leaves no room for a blank"));
+                }
+                Found::Record(record) => self.copy_record(&mut appender, &record)?,
+            }
+            taken += size;
+        }
+        Ok(taken)
+    }
+
+    fn copy_record(
+        &self,
+        appender: &mut Appender,
+        record: &RecordView<'_>,
+    ) -> Result<(), StoreError> {
+        let position = record.log_position;
+        let topic = std::str::from_utf8(record.topic);
+        let topic = topic.map_err(|_| corrupt(position, "its topic is not text"))?;
+        let count = message_count(record);
+        let count =
+            count.ok_or_else(|| corrupt(position, "it holds no such number of messages"))?;
+        let Appender { log, queues } = appender;
+        let mut open = queues
+            .open_topic(topic)
+            .map_err(|it| refused(position, it))?;
+        if is_inner_batch(record.sys_flag) && !open.admits_inner_batches() {
+            return Err(corrupt(position, "its topic has no batch queues"));
+        }
+        let placed = self.placed(record, count, open.topic.is_schedule);
+        let has_entry = occupies_queue(record.sys_flag);
+        if has_entry {
+            self.reserve_for(&mut open, record.queue_id, &placed)?;
+        }
+        let mut unit = log.reserve(record.bytes.len())?;
+        unit.bytes().copy_from_slice(record.bytes);
+        unit.commit(record.store_timestamp_ms);
+        open.count(u64::from(count), record.bytes.len());
+        if has_entry {
+            self.reserve_for(&mut open, record.queue_id, &placed)?
+                .push(&placed);
+        }
+        if has_entry && !open.has_batch_queues() && self.config.multi_dispatch_enabled {
+            for (name, offset) in light_places(record) {
+                let placed = Placed { offset, ..placed };
+                let mut light = queues
+                    .open_topic(name)
+                    .map_err(|it| refused(position, it))?;
+                self.reserve_for(&mut light, LIGHT_QUEUE_ID, &placed)?
+                    .push(&placed);
+            }
+        }
+        Ok(())
+    }
+
+    fn placed(&self, record: &RecordView<'_>, count: u16, is_schedule: bool) -> Placed {
+        let levels = is_schedule.then_some(&*self.config.delay_levels_ms);
+        #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
+        let size = record.bytes.len() as u32;
+        Placed {
+            entry: QueueEntry {
+                log_position: record.log_position,
+                size,
+                tags_code: tags_code(record.properties, record.store_timestamp_ms, levels),
+            },
+            offset: record.queue_offset,
+            count,
+            store_timestamp_ms: record.store_timestamp_ms,
+        }
+    }
+
+    fn reserve_for<'q>(
+        &self,
+        open: &'q mut OpenTopic<'_>,
+        queue_id: i32,
+        placed: &Placed,
+    ) -> Result<OpenQueue<'q>, StoreError> {
+        let position = placed.entry.log_position;
+        let place = (queue_id, placed.offset);
+        let reserved = open.reserve_at(place, position, self.log.min_position());
+        reserved.map_err(|error| refused(position, error))
+    }
+}
+
+fn refused(position: u64, error: AppendError) -> StoreError {
+    match error {
+        AppendError::Store(error) => error,
+        other => corrupt(position, &other.to_string()),
+    }
+}
+
+/// Size that the record or blank at the start of `bytes` claims; `None` before that is known.
+fn unit_size(bytes: &[u8]) -> Option<usize> {
+    let head = bytes.first_chunk::<{ MAGIC_AT + 4 }>()?;
+    let [s3, s2, s1, s0, ..] = *head;
+    Some(u32::from_be_bytes([s3, s2, s1, s0]) as usize)
+}
+
+fn corrupt(position: u64, reason: &str) -> StoreError {
+    StoreError::Corrupt {
+        position,
+        reason: format!("the master's record there cannot be taken over: {reason}"),
+    }
+}

@@ -1,0 +1,97 @@
+//! Queues that must continue at an offset which another log has decided.
+
+use std::sync::Arc;
+
+use super::{OpenQueue, OpenTopic, queue_index};
+use crate::error::{AppendError, StoreError};
+use crate::queue::QueueWriter;
+use crate::queue_layout::{FILLER, Layout, Placed};
+use crate::record::RECORD_SIZE_MIN;
+use crate::stored_queue::StoredQueue;
+
+impl OpenTopic<'_> {
+    /// As [`Self::reserve`] for one entry whose offset is already decided, because its record is
+    /// copied from `log_position` of another log. The queue is made to continue there, as recovery
+    /// would do it: later records win, and what is missing is filled.
+    pub(crate) fn reserve_at(
+        &mut self,
+        (queue_id, offset): (i32, u64),
+        log_position: u64,
+        min_position: u64,
+    ) -> Result<OpenQueue<'_>, AppendError> {
+        let index = queue_index(queue_id)?;
+        let known = self.topic.queues.get_mut(index).and_then(Option::as_mut);
+        match known {
+            Some(queue) if queue.end_offset() == offset => {}
+            None if offset == 0 => {}
+            Some(queue) if queue.end_offset() > 0 && queue.end_offset() < offset => {
+                if fill(queue, offset, log_position)? {
+                    self.dirty.push(Arc::clone(queue.shared()));
+                }
+            }
+            _ => self.restart(index, queue_id, offset, min_position)?,
+        }
+        self.reserve(queue_id, 1)
+    }
+
+    /// Makes the queue anew, with its entries before `offset` and that as its next offset.
+    fn restart(
+        &mut self,
+        index: usize,
+        queue_id: i32,
+        offset: u64,
+        min_position: u64,
+    ) -> Result<(), StoreError> {
+        let layout = self.topic.layout;
+        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
+        let old = self.topic.queues.get_mut(index).and_then(Option::take);
+        let kept: Vec<Placed> = old.as_ref().map_or_else(Vec::new, |old| {
+            let shared = old.shared();
+            (shared.first_number()..shared.end_number())
+                .map_while(|number| shared.placed(number))
+                .take_while(|placed| placed.end_offset() <= offset)
+                .collect()
+        });
+        self.dirty.retain(|queue| queue.dir() != dir);
+        let mut stored = StoredQueue::empty(dir, layout, self.homes.file_size(layout));
+        stored.restart_at(kept.first().map_or(offset, |first| first.offset))?;
+        for placed in &kept {
+            stored.push(placed)?;
+        }
+        stored.fill_to(offset)?;
+        let mut queue = stored.into_writer();
+        queue.shared().correct_min_offset(min_position);
+        if queue.mark_dirty() {
+            self.dirty.push(Arc::clone(queue.shared()));
+        }
+        self.insert(index, queue);
+        Ok(())
+    }
+}
+
+/// Appends fillers to a plain queue up to `offset`, the next record's, which lies at
+/// `log_position`; returns whether the queue became dirty. A batch queue needs none.
+///
+/// No checksum covers a record's offset. A wrong one must not make the queue fill the disk, so the
+/// log has to have had room for the records that are missing.
+fn fill(queue: &mut QueueWriter, offset: u64, log_position: u64) -> Result<bool, StoreError> {
+    let shared = queue.shared();
+    let last = shared.placed(shared.end_number().saturating_sub(1));
+    let since = last.map_or(0, |last| last.entry.log_position);
+    let missing = offset - queue.end_offset();
+    if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
+        let reason = format!("queue offset {offset} cannot be the next one there");
+        return Err(StoreError::Corrupt {
+            position: log_position,
+            reason,
+        });
+    }
+    let mut became_dirty = false;
+    if queue.layout() == Layout::Plain {
+        for _ in 0..missing {
+            queue.reserve(1)?;
+            became_dirty |= queue.push(&FILLER);
+        }
+    }
+    Ok(became_dirty)
+}

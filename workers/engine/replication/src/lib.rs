@@ -1,0 +1,21 @@
+//! Replication between brokers: stock's `AutoSwitch` protocol, byte for byte (storage-and-ha.md 9.3).
+//!
+//! Each end of a connection is a state machine: bytes in, bytes out, no sockets, clock or threads.
+//! A replica says who it is; the master answers with its epochs; the replica cuts its log where the
+//! two histories part and reports where it ends; from there on the master sends its log, raw, and
+//! the replica reports what it holds.
+
+#![deny(unsafe_code)]
+#![warn(clippy::pedantic)]
+
+mod agreement;
+mod error;
+mod frames;
+mod master;
+mod replica;
+
+pub use agreement::{Agreement, agree};
+pub use error::LinkError;
+pub use frames::{EPOCH_COUNT_MAX, Greeting, Handshake};
+pub use master::{Heard, MasterLink, Transfer};
+pub use replica::{Progress, ReplicaLink};

@@ -1,0 +1,194 @@
+//! A replica's end of the connection to its master.
+
+use regent_commitlog::{Epoch, Store};
+
+use crate::error::LinkError;
+use crate::frames::{
+    FromMaster, Greeting, Handshake, TRANSFER_SIZE, TransferHeader, encode_report, from_master,
+};
+
+/// What a call of [`ReplicaLink::receive`] brought.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// The master's history. The caller cuts its log where [`crate::agree`] says and calls
+    /// [`ReplicaLink::begin`].
+    pub greeting: Option<Greeting>,
+    /// What the master has confirmed, no more than this log holds; `None` without a transfer.
+    pub confirmed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The handshake is out.
+    Greeting,
+    /// The log must be cut before bytes can come.
+    Cutting,
+    Transfer,
+}
+
+/// The connection of this broker to its master.
+#[derive(Debug)]
+pub struct ReplicaLink {
+    handshake: Handshake,
+    known_epoch: i32,
+    state: State,
+    received: Vec<u8>,
+    /// Log bytes that do not make up a whole record yet: they follow the end of the log.
+    unfinished: Vec<u8>,
+    /// Position of the next byte; `None` while the log is empty, which takes any.
+    next_position: Option<u64>,
+    reported: Option<u64>,
+}
+
+impl ReplicaLink {
+    /// A new connection of `handshake`'s broker. Masters older than `known_epoch`, the newest that
+    /// the controller has told of, are refused (D9).
+    #[must_use]
+    pub fn new(handshake: Handshake, known_epoch: i32) -> Self {
+        Self {
+            handshake,
+            known_epoch,
+            state: State::Greeting,
+            received: Vec::new(),
+            unfinished: Vec::new(),
+            next_position: None,
+            reported: None,
+        }
+    }
+
+    /// The first bytes to send.
+    #[must_use]
+    pub fn handshake(&self) -> Vec<u8> {
+        self.handshake.encode().to_vec()
+    }
+
+    /// Takes bytes of the master, which may end anywhere in a frame, and appends the whole records
+    /// among them to the store. After a greeting it stops until [`Self::begin`].
+    ///
+    /// Every record is checked, body and position included: damage is never taken over (D13).
+    ///
+    /// # Errors
+    /// The master breaks the protocol, is older than it should be, or its log does not continue
+    /// this one; or the store refuses the bytes. What was appended before stays.
+    pub fn receive(&mut self, bytes: &[u8], store: &Store) -> Result<Progress, LinkError> {
+        self.received.extend_from_slice(bytes);
+        let mut progress = Progress::default();
+        let mut used = 0;
+        let worked = self.take_frames(store, &mut used, &mut progress);
+        self.received.drain(..used);
+        worked.map(|()| progress)
+    }
+
+    fn take_frames(
+        &mut self,
+        store: &Store,
+        used: &mut usize,
+        progress: &mut Progress,
+    ) -> Result<(), LinkError> {
+        while self.state != State::Cutting {
+            match from_master(&self.received[*used..])? {
+                None => break,
+                Some(FromMaster::Greeting(greeting, size)) => {
+                    *used += size;
+                    progress.greeting = Some(self.on_greeting(greeting)?);
+                }
+                Some(FromMaster::Transfer(header)) => {
+                    let from = *used + TRANSFER_SIZE;
+                    if self.received.len() < from + header.body_size {
+                        break;
+                    }
+                    *used = from + header.body_size;
+                    self.on_transfer(&header, from..*used, store)?;
+                    let confirmed = u64::try_from(header.confirmed).unwrap_or(0);
+                    progress.confirmed = Some(confirmed.min(store.max_position()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn on_greeting(&mut self, greeting: Greeting) -> Result<Greeting, LinkError> {
+        if self.state != State::Greeting {
+            return Err(LinkError::Protocol("a greeting that was not asked for"));
+        }
+        if greeting.last_epoch < self.known_epoch {
+            return Err(LinkError::StaleMaster {
+                master: greeting.last_epoch,
+                known: self.known_epoch,
+            });
+        }
+        self.state = State::Cutting;
+        Ok(greeting)
+    }
+
+    /// The log is now a beginning of the master's: asks for the rest. Returns the bytes to send.
+    ///
+    /// The report goes out at once. Stock waits for its timer, and gets nothing for 5 s
+    /// (storage-and-ha.md 9.3).
+    pub fn begin(&mut self, store: &Store) -> Vec<u8> {
+        self.state = State::Transfer;
+        let end = store.max_position();
+        self.next_position = (end > 0).then_some(end);
+        self.reported = Some(end);
+        encode_report(end).to_vec()
+    }
+
+    fn on_transfer(
+        &mut self,
+        header: &TransferHeader,
+        body: std::ops::Range<usize>,
+        store: &Store,
+    ) -> Result<(), LinkError> {
+        if self.state != State::Transfer {
+            return Err(LinkError::Protocol("a transfer before the greeting"));
+        }
+        let position = u64::try_from(header.position).ok();
+        // Heartbeats are compared as well (storage-and-ha.md 11.4, trap 49).
+        if let Some(expected) = self.next_position.filter(|next| Some(*next) != position) {
+            return Err(LinkError::Gap {
+                expected,
+                sent: header.position,
+            });
+        }
+        let negative = LinkError::Protocol("a negative position or epoch start");
+        let epoch_start = u64::try_from(header.epoch_start).ok();
+        let epoch = epoch_start.map(|start_position| Epoch {
+            number: header.epoch,
+            start_position,
+        });
+        if body.is_empty() {
+            // That is how an epoch without a record yet becomes known (D12).
+            let newest = store.epochs().last().map_or(-1, |newest| newest.number);
+            let begun = epoch.filter(|epoch| epoch.number > newest);
+            return Ok(begun.map_or(Ok(()), |epoch| store.adopt_epoch(epoch))?);
+        }
+        let (position, epoch) = position.zip(epoch).ok_or(negative)?;
+        store.adopt_epoch(epoch)?;
+        self.next_position = Some(position + body.len() as u64);
+        if self.unfinished.is_empty() {
+            let taken = store.append_copied(position, &self.received[body.clone()])?;
+            self.unfinished
+                .extend_from_slice(&self.received[body.start + taken..body.end]);
+        } else {
+            let begun_at = position - self.unfinished.len() as u64;
+            self.unfinished.extend_from_slice(&self.received[body]);
+            let taken = store.append_copied(begun_at, &self.unfinished)?;
+            self.unfinished.drain(..taken);
+        }
+        Ok(())
+    }
+
+    /// The report to send when this log has grown since the last one, or `is_due` to show life.
+    ///
+    /// `held` is the end of what may be reported: of the log, or of its flushed part for a replica
+    /// that answers only for what is on its disk.
+    pub fn report(&mut self, held: u64, is_due: bool) -> Option<Vec<u8>> {
+        let reported = self.reported?;
+        if held <= reported && !is_due {
+            return None;
+        }
+        let held = held.max(reported);
+        self.reported = Some(held);
+        Some(encode_report(held).to_vec())
+    }
+}

@@ -1,0 +1,123 @@
+//! Every state that three brokers, three epochs and four messages can get into (targets.md 5.4).
+//!
+//! The model is searched to exhaustion: with all rules nothing acknowledged is ever lost and no
+//! queue offset used twice; without any one of them the search finds the fault that earlier systems
+//! had. Which broker is which does not matter, so states are compared up to renaming.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "it says how much was searched")]
+
+mod rules;
+mod state;
+
+use std::collections::VecDeque;
+
+use ahash::AHashMap;
+use rules::{Rules, fault, successors};
+use state::State;
+
+/// How a search ended.
+struct Search {
+    state_count: usize,
+    /// The shortest way to a fault, and what it is.
+    found: Option<(Vec<String>, &'static str)>,
+}
+
+fn search(rules: Rules) -> Search {
+    let first = State::first().canonical();
+    let mut numbers: AHashMap<State, u32> = AHashMap::new();
+    let mut origins: Vec<(u32, String)> = vec![(0, String::new())];
+    let mut frontier = VecDeque::from([first.clone()]);
+    numbers.insert(first, 0);
+    while let Some(state) = frontier.pop_front() {
+        let number = numbers[&state];
+        for (name, next) in successors(&state, rules) {
+            let wrong = fault(&next);
+            let next = next.canonical();
+            if numbers.contains_key(&next) {
+                continue;
+            }
+            let known = u32::try_from(origins.len()).unwrap();
+            origins.push((number, name));
+            if let Some(wrong) = wrong {
+                return Search {
+                    state_count: origins.len(),
+                    found: Some((story(&origins, known), wrong)),
+                };
+            }
+            numbers.insert(next.clone(), known);
+            frontier.push_back(next);
+        }
+    }
+    Search {
+        state_count: origins.len(),
+        found: None,
+    }
+}
+
+fn story(origins: &[(u32, String)], mut at: u32) -> Vec<String> {
+    let mut steps = Vec::new();
+    while at != 0 {
+        let (before, name) = &origins[at as usize];
+        steps.push(name.clone());
+        at = *before;
+    }
+    steps.reverse();
+    steps
+}
+
+#[test]
+fn with_all_rules_nothing_acknowledged_is_lost_and_no_offset_used_twice() {
+    let searched = search(Rules::ALL);
+
+    println!("{} states", searched.state_count);
+    assert_eq!(searched.found, None);
+    assert!(searched.state_count > 100_000);
+}
+
+#[track_caller]
+fn assert_found(rules: Rules, invariant: &str) {
+    let searched = search(rules);
+    let (steps, wrong) = searched.found.expect("a fault is found");
+    println!(
+        "{wrong}, after {} states:\n  {}",
+        searched.state_count,
+        steps.join("\n  ")
+    );
+    assert!(wrong.starts_with(invariant));
+}
+
+#[test]
+fn without_the_union_of_old_and_new_set_an_acknowledged_message_is_lost() {
+    let rules = Rules {
+        counts_union: false,
+        ..Rules::ALL
+    };
+    assert_found(rules, "I1");
+}
+
+#[test]
+fn without_members_out_of_reach_an_isolated_master_acknowledges_what_is_lost() {
+    let rules = Rules {
+        counts_unreachable: false,
+        ..Rules::ALL
+    };
+    assert_found(rules, "I1");
+}
+
+#[test]
+fn with_offsets_kept_over_a_truncation_two_messages_share_one_or_leave_a_gap() {
+    let rules = Rules {
+        offset_from_log: false,
+        ..Rules::ALL
+    };
+    assert_found(rules, "I4");
+}
+
+#[test]
+fn with_a_member_elected_that_lost_its_tail_an_acknowledged_message_is_lost() {
+    let rules = Rules {
+        verifies_unclean: false,
+        ..Rules::ALL
+    };
+    assert_found(rules, "I1");
+}

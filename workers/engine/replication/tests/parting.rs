@@ -1,0 +1,221 @@
+//! Histories that part: failovers, stale masters, and bytes that do not belong.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use fastrand::Rng;
+use regent_commitlog::{Epoch, EpochList, StoreError};
+use regent_replication::{Agreement, Greeting, Heard, LinkError, MasterLink, ReplicaLink, agree};
+use support::*;
+use tempfile::tempdir;
+
+fn greeting(log_end: u64, epochs: &[(i32, u64)]) -> Greeting {
+    Greeting {
+        log_end,
+        last_epoch: epochs.last().map_or(-1, |last| last.0),
+        epochs: list(epochs),
+    }
+}
+
+fn list(epochs: &[(i32, u64)]) -> EpochList {
+    let mut list = EpochList::default();
+    for (number, start_position) in epochs.iter().copied() {
+        let epoch = Epoch {
+            number,
+            start_position,
+        };
+        list.append(epoch).unwrap();
+    }
+    list
+}
+
+#[test]
+fn histories_agree_up_to_the_end_of_their_newest_common_epoch() {
+    let own = list(&[(1, 0), (2, 100)]);
+    let cases = [
+        (150, greeting(900, &[(1, 0), (2, 100)]), Agreement::Same),
+        (
+            150,
+            greeting(120, &[(1, 0), (2, 100)]),
+            Agreement::CutTo(120),
+        ),
+        (
+            150,
+            greeting(900, &[(1, 0), (2, 100), (3, 130)]),
+            Agreement::CutTo(130),
+        ),
+        (150, greeting(900, &[(1, 0), (3, 80)]), Agreement::CutTo(80)),
+        (150, greeting(900, &[(1, 0), (2, 90)]), Agreement::CutTo(90)),
+        (150, greeting(900, &[(4, 0)]), Agreement::Apart),
+        (150, greeting(0, &[]), Agreement::Apart),
+        (0, greeting(900, &[(4, 0)]), Agreement::Same),
+    ];
+
+    for (own_end, greeting, expected) in cases {
+        assert_eq!(agree(&own, own_end, &greeting), expected, "{greeting:?}");
+    }
+    let without_epochs = agree(&EpochList::default(), 150, &greeting(900, &[(1, 0)]));
+    assert_eq!(without_epochs, Agreement::Apart);
+}
+
+#[test]
+fn an_old_master_that_comes_back_gives_up_what_no_other_held() {
+    let (one, two) = (tempdir().unwrap(), tempdir().unwrap());
+    let (mut old, mut new) = (open(one.path()), open(two.path()));
+    old.begin_epoch(1).unwrap();
+    append_some(&old, "orders", 400);
+    Wire::new(REPLICA, 1).finish(&old, &mut new).unwrap();
+    let shared = new.max_position();
+    append_some(&old, "orders", 30);
+    new.begin_epoch(2).unwrap();
+    append_some(&new, "payments", 300);
+
+    Wire::new(REPLICA, 2).finish(&new, &mut old).unwrap();
+
+    assert!(log_of(&old) == log_of(&new));
+    assert_eq!(queues_of(&old), queues_of(&new));
+    assert_eq!(old.epochs(), list(&[(1, 0), (2, shared)]));
+    assert_eq!(old.queue_offsets("orders", 0), Some((0, 400)));
+}
+
+#[test]
+fn masters_change_again_and_again_and_the_logs_stay_one() {
+    for seed in 0..12 {
+        let mut rng = Rng::with_seed(seed);
+        let dirs = [(); 3].map(|()| tempdir().unwrap());
+        let mut stores: Vec<_> = dirs.iter().map(|dir| open(dir.path())).collect();
+        for epoch in 1..8 {
+            // Any of them may be next: all hold what was confirmed.
+            let at = rng.usize(..stores.len());
+            let master = stores.swap_remove(at);
+            master.begin_epoch(epoch).unwrap();
+            append_some(&master, "orders", rng.u32(..200));
+            for replica in &mut stores {
+                Wire::new(REPLICA, epoch).finish(&master, replica).unwrap();
+                assert!(log_of(&master) == log_of(replica), "seed {seed}");
+                assert_eq!(queues_of(&master), queues_of(replica), "seed {seed}");
+            }
+            append_some(&master, "unconfirmed", rng.u32(..40));
+            let replica = &mut stores[rng.usize(..2)];
+            let mut wire = Wire::new(REPLICA, epoch);
+            wire.up(&master, usize::MAX).unwrap();
+            wire.down(replica, usize::MAX).unwrap();
+            wire.up(&master, usize::MAX).unwrap();
+            while rng.u32(..4) > 0 && wire.send(&master, rng.usize(1..500)).unwrap() {}
+            wire.down(replica, usize::MAX).unwrap();
+            stores.push(master);
+        }
+    }
+}
+
+#[test]
+fn a_master_older_than_the_controller_said_is_refused() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let (master, mut replica) = (open(ours.path()), open(theirs.path()));
+    master.begin_epoch(4).unwrap();
+    let mut wire = Wire::new(REPLICA, 5);
+    wire.up(&master, usize::MAX).unwrap();
+
+    let refused = wire.down(&mut replica, usize::MAX);
+
+    assert!(matches!(
+        refused,
+        Err(LinkError::StaleMaster {
+            master: 4,
+            known: 5
+        })
+    ));
+}
+
+#[test]
+fn damage_on_the_way_is_never_taken_over() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let (master, mut replica) = (open(ours.path()), open(theirs.path()));
+    master.begin_epoch(1).unwrap();
+    append_some(&master, "orders", 3);
+    let mut wire = Wire::new(REPLICA, 1);
+    wire.up(&master, usize::MAX).unwrap();
+    wire.down(&mut replica, usize::MAX).unwrap();
+    wire.up(&master, usize::MAX).unwrap();
+    wire.send(&master, usize::MAX).unwrap();
+    let record_size = usize::try_from(master.max_position()).unwrap() / 3;
+    // The first byte of the second record's body.
+    wire.flip(36 + record_size + 88);
+
+    let refused = wire.down(&mut replica, usize::MAX);
+
+    assert!(matches!(
+        refused,
+        Err(LinkError::Store(StoreError::Corrupt { .. }))
+    ));
+    assert_eq!(replica.max_position(), record_size as u64);
+    assert_eq!(replica.queue_offsets("orders", 0), Some((0, 1)));
+    Wire::new(REPLICA, 1).finish(&master, &mut replica).unwrap();
+    assert!(log_of(&master) == log_of(&replica));
+}
+
+#[test]
+fn bytes_for_another_place_are_refused_heartbeats_too() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let (master, mut replica) = (open(ours.path()), open(theirs.path()));
+    master.begin_epoch(1).unwrap();
+    append_some(&master, "orders", 3);
+    let mut wire = Wire::new(REPLICA, 1);
+    wire.finish(&master, &mut replica).unwrap();
+    append_some(&master, "orders", 3);
+    let mut other = MasterLink::default();
+    let mut heard = Vec::new();
+    let hello = ReplicaLink::new(REPLICA, 1).handshake();
+    other.receive(&hello, &master, &mut heard).unwrap();
+    let report = [&2_i32.to_be_bytes()[..], &0_i64.to_be_bytes()].concat();
+    other.receive(&report, &master, &mut heard).unwrap();
+    let beat = other.heartbeat(&master, 0).unwrap();
+
+    let refused = wire.replica.receive(&beat, &replica);
+
+    assert!(matches!(refused, Err(LinkError::Gap { sent: 0, .. })));
+}
+
+#[test]
+fn a_replica_behind_the_oldest_segment_or_ahead_of_the_end_is_told_so() {
+    let ours = tempdir().unwrap();
+    let master = open(ours.path());
+    master.begin_epoch(1).unwrap();
+    append_some(&master, "orders", 3);
+    let mut link = MasterLink::default();
+    let mut heard = Vec::new();
+    let hello = ReplicaLink::new(REPLICA, 1).handshake();
+    link.receive(&hello, &master, &mut heard).unwrap();
+    let report = [&2_i32.to_be_bytes()[..], &9_999_i64.to_be_bytes()].concat();
+
+    let refused = link.receive(&report, &master, &mut heard);
+
+    assert!(matches!(
+        refused,
+        Err(LinkError::OutOfReach { wanted: 9_999, .. })
+    ));
+    assert_eq!(heard, [Heard::Handshake(REPLICA)]);
+}
+
+#[test]
+fn any_bytes_are_an_error_or_wait_for_more() {
+    let ours = tempdir().unwrap();
+    let store = open(ours.path());
+    for seed in 0..20_000 {
+        let mut rng = Rng::with_seed(seed);
+        let mut bytes = vec![0; rng.usize(..90)];
+        rng.fill(&mut bytes);
+        if rng.bool() && bytes.len() > 8 {
+            let state = if rng.bool() { 1_i32 } else { 2 };
+            bytes[..4].copy_from_slice(&state.to_be_bytes());
+            bytes[4..6].fill(0);
+        }
+        let mut heard = Vec::new();
+        let _ = MasterLink::default().receive(&bytes, &store, &mut heard);
+        let _ = ReplicaLink::new(REPLICA, 0).receive(&bytes, &store);
+        let mut ready = ReplicaLink::new(REPLICA, 0);
+        let _ = ready.begin(&store);
+        let _ = ready.receive(&bytes, &store);
+        assert_eq!(store.max_position(), 0);
+    }
+}
