@@ -4,6 +4,7 @@ A library between the agent and libc lets calls fail while a file says so; see `
 """
 
 import asyncio
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -141,6 +142,22 @@ async def test_under_synchronous_flushes_nothing_is_acknowledged_once_the_disk_f
         outcomes.append(refusal)
 
     assert None not in outcomes
+
+
+async def test_a_segment_that_is_cut_short_ends_appends_and_never_the_process(agent, eventually):
+    client = await agent.start()
+    assert (await client.send("T", BODY)).code == 0
+    (segment,) = agent.root.rglob("commitlog/00000000000000000000")
+
+    os.truncate(segment, 4096)
+    _, refusal = await send(agent, client)
+    (logged,) = await eventually(lambda: agent.events("flush_failed"))
+
+    assert refusal is not None
+    assert "cut short, or the disk is bad" in logged
+    assert "00000000000000000000" in logged
+    assert agent.is_alive()
+    assert agent.end() == 1
 
 
 async def test_write_back_that_cannot_be_started_is_a_failed_flush(agent, faults, eventually):

@@ -30,6 +30,7 @@ mod files;
 mod index;
 pub mod inspect;
 mod log;
+mod loss;
 mod message;
 mod prepare;
 mod properties;

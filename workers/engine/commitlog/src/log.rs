@@ -1,7 +1,7 @@
 //! The commit log: segments that readers share, and the one writer that rolls them.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -74,6 +74,15 @@ impl SharedLog {
         self.last_store_timestamp_ms
             .store(last_store_timestamp_ms, Ordering::Release);
         self.flushed_position.store(flushed, Ordering::Release);
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The first answer that a segment gives.
+    pub(crate) fn each_segment<T>(&self, ask: impl FnMut(&LogSegment) -> Option<T>) -> Option<T> {
+        self.segments.read().iter().find_map(ask)
     }
 
     /// The segment that holds `position`.

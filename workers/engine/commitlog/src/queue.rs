@@ -51,6 +51,11 @@ impl SharedQueue {
         self.layout
     }
 
+    /// The first answer that a file gives.
+    pub(crate) fn each_segment<T>(&self, ask: impl FnMut(&QueueSegment) -> Option<T>) -> Option<T> {
+        self.segments.read().iter().find_map(ask)
+    }
+
     pub(crate) fn min_offset(&self) -> u64 {
         self.min_offset.load(Ordering::Acquire)
     }

@@ -6,6 +6,7 @@
 //! interrupted is finished first (D10).
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::Path;
 
 use crate::checkpoint::Checkpoint;
@@ -93,6 +94,13 @@ pub(crate) fn recover(
     let dispatched = rebuild.dispatched_position();
     let start = start_index(&segments, was_clean, &checkpoint, dispatched);
     let (start, end) = scan(&segments, start, &hints, &mut rebuild)?;
+    // Nothing may be cut because of bytes that could not be read.
+    let lost = segments
+        .iter()
+        .find_map(|segment| segment.map.loss().map(|why| (segment, why)));
+    if let Some((segment, why)) = lost {
+        return Err(StoreError::io(&segment.path, io::Error::other(why)));
+    }
     let scanned_from = segments
         .get(start)
         .map_or(end.position, |segment| segment.base);

@@ -365,7 +365,7 @@ impl Store {
 
     pub(crate) fn check_open(&self) -> Result<(), StoreError> {
         match self.state.load(Ordering::Acquire) {
-            OPEN => Ok(()),
+            OPEN => self.check_maps(),
             CLOSED => Err(StoreError::Closed),
             _ => Err(StoreError::Poisoned {
                 reason: self.failure().unwrap_or_default().to_owned(),

@@ -7,7 +7,8 @@
 //! holds a slice of an older map, and drops those maps before the store is used again.
 //!
 //! Every map here is of a file inside a store directory whose lock file this process holds; that
-//! no other process truncates or writes these files is the assumption all maps rest on.
+//! no other process truncates or writes these files is the assumption all maps rest on. Where it
+//! fails, or the disk does, [`trap`] keeps the process alive and the map says so.
 
 use std::fs::File;
 use std::io;
@@ -15,20 +16,27 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
+use memmap2::{Advice, UncheckedAdvice};
+
+pub(crate) mod trap;
+
+use trap::Map;
+
+const LOST: &str =
+    "a part of the file cannot be read or written any more: it was cut short, or the disk is bad";
 
 const CACHE_LINE_BYTES: usize = 64;
 
 #[derive(Debug)]
 struct SharedMap {
-    raw: MmapRaw,
+    raw: Map,
     published: AtomicUsize,
 }
 
 /// A whole file, mapped and owned by one caller: what recovery reads and repairs.
 #[derive(Debug)]
 pub(crate) struct ExclusiveMap {
-    raw: MmapRaw,
+    raw: Map,
 }
 
 /// The end of a map that is still being written; exactly one exists for a map.
@@ -47,8 +55,14 @@ pub(crate) struct MapReader {
 impl ExclusiveMap {
     /// Maps all of `file`, which must not be empty.
     pub(crate) fn new(file: &File) -> io::Result<Self> {
-        let raw = MmapOptions::new().map_raw(file)?;
-        Ok(Self { raw })
+        Ok(Self {
+            raw: Map::new(file)?,
+        })
+    }
+
+    /// Why what was read or written through this map does not count; see [`trap`].
+    pub(crate) fn loss(&self) -> Option<&'static str> {
+        self.raw.is_lost().then_some(LOST)
     }
 
     /// Reads ahead nothing: entries of queue files are touched far apart (D24).
@@ -70,7 +84,8 @@ impl ExclusiveMap {
 
     /// Writes changed pages of a range to the disk.
     pub(crate) fn flush(&self, from: usize, to: usize) -> io::Result<()> {
-        self.raw.flush_range(from, to - from)
+        self.raw.flush_range(from, to - from)?;
+        self.loss().map_or(Ok(()), |why| Err(io::Error::other(why)))
     }
 
     /// Gives the map up to one writer that continues at `position`.
@@ -137,6 +152,11 @@ impl MapWriter {
 }
 
 impl MapReader {
+    /// Why what was read or written through this map does not count; see [`trap`].
+    pub(crate) fn loss(&self) -> Option<&'static str> {
+        self.shared.raw.is_lost().then_some(LOST)
+    }
+
     /// Size of the file.
     pub(crate) fn size(&self) -> usize {
         self.shared.raw.len()
@@ -152,7 +172,8 @@ impl MapReader {
 
     /// Writes changed pages of a range to the disk.
     pub(crate) fn flush(&self, from: usize, to: usize) -> io::Result<()> {
-        self.shared.raw.flush_range(from, to - from)
+        self.shared.raw.flush_range(from, to - from)?;
+        self.loss().map_or(Ok(()), |why| Err(io::Error::other(why)))
     }
 
     /// Reads ahead nothing while the map is being written, and as usual afterwards.

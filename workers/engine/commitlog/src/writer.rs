@@ -115,6 +115,7 @@ impl Writer<'_> {
             push(&mut queue, tags_code, &appended, 1);
         }
         open.count(1, size);
+        self.store.check_maps()?;
         Ok(appended)
     }
 
@@ -174,7 +175,7 @@ impl Writer<'_> {
             push(&mut queue, planned.tags_code, appended, 1);
         }
         open.count(planned.len() as u64, total);
-        Ok(())
+        Ok(self.store.check_maps()?)
     }
 }
 

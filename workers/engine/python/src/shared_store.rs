@@ -38,6 +38,20 @@ impl SharedStore {
         })
     }
 
+    /// Run `work` that copies bytes of the store's files: they do not count when a part of the
+    /// files could not be had meanwhile.
+    pub(crate) fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&commitlog::Store) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        self.run(py, |store| {
+            let bytes = work(store)?;
+            store.check_maps()?;
+            Ok(bytes)
+        })
+    }
+
     /// Run `work` alone in the store, once all other work in it is done.
     pub(crate) fn run_alone<T: Send>(
         &self,

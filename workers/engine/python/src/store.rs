@@ -224,7 +224,7 @@ impl Store {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let record = self
             .0
-            .run(py, |store| Ok(store.read_record(log_position)?))?;
+            .read(py, |store| Ok(store.read_record(log_position)?))?;
         Ok(record.map(|record| PyBytes::new(py, &record)))
     }
 

@@ -29,7 +29,7 @@ impl Store {
             bytes_max,
             filter: tag_hashes.as_deref(),
         };
-        self.0.run(py, |store| {
+        self.0.read(py, |store| {
             let (outcome, slices) = store.read_slices(topic, queue_id, &read)?;
             result(&outcome, &slices)
         })
@@ -53,7 +53,7 @@ impl Store {
             bytes_max,
             filter: tag_hashes.as_deref(),
         };
-        self.0.run(py, |store| {
+        self.0.read(py, |store| {
             let found = store.read_resident(topic, queue_id, &read)?;
             found
                 .map(|(outcome, slices)| result(&outcome, &slices))
