@@ -83,6 +83,7 @@ impl Writer<'_> {
         let tags_code = tags_code(&properties, now_ms, levels);
         push(&mut queue, tags_code, &appended, message_count);
         open.count(u64::from(message_count), size);
+        self.store.check_maps()?;
         Ok(appended)
     }
 }
