@@ -1,8 +1,8 @@
 """An agent in a process of its own, which can be killed and started again."""
 
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +17,9 @@ from workers.broker.properties import format_properties_text
 
 ROOT = Path(__file__).parents[3]
 START_TIMEOUT_S = 30
+LISTENING_AT = re.compile(r"address\W+[\d.]+:(\d+)")
+"""Where a broker that may choose its ports says that it listens."""
+
 STOP_TIMEOUT_S = 20
 
 
@@ -38,10 +41,12 @@ class Agent:
             self.kill()
 
     async def start(self, **properties: str) -> Client:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        given = {"listenPort": str(self.port), **self.settings, **properties}
+        given = {"listenPort": "0", **self.settings, **properties}
         self.launch(write_config(self.root, **given))
+        (started,) = self.events("broker_started")
+        found = LISTENING_AT.search(started)
+        assert found is not None, started
+        self.port = int(found[1])
         return await Client.connect(self.port)
 
     def launch(self, path: Path) -> None:

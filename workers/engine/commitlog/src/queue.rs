@@ -47,13 +47,13 @@ impl SharedQueue {
         &self.dir
     }
 
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// The first answer that a file gives.
     pub(crate) fn each_segment<T>(&self, ask: impl FnMut(&QueueSegment) -> Option<T>) -> Option<T> {
         self.segments.read().iter().find_map(ask)
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
     }
 
     pub(crate) fn min_offset(&self) -> u64 {
