@@ -1,7 +1,9 @@
 //! What can happen in a state, and what must never.
 
+use std::fmt;
+
 use crate::state::{
-    BROKER_COUNT, Broker, Brokers, Change, EPOCH_MAX, Entry, MESSAGE_MAX, Role, State, bit,
+    BROKER_COUNT, Broker, Brokers, EPOCH_MAX, Entry, MESSAGE_MAX, Request, Role, State, bit,
 };
 
 /// The rules whose absence was a fault of an earlier system (targets.md 6).
@@ -27,47 +29,68 @@ impl Rules {
 }
 
 /// One thing that happened, for the story of a fault.
-pub(crate) type Step = (String, State);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event {
+    what: &'static str,
+    broker: usize,
+    other: Option<usize>,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what,
+            broker,
+            other,
+        } = self;
+        match other {
+            None => write!(out, "{what} {broker}"),
+            Some(other) => write!(out, "{other} {what} {broker}"),
+        }
+    }
+}
 
 /// How often brokers crash in one run.
 pub(crate) const CRASH_MAX: u8 = 1;
 
 /// Every state that can follow.
-pub(crate) fn successors(state: &State, rules: Rules) -> Vec<Step> {
+pub(crate) fn successors(state: &State, rules: Rules) -> Vec<(Event, State)> {
     let mut steps = Vec::new();
     for broker in 0..BROKER_COUNT {
-        let mut add = |name: &str, next: Option<State>| {
+        let mut add = |what, other, next: Option<State>| {
             if let Some(mut next) = next {
                 confirm(&mut next, rules);
-                steps.push((format!("{name} {broker}"), next));
+                forget(&mut next, rules);
+                let event = Event {
+                    what,
+                    broker,
+                    other,
+                };
+                steps.push((event, next));
             }
         };
-        add("append at", append(state, broker));
-        add("learn at", learn(state, broker, rules));
-        add("elect", elect(state, broker, rules));
-        add("commit the change of", commit(state, broker));
-        add("lose the request or answer of", lose(state, broker));
-        add("deliver the answer to", deliver(state, broker));
-        add("poll at", poll(state, broker));
-        add("kill", crash(state, broker, 0));
-        add("cut the power of", crash(state, broker, 1));
-        add("cut the power, long unsynced, of", crash(state, broker, 2));
-        add("start", start(state, broker));
+        add("append at", None, append(state, broker));
+        add("learn at", None, learn(state, broker, rules));
+        add("elect", None, elect(state, broker, rules));
+        add("commit the request of", None, commit(state, broker, true));
+        let unanswered = commit(state, broker, false);
+        add("commit, and lose the answer to", None, unanswered);
+        add("poll at", None, poll(state, broker));
+        add("restart", None, restart(state, broker, 0));
+        add("cut the power of", None, restart(state, broker, 1));
+        let unsynced = restart(state, broker, 2);
+        add("cut the power, long unsynced, of", None, unsynced);
         for other in (0..BROKER_COUNT).filter(|other| *other != broker) {
-            add(
-                &format!("{other} begins to follow"),
-                follow(state, broker, other, rules),
-            );
-            add(&format!("{other} copies from"), copy(state, broker, other));
+            let following = follow(state, broker, other, rules);
+            add("begins to follow", Some(other), following);
+            add("copies from", Some(other), copy(state, broker, other));
             // Where every member counts, one out of reach only makes its master wait.
             if !rules.counts_unreachable {
-                let name = format!("{other} loses its connection to");
-                add(&name, disconnect(state, broker, other));
+                let apart = disconnect(state, broker, other);
+                add("loses its connection to", Some(other), apart);
             }
-            add(
-                &format!("ask to change {other} in the set of"),
-                ask(state, broker, other),
-            );
+            let asked = ask(state, broker, other);
+            add("is to join or leave the set of", Some(other), asked);
         }
     }
     steps
@@ -117,7 +140,7 @@ fn learn(state: &State, at: usize, rules: Rules) -> Option<State> {
     let is_known = broker.epoch == state.epoch && broker.role != Role::Fenced;
     // Who was master before it stopped goes on as such, unless it lost something (S71, D11).
     let must_wait = is_master && broker.is_unclean && rules.verifies_unclean;
-    if broker.role == Role::Down || is_known || must_wait {
+    if is_known || must_wait {
         return None;
     }
     changed(state, |next| {
@@ -131,7 +154,7 @@ fn learn(state: &State, at: usize, rules: Rules) -> Option<State> {
         if is_master {
             broker.term_start = broker.end();
             broker.set = state.set;
-            broker.set_epoch = state.set_epoch;
+            broker.is_set_current = true;
             if rules.offset_from_log {
                 broker.next_offset = broker.end();
             }
@@ -143,18 +166,14 @@ fn learn(state: &State, at: usize, rules: Rules) -> Option<State> {
 fn elect(state: &State, at: usize, rules: Rules) -> Option<State> {
     let candidate = &state.brokers[at];
     let is_electable = !candidate.is_unclean || !rules.verifies_unclean;
-    if state.epoch == EPOCH_MAX
-        || candidate.role == Role::Down
-        || state.set & bit(at) == 0
-        || !is_electable
-    {
+    if state.epoch == EPOCH_MAX || state.set & bit(at) == 0 || !is_electable {
         return None;
     }
     changed(state, |next| {
         next.master = u8::try_from(at).ok();
         next.epoch += 1;
         next.set = bit(at);
-        next.set_epoch += 1;
+        outdate(next);
     })
 }
 
@@ -220,7 +239,7 @@ fn disconnect(state: &State, master_at: usize, at: usize) -> Option<State> {
 /// A master asks for a set with one broker more or less.
 fn ask(state: &State, at: usize, other: usize) -> Option<State> {
     let master = &state.brokers[at];
-    if master.role != Role::Master || master.change != Change::None {
+    if master.role != Role::Master || master.request.is_some() {
         return None;
     }
     let is_member = master.set & bit(other) != 0;
@@ -231,89 +250,92 @@ fn ask(state: &State, at: usize, other: usize) -> Option<State> {
     }
     changed(state, |next| {
         let asked = master.set ^ bit(other);
-        next.brokers[at].change = Change::Asked(asked, master.set_epoch);
+        next.brokers[at].request = Some(Request {
+            set: asked,
+            is_current: master.is_set_current,
+        });
         next.brokers[at].proposed |= asked;
     })
 }
 
 /// The controller's transaction: a request of another epoch or about another set changes nothing.
-fn commit(state: &State, at: usize) -> Option<State> {
+/// Its answer is lost with the network, or with a controller that dies right after the commit.
+fn commit(state: &State, at: usize, is_answered: bool) -> Option<State> {
     let broker = &state.brokers[at];
-    let Change::Asked(asked, set_epoch) = broker.change else {
-        return None;
-    };
-    let is_current = state.master == u8::try_from(at).ok()
-        && broker.epoch == state.epoch
-        && set_epoch == state.set_epoch;
+    let request = broker.request?;
+    let is_master = state.master == u8::try_from(at).ok() && broker.epoch == state.epoch;
     changed(state, |next| {
-        next.brokers[at].change = Change::None;
-        if is_current {
-            next.set = asked;
-            next.set_epoch += 1;
-            next.brokers[at].change = Change::Answered(asked, next.set_epoch);
+        next.brokers[at].request = None;
+        if is_master && request.is_current {
+            next.set = request.set;
+            outdate(next);
+            if is_answered {
+                install(&mut next.brokers[at], request.set);
+            }
         }
     })
 }
 
-/// The network, or a controller that dies between its commit and its answer.
-fn lose(state: &State, at: usize) -> Option<State> {
-    (state.brokers[at].change != Change::None).then_some(())?;
-    changed(state, |next| next.brokers[at].change = Change::None)
-}
-
-fn deliver(state: &State, at: usize) -> Option<State> {
-    let Change::Answered(set, set_epoch) = state.brokers[at].change else {
-        return None;
-    };
-    changed(state, |next| {
-        next.brokers[at].change = Change::None;
-        install(&mut next.brokers[at], set, set_epoch);
-    })
+/// The controller's set has changed: nobody knows it any more.
+fn outdate(state: &mut State) {
+    for broker in &mut state.brokers {
+        broker.is_set_current = false;
+        if let Some(request) = &mut broker.request {
+            request.is_current = false;
+        }
+    }
 }
 
 fn poll(state: &State, at: usize) -> Option<State> {
     let master = &state.brokers[at];
     let is_current = master.role == Role::Master && master.epoch == state.epoch;
-    (is_current && master.set_epoch < state.set_epoch).then_some(())?;
-    changed(state, |next| {
-        install(&mut next.brokers[at], state.set, state.set_epoch)
-    })
+    (is_current && !master.is_set_current).then_some(())?;
+    changed(state, |next| install(&mut next.brokers[at], state.set))
 }
 
-fn install(master: &mut Broker, set: Brokers, set_epoch: u8) {
-    if set_epoch > master.set_epoch {
-        master.set = set;
-        master.set_epoch = set_epoch;
-        master.proposed = 0;
-    }
+/// A newer set ends a proposal: a request that is still on its way is about an older one.
+fn install(master: &mut Broker, set: Brokers) {
+    master.set = set;
+    master.is_set_current = true;
+    master.proposed = 0;
 }
 
-/// A process or machine stops; a machine loses its last `lost` entries.
-fn crash(state: &State, at: usize, lost: u8) -> Option<State> {
+/// A process or machine stops and starts; a machine loses its last `lost` entries.
+fn restart(state: &State, at: usize, lost: u8) -> Option<State> {
     let broker = &state.brokers[at];
-    if broker.role == Role::Down || state.crash_count == CRASH_MAX || lost > broker.end() {
+    if state.crash_count == CRASH_MAX || lost > broker.end() {
         return None;
     }
     changed(state, |next| {
         next.crash_count += 1;
         let broker = &mut next.brokers[at];
-        broker.retire(Role::Down);
+        let was_master = broker.role == Role::Master;
+        let epoch = broker.epoch;
+        broker.retire(Role::Fenced);
         broker.epoch = 0;
         broker.is_unclean |= lost > 0;
         broker.log.truncate(broker.end() - lost);
         broker.next_offset = broker.end();
         for other in &mut next.brokers {
             other.held[at] = None;
-            other.is_following &= !(other.role == Role::Replica
-                && other.epoch == state.brokers[at].epoch
-                && state.brokers[at].role == Role::Master);
+            other.is_following &= !(was_master && other.epoch == epoch);
         }
     })
 }
 
-fn start(state: &State, at: usize) -> Option<State> {
-    (state.brokers[at].role == Role::Down).then_some(())?;
-    changed(state, |next| next.brokers[at].role = Role::Fenced)
+/// Sets aside what can make no difference any more, so that fewer states are different.
+fn forget(state: &mut State, rules: Rules) {
+    for broker in &mut state.brokers {
+        if rules.offset_from_log {
+            broker.next_offset = broker.end();
+        }
+        if !broker.is_unclean {
+            broker.greeted_end = 0;
+        }
+        if broker.confirmed >= broker.term_start {
+            broker.term_start = 0;
+        }
+    }
 }
 
 /// Masters acknowledge what every member that counts holds, as soon as it does.

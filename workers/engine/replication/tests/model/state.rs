@@ -56,20 +56,19 @@ impl Log {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Role {
-    Down,
-    /// Up, and fenced until it knows a master.
+    /// It knows of no master; so is every broker that has just started.
     Fenced,
     Replica,
     Master,
 }
 
-/// A change of the set on its way to the controller, or its answer on the way back.
+/// A change of the set on its way to the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Change {
-    None,
-    /// For this set instead of the one with this epoch.
-    Asked(Brokers, u8),
-    Answered(Brokers, u8),
+pub(crate) struct Request {
+    pub(crate) set: Brokers,
+    /// Whether the set that it is to replace is still the controller's: the compare of its
+    /// compare-and-set, which real ones make with epochs.
+    pub(crate) is_current: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,9 +89,10 @@ pub(crate) struct Broker {
     pub(crate) term_start: u8,
     pub(crate) confirmed: u8,
     pub(crate) set: Brokers,
-    pub(crate) set_epoch: u8,
+    /// Whether its set is the controller's.
+    pub(crate) is_set_current: bool,
     pub(crate) proposed: Brokers,
-    pub(crate) change: Change,
+    pub(crate) request: Option<Request>,
     /// What each other broker holds, while it is connected.
     pub(crate) held: [Option<u8>; BROKER_COUNT],
 }
@@ -104,7 +104,6 @@ pub(crate) struct State {
     pub(crate) master: Option<u8>,
     pub(crate) epoch: u8,
     pub(crate) set: Brokers,
-    pub(crate) set_epoch: u8,
     pub(crate) message_count: u8,
     /// Messages whose senders were told that they are safe, as bits.
     pub(crate) acknowledged: u8,
@@ -124,9 +123,9 @@ impl Broker {
             term_start: 0,
             confirmed: 0,
             set: 0,
-            set_epoch: 0,
+            is_set_current: false,
             proposed: 0,
-            change: Change::None,
+            request: None,
             held: [None; BROKER_COUNT],
         }
     }
@@ -139,9 +138,9 @@ impl Broker {
         self.term_start = 0;
         self.confirmed = 0;
         self.set = 0;
-        self.set_epoch = 0;
+        self.is_set_current = false;
         self.proposed = 0;
-        self.change = Change::None;
+        self.request = None;
         self.held = [None; BROKER_COUNT];
     }
 
@@ -168,7 +167,6 @@ impl State {
             master: Some(0),
             epoch: 1,
             set: bit(0),
-            set_epoch: 1,
             message_count: 0,
             acknowledged: 0,
             crash_count: 0,
@@ -186,8 +184,25 @@ impl State {
             [2, 0, 1],
             [2, 1, 0],
         ];
-        let renamed = ORDERS.iter().map(|order| self.renamed(order));
+        let keys: [_; BROKER_COUNT] = std::array::from_fn(|at| self.key(at));
+        // Where brokers differ by themselves, one order sorts first; ties are tried in each.
+        let is_sorted = |order: &&[usize; BROKER_COUNT]| {
+            keys[order[0]] <= keys[order[1]] && keys[order[1]] <= keys[order[2]]
+        };
+        let renamed = ORDERS.iter().filter(is_sorted);
+        let renamed = renamed.map(|order| self.renamed(order));
         renamed.min().unwrap_or(*self)
+    }
+
+    /// What of a broker does not speak of others.
+    fn key(&self, at: usize) -> (bool, bool, Broker) {
+        let mut broker = self.brokers[at];
+        broker.set = 0;
+        broker.proposed = 0;
+        broker.request = None;
+        broker.held = [None; BROKER_COUNT];
+        let is_master = self.master.is_some_and(|master| usize::from(master) == at);
+        (is_master, self.set & bit(at) != 0, broker)
     }
 
     /// `order[new]` is the old number of a broker.
@@ -203,11 +218,10 @@ impl State {
             let mut broker = self.brokers[*old];
             broker.set = set_of(broker.set);
             broker.proposed = set_of(broker.proposed);
-            broker.change = match broker.change {
-                Change::None => Change::None,
-                Change::Asked(set, epoch) => Change::Asked(set_of(set), epoch),
-                Change::Answered(set, epoch) => Change::Answered(set_of(set), epoch),
-            };
+            broker.request = broker.request.map(|request| Request {
+                set: set_of(request.set),
+                ..request
+            });
             broker.held = std::array::from_fn(|at| self.brokers[*old].held[order[at]]);
             state.brokers[new] = broker;
         }
