@@ -54,6 +54,11 @@ class TopicTable:
         self._change(name, None, now_ms)
         return True
 
+    def begin_epoch(self, epoch: int, now_ms: int) -> None:
+        """Give the table a version of a new master epoch, which outdoes all of older ones."""
+        version = self.data_version.next(now_ms)
+        self.data_version = msgspec.structs.replace(version, state_version=epoch)
+
     def as_body(self) -> TopicConfigTable:
         """Give the table as name servers and tools read it."""
         return TopicConfigTable(data_version=self.data_version, topics=self._topics)

@@ -77,6 +77,10 @@ class SyncState:
         """
         self.proposed = (self.proposed or frozenset()) | broker_ids | {self.own_id}
 
+    def withdraw(self) -> None:
+        """Forget a proposal: it was refused, and no other one can arrive any more."""
+        self.proposed = None
+
     def connected(self, broker_id: int, *, is_learner: bool) -> None:
         """A replica has said who it is."""
         known = self._replicas.get(broker_id)

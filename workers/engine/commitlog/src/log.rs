@@ -1,5 +1,7 @@
 //! The commit log: segments that readers share, and the one writer that rolls them.
 
+mod copied;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -294,41 +296,6 @@ impl LogWriter {
             plan,
             preparer,
         })
-    }
-
-    /// Makes sure that the next byte lies at `position`: the end of the log, or, while it is empty,
-    /// the start of a segment.
-    pub(crate) fn continue_at(&mut self, position: u64) -> Result<(), StoreError> {
-        let end = self.shared.max_position();
-        if position == end {
-            return Ok(());
-        }
-        let is_empty = end == 0 && self.tail.is_none();
-        if !is_empty || !position.is_multiple_of(self.plan.segment_size) {
-            let reason = format!("the log continues at {end}");
-            return Err(StoreError::Corrupt { position, reason });
-        }
-        self.end = position;
-        self.shared.max_position.store(position, Ordering::Release);
-        self.shared
-            .flushed_position
-            .store(position, Ordering::Release);
-        Ok(())
-    }
-
-    /// Ends the segment with a copied blank, which is as long as the rest of it.
-    pub(crate) fn copy_blank(&mut self, blank: &[u8]) -> Result<(), StoreError> {
-        if self.tail.is_none() {
-            self.roll()?;
-        }
-        if let Some(mut full) = self.tail.take() {
-            full.map.tail().copy_from_slice(blank);
-            full.map.publish(blank.len());
-            full.map.reader().advise_written(false);
-            self.end = full.base + self.plan.segment_size;
-            self.shared.max_position.store(self.end, Ordering::Release);
-        }
-        Ok(())
     }
 
     #[cold]
