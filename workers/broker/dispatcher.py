@@ -75,6 +75,8 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.DELETE_EXPIRED_COMMITLOG: maintenance.on_clean,
     RequestCode.VIEW_MESSAGE_BY_ID: inspection.on_view_message,
     RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
+    RequestCode.GET_ALL_CONSUMER_OFFSET: replication.on_get_consumer_offsets,
+    RequestCode.GET_ALL_DELAY_OFFSET: replication.on_get_delay_offsets,
     RequestCode.EXCHANGE_BROKER_HA_INFO: replication.on_exchange_ha_info,
 }
 

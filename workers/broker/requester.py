@@ -9,6 +9,7 @@ from regent_engine import Command
 
 from backend.remoting.connection import PeerConnection
 from backend.remoting.errors import RemotingError
+from workers.broker.settings import Address
 
 CONNECT_TIMEOUT_S: Final = 3.0
 ANSWER_TIMEOUT_S: Final = 3.0
@@ -123,3 +124,15 @@ async def connect(
             lambda: Requester(peer_name, on_close=on_close, on_request=on_request), host, port
         )
     return requester
+
+
+def split_address(address: str) -> Address:
+    """Take `host:port` apart.
+
+    Raises:
+        OSError: it is no such text.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ConnectionError(f"the address {address} is not host:port")
+    return host.strip("[]"), int(port)

@@ -21,6 +21,7 @@ from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
 from workers.broker.registration import Registrant
 from workers.broker.replication.duties import Duties
+from workers.broker.replication.identity import check_identity
 from workers.broker.replication.member import GroupMember
 from workers.broker.replication.verification import Verification, begin_verification
 from workers.broker.resources import memory_bytes
@@ -64,7 +65,14 @@ class BrokerServer:
             PortInUse: another process listens already.
             StoreError: the store cannot be opened.
             StateFileUnreadable: a state file and its backup are both damaged.
+            IdentityMismatch: the store belongs to another broker group.
         """
+        if settings.controller_mode:
+            check_identity(
+                settings.root_dir,
+                cluster_name=settings.cluster_name,
+                broker_name=settings.broker_name,
+            )
         self._sockets = _bind(settings)
         port: int = self._sockets[0].getsockname()[1]
         self.settings = dataclasses.replace(settings, listen_port=port)

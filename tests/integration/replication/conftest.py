@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import signal
 import socket
 import time
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -22,11 +25,18 @@ class Group:
     """The agents of one group, by the order of their first start."""
 
     name_server: NameServer
-    root: object
+    root: Path
     stack: ExitStack
+    stop_controller: Callable[[], Awaitable[None]]
     agents: list[Agent] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
     admin: Client | None = None
+
+    async def add_many(self, count, **properties):
+        """Add agents that are all in sync; the first is master."""
+        for _ in range(count):
+            await self.add(**properties)
+            await self.await_state(1, 1, set(range(1, len(self.agents) + 1)))
 
     async def add(self, **properties):
         number = len(self.agents) + 1
@@ -51,6 +61,12 @@ class Group:
         }
         await asyncio.to_thread(agent.launch, write_config(agent.root, **given))
         self.clients[number - 1] = await Client.connect(agent.port)
+
+    def pause(self, number):
+        self.agents[number - 1].process.send_signal(signal.SIGSTOP)
+
+    def resume(self, number):
+        self.agents[number - 1].process.send_signal(signal.SIGCONT)
 
     def kill(self, number):
         self.agents[number - 1].kill()
@@ -77,8 +93,16 @@ class Group:
                 pytest.fail(f"the group is {state}, not {wanted}\n{logs}")
             await asyncio.sleep(0.01)
 
+    async def await_master(self, epoch):
+        """Wait for the election of an epoch and give the state after it."""
+        deadline = time.monotonic() + 20
+        while (state := await self.state())[1] != epoch:
+            assert time.monotonic() < deadline, f"the group is {state}"
+            await asyncio.sleep(0.01)
+        return state
+
     async def send(self, number, body, *, topic="orders", queue_id=0):
-        """Send until it is taken; give the log position after the message's id."""
+        """Send until the broker takes it as master."""
         async with asyncio.timeout(20):
             while True:
                 answer = await self.client(number).send(topic, body, queue_id=queue_id)
@@ -121,11 +145,12 @@ async def read_all(client, topic="orders", queue_id=0):
 
 @pytest.fixture
 async def group(database, redis, tmp_path):
-    async with NameServer.serve(
-        "127.0.0.1", 0, database=database, redis=redis, clock=SystemClock()
-    ) as server:
+    async with AsyncExitStack() as controller:
+        server = await controller.enter_async_context(
+            NameServer.serve("127.0.0.1", 0, database=database, redis=redis, clock=SystemClock())
+        )
         with ExitStack() as stack:
-            group = Group(server, tmp_path, stack)
+            group = Group(server, tmp_path, stack, stop_controller=controller.aclose)
             yield group
             for client in [*group.clients, group.admin]:
                 if client is not None:

@@ -1,4 +1,4 @@
-"""Answer the other brokers of the group (control-plane.md 5.6: 906)."""
+"""Answer the other brokers of the group (43, 45, 906; storage-and-ha.md 9.10)."""
 
 from regent_engine import Command
 
@@ -7,6 +7,16 @@ from backend.remoting.headers import encode_header
 from backend.remoting.headers.replication import HaInfoAnswer
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
+
+
+def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give a replica the committed offsets of all groups."""
+    return answer(command, body=broker.offsets.as_file())
+
+
+def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give a replica how far each delay level is delivered."""
+    return answer(command, body=broker.state.delays.as_file())
 
 
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:

@@ -50,6 +50,8 @@ _UNABLE: Final = frozenset(
     }
 )
 
+SILENCE_COUNT_MAX: Final = 2
+
 HeaderT = TypeVar("HeaderT", bound=Header)
 BodyT = TypeVar("BodyT")
 
@@ -100,7 +102,7 @@ class ControllerClient:
         self._own_address = own_address
         self._timeout_ms, self._priority = timeout_ms, priority
         self._on_notice = on_notice
-        self._turn = 0
+        self._turn = self._silence_count = 0
         self._lock = asyncio.Lock()
         self._requester: Requester | None = None
 
@@ -253,9 +255,13 @@ class ControllerClient:
         try:
             answer = await requester.call(code, ext=encode_header(header), body=body)
         except (TimeoutError, RemotingError) as error:
-            # What comes late over this connection would be of another time.
-            requester.close()
+            # The controller takes a close for our death, so one slow answer is no reason.
+            self._silence_count += 1
+            if self._silence_count >= SILENCE_COUNT_MAX:
+                requester.close()
+                self._turn += 1
             raise ConnectionError(str(error) or "the controller does not answer") from error
+        self._silence_count = 0
         if answer.code in {ResponseCode.SUCCESS, also}:
             return answer
         if answer.code in _UNABLE:
@@ -276,6 +282,7 @@ class ControllerClient:
                 raise ConnectionError(str(error) or "the controller does not answer") from error
             # The next attempt begins with the one that answers.
             self._turn -= 1
+            self._silence_count = 0
             return self._requester
 
     async def _find_leader(self, address: Address) -> Requester:

@@ -18,6 +18,7 @@ from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
+from workers.broker.replication.metadata_copy import MetadataCopy
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
@@ -81,7 +82,7 @@ class Duties:
         self._lease = Lease()
         self._term: Term | None = None
         self._term_task: asyncio.Task[None] | None = None
-        self._following: asyncio.Task[None] | None = None
+        self._following: list[asyncio.Task[None]] = []
         self._is_append_noted = False
         self._is_readable = False
         self.is_leaving = self.is_broken = False
@@ -210,6 +211,8 @@ class Duties:
 
     async def become_master(self, state: GroupState) -> None:
         """Serve as master of a new epoch."""
+        if self.is_leaving:
+            return
         await self._stop_following()
         await asyncio.to_thread(self._store.begin_epoch, state.epoch)
         term = self._term = Term(
@@ -228,13 +231,14 @@ class Duties:
         self.set_replica_count(len(term.current.broker_ids))
         self._is_readable = True
         self._hurry()
-        if not self.is_leaving:
-            self._broker.unblock_writes(WriteBlock.NOT_MASTER)
-            self._broker.state.delays.start()
+        self._broker.unblock_writes(WriteBlock.NOT_MASTER)
+        self._broker.state.delays.start()
         self._announce(0, state.epoch)
 
     async def become_replica(self, state: GroupState) -> None:
         """Follow a master."""
+        if self.is_leaving:
+            return
         assert state.master_address is not None, "the keeper takes no master without an address"
         await self._stop_following()
         follower = Follower(
@@ -247,8 +251,13 @@ class Duties:
             when_durable=self._broker.flusher.when_durable,
             on_confirmed=self._on_confirmed,
         )
-        self._following = asyncio.create_task(follower.run(), name="follow")
-        self._following.add_done_callback(_report_end)
+        copy = MetadataCopy(self._broker, state.master_address)
+        self._following = [
+            asyncio.create_task(follower.run(), name="follow"),
+            asyncio.create_task(copy.run(), name="copy-metadata"),
+        ]
+        for task in self._following:
+            task.add_done_callback(_report_end)
         self._hurry()
         self._announce(self._own_id, state.epoch)
 
@@ -334,10 +343,10 @@ class Duties:
         self._lease.drop()
 
     async def _stop_following(self) -> None:
-        task, self._following = self._following, None
-        if task is not None:
+        tasks, self._following = self._following, []
+        for task in tasks:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _report_end(task: asyncio.Task[None]) -> None:

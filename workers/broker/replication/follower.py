@@ -12,7 +12,7 @@ from backend.remoting.headers import InvalidHeader, decode_header
 from backend.remoting.headers.replication import HaInfoAnswer
 from backend.remoting.request_code import RequestCode
 from workers.broker.replication.verification import Verification
-from workers.broker.requester import connect
+from workers.broker.requester import connect, split_address
 from workers.broker.settings import BrokerSettings
 
 RETRY_FIRST_S: Final = 0.05
@@ -65,7 +65,7 @@ class Follower:
 
     async def _find_ha_address(self) -> tuple[str, int]:
         """Ask the master itself (906): the name server may not know it yet."""
-        host, port = _split(self.master_address)
+        host, port = split_address(self.master_address)
         requester = await connect(host, port, peer_name="master", on_close=_do_nothing)
         try:
             answer = await requester.call(RequestCode.EXCHANGE_BROKER_HA_INFO, ext={})
@@ -77,7 +77,7 @@ class Follower:
             raise ConnectionError(f"the master's answer cannot be read: {error}") from error
         if not told.master_ha_address:
             raise ConnectionError(f"{self.master_address} does not serve as master yet")
-        return _split(told.master_ha_address)
+        return split_address(told.master_ha_address)
 
     async def _follow(self, host: str, port: int) -> None:
         loop = asyncio.get_running_loop()
@@ -237,13 +237,6 @@ class _Connection(asyncio.Protocol):
         self._written_at_s = self._loop.time()
         if self._transport is not None:
             self._transport.write(frame)
-
-
-def _split(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise ConnectionError(f"the address {address} is not host:port")
-    return host.strip("[]"), int(port)
 
 
 async def _finish(work: Callable[[], object]) -> None:

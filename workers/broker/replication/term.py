@@ -27,6 +27,14 @@ SETTLE_S: Final = 5.0
 """After how long a request whose answer was lost can no longer have an effect: a controller gives
 one up before that."""
 
+APPROACH_BYTES_MAX: Final = 1 << 20
+"""What a replica may lack for it to be let in: it has that within a moment."""
+
+APPROACH_S_MAX: Final = 0.5
+APPROACH_CHECK_S: Final = 0.002
+APPROACH_PAUSE_S: Final = 5.0
+"""How long one that had it not in time waits for its next attempt, during which all can wait."""
+
 log = structlog.get_logger()
 
 
@@ -88,7 +96,7 @@ class Term:
         )
         self.published_position = shown_position
         self._check_wanted = asyncio.Event()
-        self._asked_at_s = self._started_at_s
+        self._asked_at_s = self._approach_at_s = self._started_at_s
         # The answer of a request for another set was lost.
         self._is_unsure = False
         self._is_over = False
@@ -185,14 +193,17 @@ class Term:
             return
         self._state.propose(wanted)
         self._host.set_replica_count(self._state.size)
+        if not await self._await_members(wanted):
+            self._approach_at_s = self._now_s() + APPROACH_PAUSE_S
+            self._withdraw_if_certain()
+            return
         self._asked_at_s = self._now_s()
         try:
             committed = await self._host.ask_for_set(self.epoch, wanted, self.current.epoch)
         except ControllerRefused as error:
             log.info("sync_state_set_refused", members=sorted(wanted), reason=str(error))
             await self._learn()
-            if not self._is_unsure:
-                self._withdraw()
+            self._withdraw_if_certain()
             await asyncio.sleep(RETRY_S)
         except OSError as error:
             log.warning("sync_state_set_unanswered", members=sorted(wanted), reason=str(error))
@@ -208,7 +219,13 @@ class Term:
         gone = state.leaving(self._now_ms(), term_started_at_ms=round(self._started_at_s * 1000))
         asked = (state.proposed or frozenset()) - state.current.broker_ids
         here = self._host.replica_ids()
-        joining = {i for i in here if state.joining(i)} | (asked & here)
+        may_approach = self._now_s() >= self._approach_at_s
+        near = (
+            i
+            for i in here
+            if may_approach and state.approaching(i, distance_max=APPROACH_BYTES_MAX)
+        )
+        joining = {*near, *(i for i in here if state.joining(i)), *(asked & here)}
         return (state.current.broker_ids - gone) | joining | {self._own_id}
 
     async def _settle(self) -> None:
@@ -216,6 +233,21 @@ class Term:
         if self._state.proposed is None or self._now_s() - self._asked_at_s < SETTLE_S:
             return
         if await self._learn() and self._state.proposed is not None:
+            self._withdraw()
+
+    async def _await_members(self, wanted: frozenset[int]) -> bool:
+        """Wait until who joins holds all that is confirmed, which rests meanwhile."""
+        newcomers = wanted - self.current.broker_ids
+        deadline_s = self._now_s() + APPROACH_S_MAX
+        while not self._is_over and self._now_s() < deadline_s:
+            held = [self._state.held_position(i) for i in newcomers]
+            if all(h is not None and h >= self._state.confirmed_position for h in held):
+                return newcomers <= self._host.replica_ids()
+            await asyncio.sleep(APPROACH_CHECK_S)
+        return False
+
+    def _withdraw_if_certain(self) -> None:
+        if not self._is_unsure:
             self._withdraw()
 
     def _withdraw(self) -> None:
