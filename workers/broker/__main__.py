@@ -17,12 +17,22 @@ import uvloop
 from regent_engine import StoreError
 
 from workers.broker.log import configure_log
+from workers.broker.replication.identity import IdentityMismatch
 from workers.broker.server import BrokerServer, PortInUse
 from workers.broker.settings import InvalidSetting, load_settings, parse_settings
 from workers.broker.state_file import StateFileUnreadable
 
 EXIT_FAILED: Final = 1
 EXIT_UNUSABLE: Final = 2
+
+_UNUSABLE: Final = (
+    InvalidSetting,
+    PortInUse,
+    StoreError,
+    StateFileUnreadable,
+    IdentityMismatch,
+    OSError,
+)
 
 log = structlog.get_logger()
 
@@ -38,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         if loaded.unused:
             log.info("properties_without_effect", names=list(loaded.unused))
         server = BrokerServer(loaded.settings, given=loaded.given)
-    except (InvalidSetting, PortInUse, StoreError, StateFileUnreadable, OSError) as error:
+    except _UNUSABLE as error:
         return _refuse(options.config, error)
     return uvloop.run(_serve(server))
 

@@ -33,6 +33,7 @@ from workers.broker.message import Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.queue_locks import QueueLocks
+from workers.broker.replication.face import Replication
 from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
@@ -51,6 +52,8 @@ class WriteBlock(StrEnum):
     STOPPING = "the broker is stopping"
     FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
     DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
+    NOT_MASTER = "this broker is not the master of its group: ask for the route again"
+    TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas asks for"
 
 
 class Broker:
@@ -110,6 +113,8 @@ class Broker:
             set_full=self._on_disk_full,
         )
         self.name_servers: NameServers | None = None
+        # In controller mode only.
+        self.replication: Replication | None = None
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
         self._blocks: set[WriteBlock] = set()
@@ -230,13 +235,15 @@ class Broker:
         return reply
 
     async def stored(self, end: int, reply: bytes, late_reply: bytes) -> bytes:
-        """Give the answer once the log up to a position is as durable as the settings ask.
+        """Give the answer once the log up to a position is as safe as the settings ask.
 
         Raises:
             Refusal: the disk failed, so nobody knows whether the message survives.
         """
         if self.has_unsaved_changes:
             await self.saved(reply)
+        if self.replication is not None:
+            return await self.replication.safe(end, reply)
         if self.settings.flush_mode == "async":
             return reply
         timeout_s = self.settings.flush_timeout_ms / 1000
@@ -278,6 +285,8 @@ class Broker:
         """Wake whoever waits at the queues that have grown, once they have grown for readers."""
         if not self._is_read_limited:
             self._wake(arrivals)
+        elif self.replication is not None:
+            self.replication.appended()
 
     def confirm(self, position: int | None) -> None:
         """Show readers the log up to a position, None for all of it, and wake who waits for that.
@@ -354,3 +363,5 @@ class Broker:
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
+        if self.replication is not None:
+            self.replication.flush_failed()

@@ -38,6 +38,14 @@ class ConsumerOffsets:
             queues[queue_id] = offset
             self.change_count += 1
 
+    def adopt(self, table: ConsumerOffsetFile) -> None:
+        """Take over the offsets that a master knows."""
+        for key, queues in table.offsets.items():
+            own = self._offsets.setdefault(key, {})
+            if own != own | queues:
+                own.update(queues)
+                self.change_count += 1
+
     def topics_of(self, group: str) -> list[str]:
         """Name the topics that a group has offsets for."""
         keys = (key.rpartition(SEPARATOR) for key in self._offsets)

@@ -91,6 +91,12 @@ class DelayDelivery:
             timer.cancel()
         self._timers.clear()
 
+    def adopt(self, told: DelayOffsetFile) -> None:
+        """Take over how far a master has delivered; for one that does not deliver itself."""
+        if not self._is_running and self._progress != self._progress | told.offsets:
+            self._progress |= told.offsets
+            self.change_count += 1
+
     def stamp(self, now_ms: int) -> None:
         """Give the progress a new version before it is saved."""
         self.data_version = self.data_version.next(now_ms)

@@ -26,6 +26,7 @@ from workers.broker.processors import (
     maintenance,
     offsets,
     pulling,
+    replication,
     send_back,
     sending,
     topics,
@@ -74,6 +75,9 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.DELETE_EXPIRED_COMMITLOG: maintenance.on_clean,
     RequestCode.VIEW_MESSAGE_BY_ID: inspection.on_view_message,
     RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
+    RequestCode.GET_ALL_CONSUMER_OFFSET: replication.on_get_consumer_offsets,
+    RequestCode.GET_ALL_DELAY_OFFSET: replication.on_get_delay_offsets,
+    RequestCode.EXCHANGE_BROKER_HA_INFO: replication.on_exchange_ha_info,
 }
 
 _FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (
@@ -99,6 +103,8 @@ class Dispatcher:
     def dispatch(self, caller: Caller, command: Command) -> Outcome:
         """Serve a request as far as it goes at once; the awaitable, if any, never raises."""
         try:
+            if self._broker.replication is not None:
+                self._broker.replication.check(command.code)
             processor = PROCESSORS.get(command.code, _on_unknown)
             outcome = processor(self._broker, caller, command)
         except Exception as error:  # noqa: BLE001 - see above

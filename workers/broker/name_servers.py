@@ -21,16 +21,25 @@ class NameServers:
     def __init__(self, addresses: tuple[Address, ...], registrant: Registrant) -> None:
         self._registrant = registrant
         self._settled = asyncio.Event()
+        self._released = asyncio.Event()
         self._links = [
             NameServerLink(host, port, registrant=registrant, on_registered=self._settled.set)
             for host, port in addresses
         ]
         self._tasks: list[asyncio.Task[None]] = []
 
-    def start(self) -> list[asyncio.Task[None]]:
-        """Connect to all of them and give the tasks that stay connected."""
-        self._tasks = [asyncio.create_task(link.run(), name=link.address) for link in self._links]
+    def start(self, *, is_held: bool = False) -> list[asyncio.Task[None]]:
+        """Connect to all of them, if held after `release`, and give the tasks that do."""
+        if not is_held:
+            self.release()
+        self._tasks = [
+            asyncio.create_task(self._run(link), name=link.address) for link in self._links
+        ]
         return self._tasks
+
+    def release(self) -> None:
+        """Let the name servers know of this broker from now on."""
+        self._released.set()
 
     def poke(self) -> None:
         """Register at once because topics have changed."""
@@ -52,6 +61,10 @@ class NameServers:
         except TimeoutError:
             behind = [link.address for link in self._links if _is_behind(link, counter)]
             log.warning("publication_unanswered", name_servers=behind)
+
+    async def _run(self, link: NameServerLink) -> None:
+        await self._released.wait()
+        await link.run()
 
     async def stop(self) -> None:
         """Unregister everywhere and end the links."""

@@ -29,12 +29,18 @@ class Registrant:
     def __init__(self, settings: BrokerSettings, topics: TopicTable, *, port: int) -> None:
         self._settings, self._topics = settings, topics
         self.address = f"{settings.advertised_ip}:{port}"
-        ha_port = settings.ha_listen_port or port + 1
-        self._ha_address = f"{settings.ha_advertised_ip}:{ha_port}"
+        self.ha_address = f"{settings.ha_advertised_ip}:{settings.ha_port_of(port)}"
+        self._broker_id = settings.broker_id
         self.register_interval_s = settings.register_interval_ms / 1000
         self.heartbeat_interval_s = settings.heartbeat_interval_ms / 1000
         self._heartbeat = self._encode_heartbeat()
         self._last: Registration | None = None
+
+    def become(self, broker_id: int) -> None:
+        """Take another id from now on: 0 for the master, under a controller its own for others."""
+        self._broker_id = broker_id
+        self._heartbeat = self._encode_heartbeat()
+        self._last = None
 
     @property
     def counter(self) -> int:
@@ -57,7 +63,7 @@ class Registrant:
             broker_name=self._settings.broker_name,
             broker_address=self.address,
             cluster_name=self._settings.cluster_name,
-            broker_id=self._settings.broker_id,
+            broker_id=self._broker_id,
         )
         return encode_header(header)
 
@@ -66,7 +72,7 @@ class Registrant:
             cluster_name=self._settings.cluster_name,
             broker_address=self.address,
             broker_name=self._settings.broker_name,
-            broker_id=self._settings.broker_id,
+            broker_id=self._broker_id,
             heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
         )
         return encode_header(header)
@@ -78,8 +84,8 @@ class Registrant:
             broker_name=self._settings.broker_name,
             broker_address=self.address,
             cluster_name=self._settings.cluster_name,
-            ha_address=self._ha_address,
-            broker_id=self._settings.broker_id,
+            ha_address=self.ha_address,
+            broker_id=self._broker_id,
             heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
             enable_acting_master=False,
             body_crc32=zlib.crc32(body) & 0x7FFFFFFF,

@@ -20,6 +20,10 @@ from workers.broker.dispatcher import Dispatcher
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
 from workers.broker.registration import Registrant
+from workers.broker.replication.duties import Duties
+from workers.broker.replication.identity import check_identity
+from workers.broker.replication.member import GroupMember
+from workers.broker.replication.verification import Verification, begin_verification
 from workers.broker.resources import memory_bytes
 from workers.broker.session import Session
 from workers.broker.settings import BrokerSettings
@@ -61,12 +65,25 @@ class BrokerServer:
             PortInUse: another process listens already.
             StoreError: the store cannot be opened.
             StateFileUnreadable: a state file and its backup are both damaged.
+            IdentityMismatch: the store belongs to another broker group.
         """
+        if settings.controller_mode:
+            check_identity(
+                settings.root_dir,
+                cluster_name=settings.cluster_name,
+                broker_name=settings.broker_name,
+            )
         self._sockets = _bind(settings)
         port: int = self._sockets[0].getsockname()[1]
         self.settings = dataclasses.replace(settings, listen_port=port)
         self._clock = clock
+        self._member: GroupMember | None = None
+        self._verification: Verification | None = None
         try:
+            if settings.controller_mode:
+                self._ha_socket = _bind_one(settings.bind_address, settings.ha_port_of(port))
+                self._sockets.append(self._ha_socket)
+                self._verification = begin_verification(settings.root_dir)
             self.store = _open_store(self.settings)
             self.broker = Broker(
                 self.settings,
@@ -103,17 +120,22 @@ class BrokerServer:
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
-        if broker.damage is None:
-            broker.state.delays.start()
-        for listener, is_fast in zip(self._sockets, (False, True), strict=True):
-            self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
         registrant = Registrant(self.settings, broker.topics, port=self.port)
         broker.name_servers = NameServers(self.settings.name_servers, registrant)
-        links = broker.name_servers.start()
+        if self._verification is not None:
+            await self._prepare_to_join(registrant, self._verification)
+        elif broker.damage is None:
+            broker.state.delays.start()
+        for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
+            self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
+        # A member of a group is registered once its role is known.
+        links = broker.name_servers.start(is_held=self._member is not None)
         self._tasks = [
             asyncio.create_task(broker.state.save_periodically(), name="save"),
             asyncio.create_task(self._keep_house(), name="keep-house"),
         ]
+        if self._member is not None and broker.damage is None:
+            self._tasks.append(asyncio.create_task(self._member.run(), name="group-member"))
         if broker.damage is None:
             self._tasks.append(asyncio.create_task(broker.cleaner.run(), name="clean"))
         for task in (*links, *self._tasks):
@@ -127,6 +149,14 @@ class BrokerServer:
             store=str(self.settings.root_dir),
         )
 
+    async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
+        """Fence the broker before clients come: it serves once its group has a master."""
+        duties = Duties(self.broker, registrant, verification, ha_socket=self._ha_socket)
+        duties.fence()
+        await duties.listen()
+        self.broker.replication = duties
+        self._member = GroupMember(self.settings, duties, own_address=registrant.address)
+
     async def close(self) -> None:
         """Stop in order; a second call does nothing."""
         if self._is_closed:
@@ -134,6 +164,11 @@ class BrokerServer:
         self._is_closed = True
         started_at = time.monotonic()
         broker = self.broker
+        if self._member is not None:
+            # Its successor is to have every message that was taken (R10c).
+            broker.block_writes(WriteBlock.STOPPING)
+            broker.state.delays.stop()
+            await self._member.leave()
         if broker.name_servers is not None:
             await broker.name_servers.stop()
         for server in self._servers:
@@ -251,17 +286,24 @@ def _bind(settings: BrokerSettings) -> list[socket.socket]:
     ports = (port, port - FAST_PORT_DISTANCE if port else 0)
     bound: list[socket.socket] = []
     for number in ports:
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.append(listener)
         try:
-            listener.bind((settings.bind_address, number))
-            # Linux lets two processes bind with SO_REUSEADDR; only listening tells.
-            listener.listen(BACKLOG)
-        except OSError as error:
+            bound.append(_bind_one(settings.bind_address, number))
+        except PortInUse:
             for one in bound:
                 one.close()
-            reason = error.strerror or str(error)
-            raise PortInUse(settings.bind_address, number, reason) from error
-        listener.settimeout(0)
+            raise
     return bound
+
+
+def _bind_one(address: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((address, port))
+        # Linux lets two processes bind with SO_REUSEADDR; only listening tells.
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise PortInUse(address, port, error.strerror or str(error)) from error
+    listener.settimeout(0)
+    return listener

@@ -15,6 +15,8 @@ from regent_engine import Command, Connection, ProtocolError, Received
 
 from workers.broker.broker import Broker
 from workers.broker.dispatcher import Dispatcher
+from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.late_answers import unconfirmed
 
 COLD_IN_FLIGHT_MAX: Final = 64
 SLICE_BYTES: Final = 32 << 10
@@ -153,8 +155,7 @@ class Session(asyncio.Protocol):
         if received.replies:
             self.send(received.replies)
         if received.deferred:
-            release = partial(self._release, received.deferred)
-            self._broker.flusher.when_durable(received.deferred_position, release)
+            self._defer(received.deferred, received.deferred_position)
         if received.arrivals:
             self._broker.arrived(received.arrivals)
         if received.store_failure is not None:
@@ -162,6 +163,17 @@ class Session(asyncio.Protocol):
         if received.cold:
             self._waiting.extend(received.cold)
             self._serve_waiting()
+
+    def _defer(self, frames: bytes, position: int) -> None:
+        replication = self._broker.replication
+        if replication is None:
+            self._broker.flusher.when_durable(position, partial(self._release, frames))
+        else:
+            replication.when_safe(position, partial(self._settle, frames))
+
+    def _settle(self, frames: bytes, outcome: Outcome) -> None:
+        """Answer sends that every replica holds, or say that nobody knows."""
+        self.send(frames if outcome is Outcome.CONFIRMED else unconfirmed(frames, outcome))
 
     def _release(self, frames: bytes, durable: bool) -> None:  # noqa: FBT001
         """Answer sends that are on disk; after a failed flush nobody knows, so nobody is told."""

@@ -21,6 +21,7 @@ _QUEUE_ENTRY_SIZE: Final = 20
 
 FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
+LeasePolicyName = Literal["quorum", "strict"]
 Address = tuple[str, int]
 
 
@@ -93,6 +94,19 @@ def _flush_mode(text: str) -> FlushMode:
     return modes[text]
 
 
+def _lease_policy(text: str) -> LeasePolicyName:
+    policies: dict[str, LeasePolicyName] = {"quorum": "quorum", "strict": "strict"}
+    if text not in policies:
+        raise ValueError("must be quorum or strict")
+    return policies[text]
+
+
+def _all_ack(text: str) -> bool:
+    if not _flag(text):
+        raise ValueError("must be true: fewer acknowledgements would lose messages in a failover")
+    return True
+
+
 def _addresses(text: str) -> tuple[Address, ...]:
     return tuple(_address(part.strip()) for part in text.split(";") if part.strip())
 
@@ -140,7 +154,8 @@ class BrokerSettings:
     """Everything a broker agent is told; each field names its stock property.
 
     Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on,
-    and `fileReservedSize`, how many bytes of log are kept at most.
+    `fileReservedSize`, how many bytes of log are kept at most, and `leasePolicy`, what a master
+    does whose lease has run out (targets.md 5.6).
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
@@ -199,6 +214,21 @@ class BrokerSettings:
     heartbeat_timeout_ms: int = _stock("brokerNotActiveTimeoutMillis", _INTERVAL_MS, 3000)
     offset_save_interval_ms: int = _stock("flushConsumerOffsetInterval", _INTERVAL_MS, 5000)
     delay_save_interval_ms: int = _stock("flushDelayOffsetInterval", _INTERVAL_MS, 10_000)
+    controller_mode: bool = _stock("enableControllerMode", _flag, False)
+    controllers: tuple[Address, ...] = _stock("controllerAddr", _addresses, ())
+    controller_timeout_ms: int = _stock("controllerHeartBeatTimeoutMills", _INTERVAL_MS, 3000)
+    metadata_poll_interval_ms: int = _stock("syncBrokerMetadataPeriod", _INTERVAL_MS, 5000)
+    election_priority: int = _stock("brokerElectionPriority", _whole(0, 2**31 - 1), 2**31 - 1)
+    lease_policy: LeasePolicyName = _stock("leasePolicy", _lease_policy, "quorum")
+    all_ack: bool = _stock("allAckInSyncStateSet", _all_ack, True)
+    in_sync_count_min: int = _stock("minInSyncReplicas", _whole(1, 1000), 1)
+    replica_timeout_ms: int = _stock("slaveTimeout", _INTERVAL_MS, 3000)
+    replica_lag_ms_max: int = _stock("haMaxTimeSlaveNotCatchup", _INTERVAL_MS, 15_000)
+    is_learner: bool = _stock("asyncLearner", _flag, False)
+    sync_from_last_file: bool = _stock("syncFromLastFile", _flag, False)
+    ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)
+    ha_silence_ms_max: int = _stock("haHousekeepingInterval", _INTERVAL_MS, 20_000)
+    ha_transfer_size_max: int = _stock("haTransferBatchSize", _whole(1, 4 << 20), 256 << 10)
 
     @property
     def crc_property(self) -> CrcProperty:
@@ -206,6 +236,10 @@ class BrokerSettings:
         if not self.crc_property_enabled:
             return "off"
         return "required" if self.crc_property_required else "verified"
+
+    def ha_port_of(self, port: int) -> int:
+        """Give the port for replicas of a broker that listens on a port; by default the next."""
+        return self.ha_listen_port or port + 1
 
     @property
     def config_dir(self) -> Path:
@@ -253,6 +287,9 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
     if settings.crc_property_required and not settings.crc_property_enabled:
         reason = "needs enabledAppendPropCRC=true, or its own messages would count as damaged"
         raise InvalidSetting("forceVerifyPropCRC", "true", reason)
+    if settings.controller_mode and not settings.controllers:
+        reason = "needs controllerAddr, the host:port of the control plane"
+        raise InvalidSetting("enableControllerMode", "true", reason)
     unused = tuple(sorted(given.keys() - known.keys()))
     return LoadedSettings(settings=settings, given=dict(given), unused=unused)
 

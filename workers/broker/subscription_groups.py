@@ -57,6 +57,15 @@ class SubscriptionGroups:
         self.data_version = self.data_version.next(now_ms)
         return True
 
+    def adopt(self, table: SubscriptionGroupTable) -> bool:
+        """Take over a master's groups and their version; False when they are the same."""
+        if table.data_version == self.data_version:
+            return False
+        self._groups |= table.groups
+        self._forbidden |= table.forbidden_table
+        self.data_version = table.data_version
+        return True
+
     def as_body(self) -> SubscriptionGroupTable:
         """Give the table as tools read it."""
         return SubscriptionGroupTable(

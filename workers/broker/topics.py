@@ -54,6 +54,22 @@ class TopicTable:
         self._change(name, None, now_ms)
         return True
 
+    def begin_epoch(self, epoch: int, now_ms: int) -> None:
+        """Give the table a version of a new master epoch, which outdoes all of older ones."""
+        version = self.data_version.next(now_ms)
+        self.data_version = msgspec.structs.replace(version, state_version=epoch)
+
+    def adopt(self, table: TopicConfigTable) -> bool:
+        """Take over a master's topics and their version; False when they are the same."""
+        if table.data_version == self.data_version:
+            return False
+        for name, topic in table.topics.items():
+            if self._topics.get(name) != topic:
+                self._topics[name] = topic
+                self._listener(name, topic)
+        self.data_version = table.data_version
+        return True
+
     def as_body(self) -> TopicConfigTable:
         """Give the table as name servers and tools read it."""
         return TopicConfigTable(data_version=self.data_version, topics=self._topics)

@@ -109,11 +109,11 @@ async def test_a_store_in_use_is_one_clear_line(tmp_path, start_broker):
 
 
 async def test_unknown_stock_properties_are_accepted_with_one_line(agent):
-    await agent.start(haTransferBatchSize="32768", transientStorePoolEnable="false")
+    await agent.start(haFlowControlEnable="true", transientStorePoolEnable="false")
 
     lines = [line for line in agent.lines if "properties_without_effect" in line]
     assert len(lines) == 1
-    assert "haTransferBatchSize" in lines[0]
+    assert "haFlowControlEnable" in lines[0]
 
 
 def run_to_end(path):

@@ -73,10 +73,10 @@ def test_a_damaged_log_is_cut_only_by_consent():
 
 def test_properties_without_effect_are_listed_and_kept():
     loaded = parse_settings(
-        {"transientStorePoolEnable": "true", "brokerName": "b", "haTransferBatchSize": "32768"}
+        {"transientStorePoolEnable": "true", "brokerName": "b", "haFlowControlEnable": "true"}
     )
 
-    assert loaded.unused == ("haTransferBatchSize", "transientStorePoolEnable")
+    assert loaded.unused == ("haFlowControlEnable", "transientStorePoolEnable")
 
 
 @pytest.mark.parametrize(

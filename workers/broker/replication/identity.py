@@ -121,6 +121,18 @@ class IdentityFiles:
         _sync_directory(self.pending_path.parent)
 
 
+def check_identity(root: Path, *, cluster_name: str, broker_name: str) -> None:
+    """Refuse a store that belongs to another group, before anything is opened (S24).
+
+    Raises:
+        IdentityMismatch: it does.
+    """
+    files = IdentityFiles(root)
+    owned = files.load()
+    if owned is not None:
+        _check(files.path, owned, cluster_name, broker_name)
+
+
 async def negotiate(
     files: IdentityFiles,
     controller: Controller,

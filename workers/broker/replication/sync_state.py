@@ -29,7 +29,8 @@ class _Replica:
 
     sent_end: int = 0
     sent_at_ms: int = 0
-    """The log's end, and the time, of the last transfer to it."""
+    """The log's end, and the time, of a transfer to it. Another one is noted once it holds that:
+    while much is appended, a replica is never quite at the end, and yet has not fallen behind."""
 
 
 @dataclass(slots=True)
@@ -77,6 +78,10 @@ class SyncState:
         """
         self.proposed = (self.proposed or frozenset()) | broker_ids | {self.own_id}
 
+    def withdraw(self) -> None:
+        """Forget a proposal: it was refused, and no other one can arrive any more."""
+        self.proposed = None
+
     def connected(self, broker_id: int, *, is_learner: bool) -> None:
         """A replica has said who it is."""
         known = self._replicas.get(broker_id)
@@ -96,7 +101,8 @@ class SyncState:
     def sent(self, broker_id: int, log_end: int, now_ms: int) -> None:
         """Part of the log went to a replica while the log ended at `log_end`."""
         replica = self._replicas[broker_id]
-        replica.sent_end, replica.sent_at_ms = log_end, now_ms
+        if replica.held_position >= replica.sent_end:
+            replica.sent_end, replica.sent_at_ms = log_end, now_ms
 
     def held(self, broker_id: int, position: int, log_end: int, now_ms: int) -> None:
         """A replica has reported that it holds the log up to a position."""
@@ -137,6 +143,22 @@ class SyncState:
             and broker_id not in self.counted
             and replica.held_position
             >= max(self.confirmed_position, self.term_start, replica.sent_end)
+        )
+
+    def approaching(self, broker_id: int, *, distance_max: int) -> bool:
+        """Tell whether a replica would soon hold all that is confirmed, if that rested for a while.
+
+        Who is proposed counts, so that nothing is confirmed any more that it does not hold; while
+        much is appended it would never get there otherwise.
+        """
+        replica = self._replicas.get(broker_id)
+        return (
+            replica is not None
+            and replica.is_connected
+            and not replica.is_learner
+            and broker_id not in self.counted
+            and replica.held_position >= self.term_start
+            and replica.held_position + distance_max >= self.confirmed_position
         )
 
     def leaving(self, now_ms: int, *, term_started_at_ms: int) -> frozenset[int]:

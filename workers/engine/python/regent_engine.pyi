@@ -712,6 +712,9 @@ class HotPath:
     def set_writable(self, writable: bool, reason: str | None = None) -> None:
         """Take sends, or refuse them with code 14 and a reason."""
 
+    def set_deferring(self, deferring: bool) -> None:
+        """Defer the answers to stored sends, as a store that flushes for each of them does."""
+
 @final
 class Connection:
     """One client connection: bytes in, answers and cold requests out."""
@@ -820,6 +823,10 @@ class ReplicaLink:
         Raises:
             ValueError: the master has not greeted.
         """
+
+    @property
+    def greeted_end(self) -> int | None:
+        """Where the master's log ended when it greeted; None until then."""
 
     def begin(self) -> bytes:
         """Ask for what follows the end of the log; return the bytes to send."""

@@ -90,6 +90,7 @@ pub struct HotPath {
     writable: AtomicBool,
     /// What senders are told while it is not.
     refusal: RwLock<String>,
+    deferring: AtomicBool,
 }
 
 impl HotPath {
@@ -105,6 +106,7 @@ impl HotPath {
             topics: RwLock::default(),
             writable: AtomicBool::new(true),
             refusal: RwLock::default(),
+            deferring: AtomicBool::new(false),
         }
     }
 
@@ -135,6 +137,16 @@ impl HotPath {
     pub fn set_writable(&self, writable: bool, reason: &str) {
         reason.clone_into(&mut self.refusal.write());
         self.writable.store(writable, Ordering::Release);
+    }
+
+    /// Say whether answers to stored sends are deferred although the store flushes by itself,
+    /// because replicas must hold the messages first (D7).
+    pub fn set_deferring(&self, deferring: bool) {
+        self.deferring.store(deferring, Ordering::Release);
+    }
+
+    pub(crate) fn is_deferring(&self) -> bool {
+        self.deferring.load(Ordering::Acquire)
     }
 
     pub(crate) fn refusal(&self) -> RwLockReadGuard<'_, String> {

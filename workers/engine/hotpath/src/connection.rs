@@ -31,7 +31,8 @@ pub struct Arrival {
 pub struct Received {
     /// To write at once.
     pub replies: Vec<u8>,
-    /// To write once the store's flushed position has reached `deferred_position`.
+    /// To write once the store's flushed position, or what replicas hold, has reached
+    /// `deferred_position`.
     pub deferred: Vec<u8>,
     /// The end of the last message that `deferred` answers for.
     pub deferred_position: u64,
@@ -119,7 +120,7 @@ impl Connection {
             peer: self.peer,
             now_ms,
             is_writable: hot.is_writable(),
-            is_sync: store.flush_mode() == FlushMode::Sync,
+            is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
             scratch: &mut self.scratch,
             received,
         };
@@ -139,7 +140,7 @@ struct Call<'c> {
     peer: SocketAddr,
     now_ms: i64,
     is_writable: bool,
-    is_sync: bool,
+    is_deferring: bool,
     scratch: &'c mut Scratch,
     received: &'c mut Received,
 }
@@ -273,7 +274,7 @@ impl Call<'_> {
             return;
         };
         let end = last.log_position + u64::from(last.size);
-        let out = if self.is_sync && waits {
+        let out = if self.is_deferring && waits {
             self.received.deferred_position = end;
             &mut self.received.deferred
         } else {

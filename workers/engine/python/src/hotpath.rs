@@ -80,6 +80,10 @@ impl HotPath {
         let reason = reason.unwrap_or("the broker does not take messages now");
         self.0.hot.set_writable(writable, reason);
     }
+
+    fn set_deferring(&self, deferring: bool) {
+        self.0.hot.set_deferring(deferring);
+    }
 }
 
 /// Tell this process from others: its id, and when it made its hot path.

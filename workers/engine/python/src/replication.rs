@@ -172,6 +172,15 @@ impl ReplicaLink {
         })
     }
 
+    /// Where the master's log ended when it greeted.
+    #[getter]
+    fn greeted_end(&self) -> Option<u64> {
+        self.greeting
+            .lock()
+            .as_ref()
+            .map(|greeting| greeting.log_end)
+    }
+
     fn begin(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         self.store
             .run(py, |store| Ok(self.link.lock().begin(store)))

@@ -1,4 +1,4 @@
-//! The end of a log that continues another one, byte for byte.
+//! How the log of a replica goes on: at its master's positions, with its master's blanks.
 
 use std::sync::atomic::Ordering;
 

@@ -1,0 +1,19 @@
+"""Headers of what brokers of one group ask each other (control-plane.md 5.6)."""
+
+from backend.remoting.headers.base import Header, Int64
+
+
+class HaInfoHeader(Header, frozen=True, kw_only=True):
+    """A master's replication address for its replica, or none to ask for it (906)."""
+
+    master_ha_address: str | None = None
+    master_flush_offset: Int64 | None = None
+    master_address: str | None = None
+
+
+class HaInfoAnswer(Header, frozen=True, kw_only=True):
+    """Where a master sends its log; empty of one that is none (906)."""
+
+    master_ha_address: str | None = None
+    master_flush_offset: Int64 | None = None
+    master_address: str | None = None

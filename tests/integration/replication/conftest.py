@@ -1,0 +1,157 @@
+"""A control plane over a real Postgres, and the agents of one broker group as processes."""
+
+import asyncio
+import json
+import signal
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from backend.clients.clock import SystemClock
+from backend.nameserver.server import NameServer
+from tests.integration.broker.agent import Agent, write_config
+from tests.integration.broker.client import Client, messages
+
+GROUP = "broker-t"
+
+
+@dataclass
+class Group:
+    """The agents of one group, by the order of their first start."""
+
+    name_server: NameServer
+    root: Path
+    stack: ExitStack
+    stop_controller: Callable[[], Awaitable[None]]
+    agents: list[Agent] = field(default_factory=list)
+    clients: list[Client] = field(default_factory=list)
+    admin: Client | None = None
+
+    async def add_many(self, count, **properties):
+        """Add agents that are all in sync; the first is master."""
+        for _ in range(count):
+            await self.add(**properties)
+            await self.await_state(1, 1, set(range(1, len(self.agents) + 1)))
+
+    async def add(self, **properties):
+        number = len(self.agents) + 1
+        root = self.root / f"b{number}"
+        root.mkdir()
+        agent = self.stack.enter_context(Agent(root))
+        agent.settings = group_settings(self.name_server.port) | properties
+        self.agents.append(agent)
+        self.clients.append(None)
+        await self.start(number)
+        return agent
+
+    async def start(self, number, **properties):
+        agent = self.agents[number - 1]
+        if not agent.port:
+            agent.port, agent.ha_port = free_port(), free_port()
+        given = {
+            "listenPort": str(agent.port),
+            "haListenPort": str(agent.ha_port),
+            **agent.settings,
+            **properties,
+        }
+        await asyncio.to_thread(agent.launch, write_config(agent.root, **given))
+        self.clients[number - 1] = await Client.connect(agent.port)
+
+    def pause(self, number):
+        self.agents[number - 1].process.send_signal(signal.SIGSTOP)
+
+    def resume(self, number):
+        self.agents[number - 1].process.send_signal(signal.SIGCONT)
+
+    def kill(self, number):
+        self.agents[number - 1].kill()
+
+    def client(self, number):
+        return self.clients[number - 1]
+
+    async def state(self):
+        """Master id, master epoch and the members of the set, as the controller has them."""
+        if self.admin is None:
+            self.admin = await Client.connect(self.name_server.port)
+        answer = await self.admin.call(1004, {"brokerName": GROUP})
+        if answer.code:
+            return None
+        master = answer.ext.get("masterBrokerId")
+        members = json.loads(answer.body)["syncStateSet"]
+        return (master and int(master), int(answer.ext["masterEpoch"]), set(members))
+
+    async def await_state(self, *wanted, timeout_s=20):
+        deadline = time.monotonic() + timeout_s
+        while (state := await self.state()) != wanted:
+            if time.monotonic() > deadline:
+                logs = "".join("".join(agent.lines[-40:]) for agent in self.agents)
+                pytest.fail(f"the group is {state}, not {wanted}\n{logs}")
+            await asyncio.sleep(0.01)
+
+    async def await_master(self, epoch):
+        """Wait for the election of an epoch and give the state after it."""
+        deadline = time.monotonic() + 20
+        while (state := await self.state())[1] != epoch:
+            assert time.monotonic() < deadline, f"the group is {state}"
+            await asyncio.sleep(0.01)
+        return state
+
+    async def send(self, number, body, *, topic="orders", queue_id=0):
+        """Send until the broker takes it as master."""
+        async with asyncio.timeout(20):
+            while True:
+                answer = await self.client(number).send(topic, body, queue_id=queue_id)
+                if answer.code != 14:
+                    return answer
+                await asyncio.sleep(0.01)
+
+    def log_bytes(self, number):
+        folder = self.agents[number - 1].root / "store" / "commitlog"
+        return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def group_settings(port):
+    return {
+        "brokerName": GROUP,
+        "enableControllerMode": "true",
+        "controllerAddr": f"127.0.0.1:{port}",
+        "namesrvAddr": f"127.0.0.1:{port}",
+        "syncBrokerMetadataPeriod": "500",
+        "brokerHeartbeatInterval": "200",
+        "haSendHeartbeatInterval": "1000",
+    }
+
+
+async def read_all(client, topic="orders", queue_id=0):
+    """Read a queue from its beginning to what may be seen."""
+    bodies, offset = [], 0
+    while True:
+        answer = await client.pull(topic, queueId=queue_id, queueOffset=offset, sysFlag=4)
+        if answer.code != 0:
+            return bodies
+        bodies += [record.body for record in messages(answer)]
+        offset = int(answer.ext["nextBeginOffset"])
+
+
+@pytest.fixture
+async def group(database, redis, tmp_path):
+    async with AsyncExitStack() as controller:
+        server = await controller.enter_async_context(
+            NameServer.serve("127.0.0.1", 0, database=database, redis=redis, clock=SystemClock())
+        )
+        with ExitStack() as stack:
+            group = Group(server, tmp_path, stack, stop_controller=controller.aclose)
+            yield group
+            for client in [*group.clients, group.admin]:
+                if client is not None:
+                    client.writer.close()

@@ -1,0 +1,255 @@
+"""A group of agents under a real controller: joined, acknowledged, failed over, brought back."""
+
+import asyncio
+import subprocess
+import sys
+
+from tests.integration.broker.agent import ROOT, write_config
+from tests.integration.replication.conftest import free_port, read_all
+
+
+async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_is_killed(group):
+    await group.add_many(2)  # S15, S48
+    sent = [b"m%d" % number for number in range(200)]
+    for body in sent:
+        assert (await group.send(1, body)).code == 0
+
+    group.kill(1)
+
+    await group.await_state(2, 2, {2})
+    assert (await group.send(2, b"after")).code == 0
+    assert await read_all(group.client(2)) == [*sent, b"after"]
+    await group.start(1)  # S70
+    await group.await_state(2, 2, {1, 2})
+    assert (await group.send(2, b"both")).code == 0
+    assert group.log_bytes(1) == group.log_bytes(2)
+
+
+async def test_a_returned_master_cuts_what_nobody_acknowledged(group):
+    await group.add_many(2, slaveTimeout="300")
+    assert (await group.send(1, b"acknowledged")).code == 0
+    group.pause(2)
+    # More than sockets hold: the end of it can't have left the master.
+    lost = [group.client(1).send("orders", b"x" * (1 << 20)) for _ in range(24)]
+    assert {answer.code for answer in await asyncio.gather(*lost)} == {12}
+
+    group.kill(1)
+    group.resume(2)
+
+    await group.await_state(2, 2, {2})
+    assert (await group.send(2, b"after")).code == 0
+    held = await read_all(group.client(2))
+    assert held[0] == b"acknowledged"
+    assert held[-1] == b"after"
+    assert len(held) < 26
+    await group.start(1)
+    await group.await_state(2, 2, {1, 2})
+    assert group.agents[0].events("log_truncated")
+    assert group.log_bytes(1) == group.log_bytes(2)
+
+
+async def test_of_three_the_last_one_has_every_message_after_two_failovers(group):
+    await group.add_many(3)
+    assert (await group.send(1, b"first")).code == 0
+    group.kill(1)
+    state = await group.await_master(2)
+    second, third = (2, 3) if state[0] == 2 else (3, 2)
+    await group.await_state(second, 2, {second, third})
+    assert (await group.send(second, b"second")).code == 0
+
+    group.kill(second)
+
+    await group.await_state(third, 3, {third})
+    assert (await group.send(third, b"third")).code == 0
+    assert await read_all(group.client(third)) == [b"first", b"second", b"third"]
+    for number in (1, second):
+        await group.start(number)
+    await group.await_state(third, 3, {1, 2, 3})
+    assert (await group.send(third, b"all")).code == 0
+    assert group.log_bytes(1) == group.log_bytes(2) == group.log_bytes(3)
+
+
+async def test_a_master_that_is_stopped_hands_over_at_once_with_all_that_it_took(group):  # R10c
+    await group.add_many(2)
+    assert (await group.send(1, b"before")).code == 0
+
+    stopping = asyncio.create_task(asyncio.to_thread(group.agents[0].stop))
+
+    await group.await_state(2, 2, {2})
+    assert (await group.send(2, b"after")).code == 0
+    assert await read_all(group.client(2)) == [b"before", b"after"]
+    await stopping
+    assert group.agents[0].events("broker_stopped")
+
+
+async def test_a_paused_master_comes_back_as_a_replica_and_has_acknowledged_nothing(group):
+    await group.add_many(2, controllerHeartBeatTimeoutMills="800", slaveTimeout="500")  # S62
+    assert (await group.send(1, b"before")).code == 0
+    group.pause(1)
+    late = group.client(1).send("orders", b"late")
+    waiting = asyncio.ensure_future(late)
+    await group.await_state(2, 2, {2})
+    assert (await group.send(2, b"after")).code == 0
+
+    group.resume(1)
+
+    assert (await waiting).code in {12, 14}
+    await group.await_state(2, 2, {1, 2})
+    assert (await group.send(2, b"both")).code == 0
+    assert await read_all(group.client(2)) == [b"before", b"after", b"both"]
+    assert group.log_bytes(1) == group.log_bytes(2)
+
+
+async def test_a_lone_master_that_is_killed_comes_back_in_a_new_epoch(group):  # S54, not S71
+    await group.add()
+    await group.await_state(1, 1, {1})
+    assert (await group.send(1, b"before")).code == 0
+
+    group.kill(1)
+    await group.start(1)
+
+    await group.await_state(1, 2, {1})
+    assert (await group.send(1, b"after")).code == 0
+    assert await read_all(group.client(1)) == [b"before", b"after"]
+
+
+async def test_the_quorum_goes_on_without_a_controller(group):  # S27
+    await group.add_many(2, controllerHeartBeatTimeoutMills="500")
+    assert (await group.send(1, b"before")).code == 0
+
+    await group.stop_controller()
+    await asyncio.sleep(1)
+
+    assert (await group.send(1, b"without")).code == 0
+    assert await read_all(group.client(1)) == [b"before", b"without"]
+
+
+async def test_a_strict_master_acknowledges_nothing_without_a_controller(group):
+    await group.add_many(
+        2, controllerHeartBeatTimeoutMills="500", leasePolicy="strict", slaveTimeout="300"
+    )
+    assert (await group.send(1, b"before")).code == 0
+
+    await group.stop_controller()
+    await asyncio.sleep(1)
+
+    assert (await group.send(1, b"without")).code == 12
+    assert await read_all(group.client(1)) == [b"before"]
+
+
+async def test_messages_are_refused_while_too_few_replicas_are_in_sync(group):  # S45
+    await group.add(minInSyncReplicas="2")
+    await group.await_state(1, 1, {1})
+    refusal = await group.client(1).send("orders", b"alone")
+
+    await group.add(minInSyncReplicas="2")
+    await group.await_state(1, 1, {1, 2})
+
+    assert refusal.code == 14
+    assert "minInSyncReplicas" in refusal.remark
+    assert (await group.send(1, b"two")).code == 0
+
+
+async def test_a_broker_that_finds_no_controller_stays_fenced_until_there_is_one(group):  # S26
+    await group.add(controllerAddr=f"127.0.0.1:{free_port()}", namesrvAddr="")
+
+    sent = await group.client(1).send("orders", b"m")
+    pulled = await group.client(1).pull("orders")
+
+    assert (sent.code, pulled.code) == (14, 14)
+    assert "not the master" in sent.remark
+    assert "no master of the group is known yet" in pulled.remark
+
+
+async def test_a_replica_refuses_messages_and_shows_what_is_confirmed(group):
+    await group.add_many(2)
+    for number in range(20):
+        assert (await group.send(1, b"m%d" % number)).code == 0
+    await asyncio.sleep(1.5)
+
+    refusal = await group.client(2).send("orders", b"m")
+
+    assert refusal.code == 14
+    assert len(await read_all(group.client(2))) == 20
+
+
+async def test_topics_groups_and_offsets_survive_a_failover(group):  # 9.10
+    await group.add_many(2)
+    layout = {
+        "topic": "wide",
+        "defaultTopic": "TBW102",
+        "readQueueNums": 13,
+        "writeQueueNums": 13,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+    }
+    assert (await group.client(1).call(17, layout)).code == 0
+    assert (await group.client(1).call(200, body=b'{"groupName":"g"}')).code == 0
+    offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 7}
+    assert (await group.client(1).call(15, offset)).code == 0
+    refusal = await group.client(2).call(17, layout | {"perm": 4})
+    await asyncio.sleep(2.5)
+
+    group.kill(1)
+
+    assert (await group.send(2, b"m", topic="wide", queue_id=12)).code == 0
+    told = await group.client(2).call(351, {"topic": "wide"})
+    assert b'"readQueueNums":13' in told.body
+    asked = {"consumerGroup": "g", "topic": "wide", "queueId": 3}
+    assert (await group.client(2).call(14, asked)).ext["offset"] == "7"
+    assert (refusal.code, refusal.remark) == (
+        16,
+        "only the master changes topics and consumer groups",
+    )
+
+
+async def test_a_store_of_another_group_does_not_start(group):  # S24
+    agent = await group.add()
+    await group.await_state(1, 1, {1})
+    await asyncio.to_thread(agent.stop)
+    config = write_config(agent.root, **agent.settings | {"brokerName": "another"})
+
+    command = [sys.executable, "-m", "workers.broker", "-c", str(config)]
+    ended = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True)
+
+    assert ended.returncode == 2
+    assert b"belongs to broker broker-t of cluster TestCluster" in ended.stderr
+
+
+async def test_no_acknowledged_message_is_lost_over_many_kills(group, eventually):  # I1
+    await group.add_many(2, slaveTimeout="1000")
+    master, epoch, acknowledged, count = 1, 1, [], 0
+
+    async def produce():
+        nonlocal count
+        while True:
+            body = b"m%d" % count
+            count += 1
+            try:
+                answer = await group.client(master).send("orders", body)
+            except ConnectionError:
+                await asyncio.sleep(0.01)
+                continue
+            if answer.code == 0:
+                acknowledged.append(body)
+            else:
+                await asyncio.sleep(0.01)
+
+    producing = asyncio.create_task(produce())
+    for _ in range(6):
+        wanted = len(acknowledged) + 50
+        await eventually(lambda: len(acknowledged) >= wanted, timeout_s=20)  # noqa: B023 - at once
+        former, master, epoch = master, 3 - master, epoch + 1
+        group.kill(former)
+        await group.await_state(master, epoch, {master})
+        await group.start(former)
+        await group.await_state(master, epoch, {1, 2})
+    producing.cancel()
+    await asyncio.gather(producing, return_exceptions=True)
+    assert (await group.send(master, b"last")).code == 0
+
+    held = await read_all(group.client(master))
+    assert set(acknowledged) <= set(held)
+    assert group.log_bytes(1) == group.log_bytes(2)

@@ -1,0 +1,289 @@
+"""A master's term: what it confirms, whom it lets in and out, what a lost answer means."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.controller_client import ControllerRefused
+from workers.broker.replication.lease import Lease
+from workers.broker.replication.sync_state import SyncStateSet
+from workers.broker.replication.term import SETTLE_S, Term
+from workers.broker.settings import parse_settings
+
+MASTER, SECOND, THIRD = 1, 2, 3
+EPOCH = 7
+
+
+@dataclass
+class Host:
+    """A broker whose log and controller the test moves."""
+
+    end: int = 1000
+    replicas: frozenset = frozenset()
+    shown: list = field(default_factory=list)
+    counts: list = field(default_factory=list)
+    asked: list = field(default_factory=list)
+    answers: list = field(default_factory=list)
+    learned: SyncStateSet | None = None
+    term: Term | None = None
+    now_s: float = 100.0
+
+    def log_end(self):
+        return self.end
+
+    def own_held(self):
+        return self.end
+
+    def show(self, position):
+        self.shown.append(position)
+
+    def set_replica_count(self, count):
+        self.counts.append(count)
+
+    def replica_ids(self):
+        return self.replicas
+
+    async def ask_for_set(self, epoch, members, set_epoch):
+        assert epoch == EPOCH
+        self.asked.append(set(members))
+        answer = self.answers.pop(0) if self.answers else None
+        if answer is not None:
+            raise answer
+        return SyncStateSet(members, set_epoch + 1)
+
+    async def learn_set(self):
+        if self.learned is not None:
+            self.term.install(self.learned)
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr("workers.broker.replication.term.RETRY_S", 0)
+    monkeypatch.setattr("workers.broker.replication.term.APPROACH_S_MAX", 0.01)
+
+
+def term_of(host, *members, lease=True, **properties):
+    lease_held = Lease()
+    if lease:
+        lease_held.grant(EPOCH, asked_at_s=host.now_s, lease_ms=10**9)
+    host.term = Term(
+        host,
+        parse_settings(properties).settings,
+        own_id=MASTER,
+        epoch=EPOCH,
+        initial_set=SyncStateSet(frozenset(members), 3),
+        shown_position=0,
+        lease=lease_held,
+        now_s=lambda: host.now_s,
+    )
+    return host.term
+
+
+def connect(host, broker_id, held):
+    host.replicas |= {broker_id}
+    host.term.connected(broker_id, is_learner=False)
+    host.term.held(broker_id, held)
+
+
+def outcome_of(term, position):
+    outcomes = []
+    term.wait(position, outcomes.append)
+    return outcomes
+
+
+async def test_a_send_is_answered_once_every_member_holds_it():  # D7
+    host = Host()
+    term = term_of(host, MASTER, SECOND)
+    connect(host, SECOND, 900)
+    outcomes = outcome_of(term, 1000)
+
+    term.advance()
+    assert (outcomes, host.shown) == ([], [900])
+    term.held(SECOND, 1000)
+
+    assert (outcomes, host.shown) == ([Outcome.CONFIRMED], [900, 1000])
+
+
+async def test_a_master_alone_without_a_lease_confirms_and_shows_nothing():  # D9
+    host = Host()
+    term = term_of(host, MASTER, lease=False)
+    outcomes = outcome_of(term, 1000)
+
+    term.advance()
+
+    assert (outcomes, host.shown) == ([], [])
+
+
+@pytest.mark.parametrize(("policy", "is_confirmed"), [("quorum", True), ("strict", False)])
+async def test_a_set_of_two_without_a_lease_goes_on_under_the_quorum_policy_only(
+    policy, is_confirmed
+):  # targets 5.6
+    host = Host()
+    term = term_of(host, MASTER, SECOND, lease=False, leasePolicy=policy)
+    connect(host, SECOND, 1000)
+    outcomes = outcome_of(term, 1000)
+
+    term.advance()
+
+    assert (outcomes == [Outcome.CONFIRMED]) is is_confirmed
+
+
+async def test_who_waits_too_long_is_told_that_nobody_knows():
+    host = Host()
+    term = term_of(host, MASTER, SECOND, slaveTimeout="500")
+    outcomes = outcome_of(term, 1000)
+
+    host.now_s += 0.6
+    term.tick()
+
+    assert outcomes == [Outcome.LATE]
+
+
+async def test_a_term_that_is_over_acknowledges_nothing():
+    host = Host()
+    term = term_of(host, MASTER, SECOND)
+    connect(host, SECOND, 0)
+    outcomes = outcome_of(term, 1000)
+
+    term.end()
+    term.held(SECOND, 1000)
+
+    assert (outcomes, host.shown) == ([Outcome.DEPOSED], [])
+    assert outcome_of(term, 1) == [Outcome.DEPOSED]
+
+
+async def test_a_replica_that_caught_up_is_let_in():  # S42
+    host = Host()
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+
+    await term.check_set()
+
+    assert host.asked == [{MASTER, SECOND}]
+    assert term.current == SyncStateSet(frozenset({MASTER, SECOND}), 4)
+
+
+async def test_a_replica_that_lacks_what_was_there_when_the_term_began_is_not():  # S41
+    host = Host()
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 999)
+
+    await term.check_set()
+
+    assert host.asked == []
+
+
+async def test_a_replica_that_is_a_moment_behind_is_waited_for_with_confirming_at_rest():
+    host = Host()
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+    host.end = 2000
+    term.advance()
+    check = asyncio.create_task(term.check_set())
+    await asyncio.sleep(0)
+    host.end = 3000
+    term.advance()
+    assert (host.asked, host.shown[-1]) == ([], 2000)
+
+    term.held(SECOND, 2000)
+    await check
+
+    assert host.asked == [{MASTER, SECOND}]
+
+
+async def test_a_replica_that_does_not_get_there_in_time_holds_nobody_up():
+    host = Host()
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+    host.end = 2000
+    term.advance()
+    check = asyncio.create_task(term.check_set())
+    await asyncio.sleep(0)
+
+    host.now_s += 1
+    await check
+
+    host.end = 3000
+    term.advance()
+    assert (host.asked, host.shown[-1]) == ([], 3000)
+
+
+async def test_a_member_whose_connection_broke_leaves_at_once():  # S40
+    host = Host()
+    term = term_of(host, MASTER, SECOND)
+    connect(host, SECOND, 1000)
+    host.replicas = frozenset()
+    term.disconnected(SECOND)
+
+    await term.check_set()
+
+    assert term.current == SyncStateSet(frozenset({MASTER}), 4)
+
+
+async def test_a_member_that_lags_for_too_long_leaves():  # S39
+    host = Host()
+    term = term_of(host, MASTER, SECOND)
+    connect(host, SECOND, 1000)
+    host.end = 5000
+
+    host.now_s += 16
+    await term.check_set()
+
+    assert host.asked == [{MASTER}]
+
+
+async def test_an_asked_for_member_counts_until_the_answer_and_while_it_is_lost():  # S44, I15
+    host = Host(answers=[ConnectionError("lost")])
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+    await term.check_set()
+    host.end = 2000
+
+    term.advance()
+
+    assert host.shown[-1] == 1000
+    # The next poll says that it was committed after all.
+    term.install(SyncStateSet(frozenset({MASTER, SECOND}), 4))
+    term.held(SECOND, 2000)
+    assert host.shown[-1] == 2000
+
+
+async def test_a_refused_member_counts_no_longer():
+    host = Host(answers=[ControllerRefused(2006, "not alive")])
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+
+    await term.check_set()
+
+    host.end = 2000
+    term.advance()
+    assert host.shown[-1] == 2000
+
+
+async def test_a_member_whose_answer_was_lost_and_who_is_gone_counts_until_that_is_certain():
+    host = Host(answers=[ConnectionError("lost")])
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+    await term.check_set()
+    host.replicas = frozenset()
+    term.disconnected(SECOND)
+    host.end = 2000
+
+    await term.check_set()
+    term.advance()
+    assert host.shown[-1] == 1000
+
+    host.now_s += SETTLE_S
+    await term.check_set()
+    assert host.shown[-1] == 2000
+
+
+async def test_the_size_that_messages_need_is_told_with_every_change():  # S45
+    host = Host()
+    term = term_of(host, MASTER, SECOND)
+
+    term.install(SyncStateSet(frozenset({MASTER}), 4))
+
+    assert host.counts[-1] == 1

@@ -1,0 +1,348 @@
+"""Ask a controller about ids, masters, SyncStateSets and leases (control-plane.md 1.3-1.16).
+
+All requests go over one connection: the controller knows by it whose group is meant, takes its
+close for the death of this broker, and pushes new masters over it (1008).
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import structlog
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import SyncStateSetBody
+from backend.remoting.bodies.controller import ElectedBody
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers import (
+    AlterSyncStateSetHeader,
+    ApplyBrokerIdHeader,
+    BrokerHeartbeatHeader,
+    ControllerMetadataAnswer,
+    ElectMasterHeader,
+    Header,
+    InvalidHeader,
+    LeaseAnswer,
+    MasterHeader,
+    NextBrokerIdAnswer,
+    NextBrokerIdHeader,
+    RegisterReplicaHeader,
+    ReplicaInfoHeader,
+    decode_header,
+    encode_header,
+)
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.replication.identity import Identity, IdTaken
+from workers.broker.replication.sync_state import SyncStateSet
+from workers.broker.requester import Requester, connect
+from workers.broker.settings import Address
+
+_UNABLE: Final = frozenset(
+    {
+        ResponseCode.SYSTEM_ERROR,
+        ResponseCode.SYSTEM_BUSY,
+        ResponseCode.CONTROLLER_NOT_LEADER,
+        ResponseCode.CONTROLLER_JRAFT_INTERNAL_ERROR,
+    }
+)
+
+SILENCE_COUNT_MAX: Final = 2
+
+HeaderT = TypeVar("HeaderT", bound=Header)
+BodyT = TypeVar("BodyT")
+
+log = structlog.get_logger()
+
+
+class ControllerRefused(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """The controller has decided against what was asked for."""
+
+    def __init__(self, code: int, remark: str | None) -> None:
+        super().__init__(f"the controller refused with code {code}: {remark or 'no reason given'}")
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """What a controller says of a group: its master, since which epoch, and the set."""
+
+    master_id: int | None
+    master_address: str | None
+    epoch: int
+    sync_state_set: SyncStateSet | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What a broker tells of itself with a heartbeat."""
+
+    epoch: int
+    max_position: int
+    confirmed_position: int
+    is_verified: bool
+
+
+class ControllerClient:
+    """The standing connection to whichever controller answers."""
+
+    def __init__(
+        self,
+        addresses: tuple[Address, ...],
+        *,
+        own_address: str,
+        timeout_ms: int,
+        priority: int,
+        on_notice: Callable[[GroupState], None],
+    ) -> None:
+        self._addresses = addresses
+        self._own_address = own_address
+        self._timeout_ms, self._priority = timeout_ms, priority
+        self._on_notice = on_notice
+        self._turn = self._silence_count = 0
+        self._lock = asyncio.Lock()
+        self._requester: Requester | None = None
+
+    async def next_broker_id(self, cluster_name: str, broker_name: str) -> int:
+        """Give an id that nobody has (1012).
+
+        Raises:
+            OSError: no answer.
+        """
+        header = NextBrokerIdHeader(cluster_name=cluster_name, broker_name=broker_name)
+        answer = await self._ask(RequestCode.CONTROLLER_GET_NEXT_BROKER_ID, header)
+        broker_id = _read(NextBrokerIdAnswer, answer).next_broker_id
+        if broker_id is None:
+            raise ConnectionError("the controller offered no id")
+        return broker_id
+
+    async def apply_broker_id(self, identity: Identity, register_code: str) -> None:
+        """Take an id (1013).
+
+        Raises:
+            IdTaken: it belongs to another code.
+            OSError: no answer.
+        """
+        header = ApplyBrokerIdHeader(
+            cluster_name=identity.cluster_name,
+            broker_name=identity.broker_name,
+            applied_broker_id=identity.broker_id,
+            register_check_code=register_code,
+        )
+        try:
+            await self._ask(RequestCode.CONTROLLER_APPLY_BROKER_ID, header)
+        except ControllerRefused as error:
+            if error.code == ResponseCode.CONTROLLER_BROKER_ID_INVALID:
+                raise IdTaken from error
+            raise ConnectionError(str(error)) from error
+
+    async def register(self, identity: Identity) -> GroupState:
+        """Say where this broker is reached, and learn of a living master (1003).
+
+        Raises:
+            ControllerRefused: nobody applied for the id.
+            OSError: no answer.
+        """
+        header = RegisterReplicaHeader(
+            cluster_name=identity.cluster_name,
+            broker_name=identity.broker_name,
+            broker_id=identity.broker_id,
+            broker_address=self._own_address,
+        )
+        return _state(await self._ask(RequestCode.CONTROLLER_REGISTER_BROKER, header))
+
+    async def elect(self, identity: Identity) -> GroupState:
+        """Ask for a master; the present one may stay (1002).
+
+        Raises:
+            ControllerRefused: nobody may become master.
+            OSError: no answer.
+        """
+        header = ElectMasterHeader(
+            cluster_name=identity.cluster_name,
+            broker_name=identity.broker_name,
+            broker_id=identity.broker_id,
+        )
+        answer = await self._ask(
+            RequestCode.CONTROLLER_ELECT_MASTER,
+            header,
+            also=ResponseCode.CONTROLLER_MASTER_STILL_EXIST,
+        )
+        told = _read(MasterHeader, answer)
+        members = _decode(ElectedBody, answer.body).members
+        return GroupState(
+            told.master_broker_id,
+            told.master_address,
+            told.master_epoch or 0,
+            SyncStateSet(frozenset(members), told.sync_state_set_epoch or 0),
+        )
+
+    async def replica_info(self, identity: Identity) -> GroupState:
+        """Learn who is recorded as master, alive or not, and the set (1004).
+
+        Raises:
+            ControllerRefused: the group is not known.
+            OSError: no answer.
+        """
+        header = ReplicaInfoHeader(broker_name=identity.broker_name)
+        return _state(await self._ask(RequestCode.CONTROLLER_GET_REPLICA_INFO, header))
+
+    async def alter(
+        self, identity: Identity, *, epoch: int, members: Collection[int], set_epoch: int
+    ) -> SyncStateSet:
+        """Ask for another set, and give it as it is then (1001).
+
+        Raises:
+            ControllerRefused: it stays as it is.
+            OSError: no answer: whether it changed is unknown.
+        """
+        header = AlterSyncStateSetHeader(
+            broker_name=identity.broker_name,
+            master_broker_id=identity.broker_id,
+            master_epoch=epoch,
+        )
+        body = SyncStateSetBody(members=sorted(members), epoch=set_epoch)
+        answer = await self._ask(
+            RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, header, java_json.encode(body)
+        )
+        return _set_of(answer.body)
+
+    async def heartbeat(self, identity: Identity, sign: Sign) -> int:
+        """Show life, and ask for a lease; give how many milliseconds it lasts from now on back.
+
+        Raises:
+            OSError: no answer.
+        """
+        return await self._beat(identity, sign, self._timeout_ms)
+
+    async def say_goodbye(self, identity: Identity, sign: Sign) -> None:
+        """Give the lease back and have another master elected now (R10c).
+
+        Raises:
+            OSError: no answer.
+        """
+        await self._beat(identity, sign, 0)
+
+    async def _beat(self, identity: Identity, sign: Sign, timeout_ms: int) -> int:
+        header = BrokerHeartbeatHeader(
+            cluster_name=identity.cluster_name,
+            broker_address=self._own_address,
+            broker_name=identity.broker_name,
+            broker_id=identity.broker_id,
+            epoch=sign.epoch,
+            max_offset=sign.max_position,
+            confirm_offset=sign.confirmed_position,
+            heartbeat_timeout_ms=timeout_ms,
+            election_priority=self._priority,
+            is_verified=sign.is_verified,
+        )
+        answer = await self._ask(RequestCode.BROKER_HEARTBEAT, header)
+        return _read(LeaseAnswer, answer).lease_ms
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._requester is not None:
+            self._requester.close()
+
+    async def _ask(
+        self, code: int, header: Header, body: bytes = b"", *, also: int = ResponseCode.SUCCESS
+    ) -> Command:
+        """Ask the controller that answered last, or the next one."""
+        requester = await self._connected()
+        try:
+            answer = await requester.call(code, ext=encode_header(header), body=body)
+        except (TimeoutError, RemotingError) as error:
+            # The controller takes a close for our death, so one slow answer is no reason.
+            self._silence_count += 1
+            if self._silence_count >= SILENCE_COUNT_MAX:
+                requester.close()
+                self._turn += 1
+            raise ConnectionError(str(error) or "the controller does not answer") from error
+        self._silence_count = 0
+        if answer.code in {ResponseCode.SUCCESS, also}:
+            return answer
+        if answer.code in _UNABLE:
+            if answer.code == ResponseCode.CONTROLLER_NOT_LEADER:
+                requester.close()
+            raise ConnectionError(f"the controller cannot answer now: {answer.remark}")
+        raise ControllerRefused(answer.code, answer.remark)
+
+    async def _connected(self) -> Requester:
+        async with self._lock:
+            if self._requester is not None and self._requester.is_open:
+                return self._requester
+            address = self._addresses[self._turn % len(self._addresses)]
+            self._turn += 1
+            try:
+                self._requester = await self._find_leader(address)
+            except (TimeoutError, RemotingError) as error:
+                raise ConnectionError(str(error) or "the controller does not answer") from error
+            # The next attempt begins with the one that answers.
+            self._turn -= 1
+            self._silence_count = 0
+            return self._requester
+
+    async def _find_leader(self, address: Address) -> Requester:
+        requester = await self._open(address)
+        try:
+            answer = await requester.call(RequestCode.CONTROLLER_GET_METADATA_INFO, ext={})
+            told = _read(ControllerMetadataAnswer, answer)
+        except BaseException:
+            requester.close()
+            raise
+        if told.is_leader:
+            return requester
+        requester.close()
+        host, _, port = told.controller_leader_address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ConnectionError("the controllers have no leader now")
+        return await self._open((host, int(port)))
+
+    async def _open(self, address: Address) -> Requester:
+        return await connect(
+            *address, peer_name="controller", on_close=_do_nothing, on_request=self._on_request
+        )
+
+    def _on_request(self, command: Command) -> None:
+        if command.code != RequestCode.NOTIFY_BROKER_ROLE_CHANGED:
+            return
+        try:
+            self._on_notice(_state(command))
+        except ConnectionError as error:
+            log.warning("role_notice_unreadable", reason=str(error))
+
+
+def _do_nothing() -> None:
+    """The heartbeat finds out that a connection is gone, and opens another."""
+
+
+def _state(answer: Command) -> GroupState:
+    told = _read(MasterHeader, answer)
+    return GroupState(
+        told.master_broker_id,
+        told.master_address,
+        told.master_epoch or 0,
+        _set_of(answer.body) if answer.body else None,
+    )
+
+
+def _set_of(body: bytes) -> SyncStateSet:
+    told = _decode(SyncStateSetBody, body)
+    return SyncStateSet(frozenset(told.members), told.epoch)
+
+
+def _read(kind: type[HeaderT], answer: Command) -> HeaderT:
+    try:
+        return decode_header(kind, answer.ext)
+    except InvalidHeader as error:
+        raise ConnectionError(f"the controller's answer cannot be read: {error}") from error
+
+
+def _decode(kind: type[BodyT], body: bytes) -> BodyT:
+    try:
+        return java_json.decode(body, kind)
+    except InvalidJson as error:
+        raise ConnectionError(f"the controller's answer cannot be read: {error}") from error

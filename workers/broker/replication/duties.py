@@ -1,0 +1,354 @@
+"""Carry out on the broker what its role in the group asks for (control-plane.md 3.6, 3.7, 3.12)."""
+
+import asyncio
+import contextlib
+import socket
+from typing import Final, Protocol
+
+import structlog
+
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker, WriteBlock
+from workers.broker.errors import Refusal
+from workers.broker.registration import Registrant
+from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.replication.controller_client import GroupState, Sign
+from workers.broker.replication.follower import Follower
+from workers.broker.replication.ha_listener import HaListener
+from workers.broker.replication.late_answers import unconfirmed
+from workers.broker.replication.lease import Lease, boot_time_s
+from workers.broker.replication.metadata_copy import MetadataCopy
+from workers.broker.replication.sync_state import SyncStateSet
+from workers.broker.replication.term import Term
+from workers.broker.replication.verification import Verification
+
+TICK_S: Final = 0.05
+DRAIN_S_MAX: Final = 2.0
+
+_FOR_THE_MASTER: Final = frozenset(
+    {
+        RequestCode.UPDATE_AND_CREATE_TOPIC,
+        RequestCode.DELETE_TOPIC_IN_BROKER,
+        RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+    }
+)
+_FENCED: Final = _FOR_THE_MASTER | {
+    RequestCode.PULL_MESSAGE,
+    RequestCode.LITE_PULL_MESSAGE,
+    RequestCode.QUERY_CONSUMER_OFFSET,
+    RequestCode.UPDATE_CONSUMER_OFFSET,
+    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
+    RequestCode.GET_MAX_OFFSET,
+    RequestCode.GET_MIN_OFFSET,
+    RequestCode.GET_EARLIEST_MSG_STORETIME,
+    RequestCode.LOCK_BATCH_MQ,
+}
+
+log = structlog.get_logger()
+
+
+class Authority(Protocol):
+    """Who speaks with the controller."""
+
+    async def ask_for_set(
+        self, epoch: int, members: frozenset[int], set_epoch: int
+    ) -> SyncStateSet:
+        """Ask for another set (1001); as `ControllerClient.alter`."""
+
+    async def learn_set(self) -> None:
+        """Have the controller's present state told to this broker."""
+
+    def hurry(self) -> None:
+        """Tell the controller now how this broker is."""
+
+
+class Duties:
+    """What this broker does as master, as replica, and before it is either."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        registrant: Registrant,
+        verification: Verification,
+        *,
+        ha_socket: socket.socket,
+    ) -> None:
+        self._broker, self._store, self._settings = broker, broker.store, broker.settings
+        self._registrant, self.verification = registrant, verification
+        self._listener = HaListener(broker.store, broker.settings, ha_socket)
+        self._own_id = 0
+        self._authority: Authority | None = None
+        self._lease = Lease()
+        self._term: Term | None = None
+        self._term_task: asyncio.Task[None] | None = None
+        self._following: list[asyncio.Task[None]] = []
+        self._is_append_noted = False
+        self._is_readable = False
+        self.is_leaving = self.is_broken = False
+
+    @property
+    def is_master(self) -> bool:
+        """Tell whether this broker serves as master."""
+        return self._term is not None
+
+    @property
+    def ha_address(self) -> str | None:
+        """Give where replicas get the log; None unless this broker is master."""
+        return None if self._term is None else self._registrant.ha_address
+
+    def sign(self) -> Sign:
+        """Give what the controller is told of this broker; the epoch is on the disk (D12)."""
+        epochs = self._store.epochs()
+        return Sign(
+            epoch=epochs[-1][0] if epochs else -1,
+            max_position=self._store.max_position,
+            confirmed_position=self._store.confirmed_position,
+            is_verified=self.verification.is_verified,
+        )
+
+    def attach(self, own_id: int, authority: Authority) -> None:
+        """Take the id that the controller has given; roles come after it."""
+        self._own_id, self._authority = own_id, authority
+
+    def fence(self) -> None:
+        """Take and show nothing until the group's master is known; called before clients come."""
+        self._broker.hot.set_deferring(True)
+        self._broker.block_writes(WriteBlock.NOT_MASTER)
+        self._broker.confirm(0)
+
+    async def listen(self) -> None:
+        """Listen for replicas; they are taken while this broker is master."""
+        await self._listener.start()
+
+    async def drain(self) -> None:
+        """Let what was appended be confirmed, to a deadline; nothing is appended any more."""
+        if self._term is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_S_MAX):
+                    await self._term.drain()
+
+    async def stop(self) -> None:
+        """Be neither master nor replica any more."""
+        self._end_term()
+        await self._stop_following()
+        self._listener.stop()
+
+    def check(self, code: int) -> None:
+        """Pass a request that this broker may serve in its role.
+
+        Raises:
+            Refusal: it may not.
+        """
+        if code in _FENCED and not self._is_readable:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "no master of the group is known yet")
+        if code in _FOR_THE_MASTER and not self.is_master:
+            raise Refusal(
+                ResponseCode.NO_PERMISSION, "only the master changes topics and consumer groups"
+            )
+
+    def appended(self) -> None:
+        """Hear that the log has grown; what one turn of the loop appends is one piece of news."""
+        if not self._is_append_noted:
+            self._is_append_noted = True
+            asyncio.get_running_loop().call_soon(self._on_appended)
+
+    def when_safe(self, position: int, release: Release) -> None:
+        """Call back once the log up to a position may be acknowledged, or when that is hopeless."""
+        if self._term is None:
+            release(Outcome.DEPOSED)
+            return
+        self._term.wait(position, release)
+        if self._settings.flush_mode == "sync":
+            self._broker.flusher.when_durable(position, self._on_flushed)
+
+    async def safe(self, position: int, reply: bytes) -> bytes:
+        """Give the answer once the log up to a position may be acknowledged, or what it is then."""
+        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+        def release(told: Outcome) -> None:
+            if not outcome.done():
+                outcome.set_result(told)
+
+        self.when_safe(position, release)
+        told = await outcome
+        return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
+
+    def flush_failed(self) -> None:
+        """Give the lease up: nobody knows what is on the disk (D13)."""
+        self.is_broken = True
+        self._lease.drop()
+        self._hurry()
+
+    def take_lease(self, epoch: int, *, asked_at_s: float, lease_ms: int) -> bool:
+        """Take what the controller grants a master; False when it grants none to this one."""
+        term = self._term
+        if term is None or term.epoch != epoch or self.is_leaving:
+            return True
+        if lease_ms <= 0:
+            self._lease.drop()
+            return False
+        self._lease.grant(epoch, asked_at_s=asked_at_s, lease_ms=lease_ms)
+        term.advance()
+        return True
+
+    async def tick(self) -> None:
+        """Do what falls due, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(TICK_S)
+            if self._term is not None:
+                self._term.tick()
+            self._listener.tick(loop.time())
+
+    # What a role means.
+
+    def suspend(self) -> None:
+        """Stop acknowledging and taking messages at once."""
+        self._broker.block_writes(WriteBlock.NOT_MASTER)
+        self._broker.state.delays.stop()
+        self._end_term()
+
+    async def become_master(self, state: GroupState) -> None:
+        """Serve as master of a new epoch."""
+        if self.is_leaving:
+            return
+        await self._stop_following()
+        await asyncio.to_thread(self._store.begin_epoch, state.epoch)
+        term = self._term = Term(
+            self,
+            self._settings,
+            own_id=self._own_id,
+            epoch=state.epoch,
+            initial_set=state.sync_state_set or SyncStateSet(frozenset({self._own_id}), 0),
+            shown_position=self._store.confirmed_position,
+            lease=self._lease,
+            now_s=boot_time_s,
+        )
+        self._listener.serve(term)
+        self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
+        self._term_task.add_done_callback(_report_end)
+        self.set_replica_count(len(term.current.broker_ids))
+        self._is_readable = True
+        self._hurry()
+        self._broker.unblock_writes(WriteBlock.NOT_MASTER)
+        self._broker.state.delays.start()
+        self._announce(0, state.epoch)
+
+    async def become_replica(self, state: GroupState) -> None:
+        """Follow a master."""
+        if self.is_leaving:
+            return
+        assert state.master_address is not None, "the keeper takes no master without an address"
+        await self._stop_following()
+        follower = Follower(
+            self._store,
+            self._settings,
+            broker_id=self._own_id,
+            epoch=state.epoch,
+            master_address=state.master_address,
+            verification=self.verification,
+            when_durable=self._broker.flusher.when_durable,
+            on_confirmed=self._on_confirmed,
+        )
+        copy = MetadataCopy(self._broker, state.master_address)
+        self._following = [
+            asyncio.create_task(follower.run(), name="follow"),
+            asyncio.create_task(copy.run(), name="copy-metadata"),
+        ]
+        for task in self._following:
+            task.add_done_callback(_report_end)
+        self._hurry()
+        self._announce(self._own_id, state.epoch)
+
+    def install(self, committed: SyncStateSet) -> None:
+        """Take over the set of the present epoch."""
+        if self._term is not None:
+            self._term.install(committed)
+
+    # What a term needs of its host.
+
+    def log_end(self) -> int:
+        """Give where the log ends."""
+        return self._store.max_position
+
+    def own_held(self) -> int:
+        """Give up to where this broker itself holds the log as safely as its settings ask."""
+        if self._settings.flush_mode == "sync":
+            return self._store.flushed_position
+        return self._store.max_position
+
+    def show(self, position: int) -> None:
+        """Let readers see the log up to a confirmed position."""
+        self._broker.confirm(position)
+
+    def set_replica_count(self, count: int) -> None:
+        """Refuse messages while the set is smaller than `minInSyncReplicas` (S45)."""
+        if count < self._settings.in_sync_count_min:
+            self._broker.block_writes(WriteBlock.TOO_FEW_REPLICAS)
+        else:
+            self._broker.unblock_writes(WriteBlock.TOO_FEW_REPLICAS)
+
+    def replica_ids(self) -> frozenset[int]:
+        """Name the replicas that are connected."""
+        return self._listener.broker_ids
+
+    async def ask_for_set(
+        self, epoch: int, members: frozenset[int], set_epoch: int
+    ) -> SyncStateSet:
+        """Ask the controller for another set."""
+        assert self._authority is not None, "terms come after the id"
+        return await self._authority.ask_for_set(epoch, members, set_epoch)
+
+    async def learn_set(self) -> None:
+        """Have the controller's present state told to this broker."""
+        assert self._authority is not None, "terms come after the id"
+        await self._authority.learn_set()
+
+    def _on_appended(self) -> None:
+        self._is_append_noted = False
+        self._listener.appended()
+        if self._term is not None:
+            self._term.advance()
+
+    def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - the flusher's way to tell
+        if self._term is not None:
+            self._term.advance()
+
+    def _on_confirmed(self, position: int) -> None:
+        self._is_readable = True
+        self._broker.confirm(position)
+
+    def _announce(self, broker_id: int, epoch: int) -> None:
+        """Let name servers know, under the id that the role gives."""
+        self._broker.topics.begin_epoch(epoch, self._broker.clock())
+        self._broker.state.topic_saver.touch()
+        self._registrant.become(broker_id)
+        if self._broker.name_servers is not None and not self.is_leaving:
+            self._broker.name_servers.release()
+            self._broker.name_servers.poke()
+
+    def _hurry(self) -> None:
+        if self._authority is not None:
+            self._authority.hurry()
+
+    def _end_term(self) -> None:
+        self._listener.close_sessions()
+        if self._term is not None:
+            self._term.end()
+            self._term = None
+        if self._term_task is not None:
+            self._term_task.cancel()
+            self._term_task = None
+        self._lease.drop()
+
+    async def _stop_following(self) -> None:
+        tasks, self._following = self._following, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _report_end(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.critical("task_ended", task=task.get_name(), exc_info=task.exception())

@@ -1,0 +1,32 @@
+"""Say what the rest of a broker may know of its replication, which controller mode brings."""
+
+from typing import Protocol
+
+from workers.broker.replication.acknowledgement import Release
+
+
+class Replication(Protocol):
+    """This broker as a member of its group."""
+
+    @property
+    def ha_address(self) -> str | None:
+        """Give where replicas get the log; None unless this broker is master."""
+
+    def check(self, code: int) -> None:
+        """Pass a request that this broker may serve in its role.
+
+        Raises:
+            Refusal: it may not.
+        """
+
+    def appended(self) -> None:
+        """Hear that the log has grown."""
+
+    def when_safe(self, position: int, release: Release) -> None:
+        """Call back once the log up to a position may be acknowledged, or never will be."""
+
+    async def safe(self, position: int, reply: bytes) -> bytes:
+        """Give an answer once the log up to a position may be acknowledged, or what it is then."""
+
+    def flush_failed(self) -> None:
+        """Hear that nobody knows what is on the disk."""

@@ -1,0 +1,250 @@
+"""Send the log to replicas as it grows (storage-and-ha.md 9.3); one task a replica.
+
+A replica that reads slowly fills its own transport's buffer and waits there; nobody else does.
+"""
+
+# ruff: noqa: D102 - the session's protocol methods are those of asyncio
+
+import asyncio
+import contextlib
+import socket
+from typing import Final, Protocol, cast
+
+import structlog
+from regent_engine import MasterLink, ProtocolError, Store, StoreError
+
+from workers.broker.settings import BrokerSettings
+
+WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
+CONNECTION_COUNT_MAX: Final = 256
+COLD_BYTES: Final = 64 << 20
+"""What a replica is behind by when its bytes may have left the memory: then they are read on a
+thread."""
+
+log = structlog.get_logger()
+
+
+class Watcher(Protocol):
+    """Who counts what replicas hold."""
+
+    @property
+    def published_position(self) -> int:
+        """Give the confirmed position that replicas are told."""
+
+    def connected(self, broker_id: int, *, is_learner: bool) -> None:
+        """Hear who is connected."""
+
+    def sent(self, broker_id: int) -> None:
+        """Hear that a replica was sent something."""
+
+    def held(self, broker_id: int, position: int) -> None:
+        """Hear up to where a replica holds the log."""
+
+    def disconnected(self, broker_id: int) -> None:
+        """Hear who is gone."""
+
+
+class ReplicaSession(asyncio.Protocol):
+    """One connected replica."""
+
+    def __init__(self, listener: "HaListener", store: Store, settings: BrokerSettings) -> None:
+        self._listener, self._store, self._settings = listener, store, settings
+        self._loop = asyncio.get_running_loop()
+        self._link = MasterLink(store)
+        self._transport: asyncio.Transport | None = None
+        self._wanted = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._task: asyncio.Task[None] | None = None
+        self._heard_at_s = self._written_at_s = self._loop.time()
+        self._told_position = -1
+        self.address = ""
+        self.broker_id: int | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports have the methods, not the base class.
+        self._transport = cast("asyncio.Transport", transport)
+        host, port = (self._transport.get_extra_info("peername") or ("", 0))[:2]
+        self.address = f"{host}:{port}"
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
+        if not self._listener.admit(self):
+            self._transport.abort()
+            return
+        self._task = self._loop.create_task(self._feed(), name=f"feed {self.address}")
+
+    def data_received(self, data: bytes) -> None:
+        self._heard_at_s = self._loop.time()
+        watcher = self._listener.watcher
+        if watcher is None:
+            self.abort()
+            return
+        try:
+            has_greeted = self._link.receive(data)
+            if has_greeted:
+                self.broker_id = self._link.broker_id
+                self._write(self._link.greeting())
+                self._listener.identify(self, is_learner=self._link.is_learner)
+        except (ProtocolError, StoreError) as error:
+            self._break_off(error)
+            return
+        if self.broker_id is not None and self._link.next_position is not None:
+            watcher.held(self.broker_id, self._link.acknowledged)
+            self.wake()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._task is not None:
+            self._task.cancel()
+        self._listener.dismiss(self)
+        log.info("replica_disconnected", replica=self.broker_id, reason=str(exc or "it hung up"))
+
+    def wake(self) -> None:
+        """Send what there is."""
+        self._wanted.set()
+
+    def tick(self, now_s: float) -> None:
+        """Show life, tell what is confirmed, and give up a replica that is silent."""
+        if now_s - self._heard_at_s > self._settings.ha_silence_ms_max / 1000:
+            log.warning("replica_silent", replica=self.broker_id, address=self.address)
+            self.abort()
+            return
+        watcher = self._listener.watcher
+        if watcher is None or not self._writable.is_set():
+            return
+        is_due = now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
+        confirmed = watcher.published_position
+        if is_due or confirmed != self._told_position:
+            with contextlib.suppress(StoreError):
+                frame = self._link.heartbeat(confirmed)
+                if frame is not None:
+                    self._told_position = confirmed
+                    self._write(frame)
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _feed(self) -> None:
+        try:
+            while True:
+                await self._wanted.wait()
+                self._wanted.clear()
+                while await self._send_next():
+                    # The others have their turn between two parts.
+                    await asyncio.sleep(0)
+                    await self._writable.wait()
+        except (ProtocolError, StoreError) as error:
+            self._break_off(error)
+
+    async def _send_next(self) -> bool:
+        watcher, position = self._listener.watcher, self._link.next_position
+        if watcher is None or position is None or self.broker_id is None:
+            return False
+        confirmed = watcher.published_position
+        size_max = self._settings.ha_transfer_size_max
+        if self._store.max_position - position > COLD_BYTES:
+            frame = await asyncio.to_thread(self._link.next_transfer, size_max, confirmed)
+        else:
+            frame = self._link.next_transfer(size_max, confirmed)
+        if frame is None or self._transport is None or self._listener.watcher is not watcher:
+            return False
+        watcher.sent(self.broker_id)
+        self._told_position = confirmed
+        self._write(frame)
+        return True
+
+    def _write(self, frame: bytes) -> None:
+        self._written_at_s = self._loop.time()
+        if self._transport is not None:
+            self._transport.write(frame)
+
+    def _break_off(self, error: Exception) -> None:
+        log.warning(
+            "replica_refused", replica=self.broker_id, address=self.address, reason=str(error)
+        )
+        self.abort()
+
+
+class HaListener:
+    """The replication port; connections are taken while there is a watcher, a master's term."""
+
+    def __init__(self, store: Store, settings: BrokerSettings, listener: socket.socket) -> None:
+        self._store, self._settings, self._socket = store, settings, listener
+        self._server: asyncio.Server | None = None
+        self._sessions: set[ReplicaSession] = set()
+        self._by_id: dict[int, ReplicaSession] = {}
+        self.watcher: Watcher | None = None
+
+    @property
+    def broker_ids(self) -> frozenset[int]:
+        """Name the replicas that are connected."""
+        return frozenset(self._by_id)
+
+    async def start(self) -> None:
+        """Listen."""
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: ReplicaSession(self, self._store, self._settings), sock=self._socket
+        )
+
+    def serve(self, watcher: Watcher) -> None:
+        """Take replicas from now on."""
+        self.close_sessions()
+        self.watcher = watcher
+
+    def close_sessions(self) -> None:
+        """Let every replica go, and take none."""
+        self.watcher = None
+        self._by_id.clear()
+        for session in list(self._sessions):
+            session.abort()
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        self.close_sessions()
+        if self._server is not None:
+            self._server.close()
+
+    def appended(self) -> None:
+        """Have what is new in the log sent."""
+        for session in self._sessions:
+            session.wake()
+
+    def tick(self, now_s: float) -> None:
+        """Do what is due; called a few times a second."""
+        for session in list(self._sessions):
+            session.tick(now_s)
+
+    def admit(self, session: ReplicaSession) -> bool:
+        """Take a connection in, if this broker is master."""
+        if self.watcher is None or len(self._sessions) >= CONNECTION_COUNT_MAX:
+            return False
+        self._sessions.add(session)
+        return True
+
+    def identify(self, session: ReplicaSession, *, is_learner: bool) -> None:
+        """Note whose connection it is; a former one of the same replica is over."""
+        if self.watcher is None or session.broker_id is None:
+            return
+        former = self._by_id.get(session.broker_id)
+        self._by_id[session.broker_id] = session
+        if former is not None and former is not session:
+            former.abort()
+        log.info("replica_connected", replica=session.broker_id, address=session.address)
+        self.watcher.connected(session.broker_id, is_learner=is_learner)
+
+    def dismiss(self, session: ReplicaSession) -> None:
+        """Forget a connection that is gone."""
+        self._sessions.discard(session)
+        broker_id = session.broker_id
+        if broker_id is None or self._by_id.get(broker_id) is not session:
+            return
+        del self._by_id[broker_id]
+        if self.watcher is not None:
+            self.watcher.disconnected(broker_id)

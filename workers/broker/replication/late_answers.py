@@ -1,0 +1,32 @@
+"""Answer senders whose messages are stored, but not confirmed (storage-and-ha.md 9.6)."""
+
+from typing import Final
+
+from regent_engine import Decoder
+
+from backend.remoting.command import answer
+from backend.remoting.connection import FRAME_SIZE_MAX
+from backend.remoting.response_code import ResponseCode
+from workers.broker.replication.acknowledgement import Outcome
+
+_DEPOSED: Final = (
+    "this broker is no master any more, and nobody knows whether the message survives:"
+    " send it again to the new master"
+)
+_CODES: Final = {
+    # A success with a status: the message is stored, and may survive or not.
+    Outcome.LATE: (ResponseCode.FLUSH_SLAVE_TIMEOUT, "not every replica holds the message yet"),
+    Outcome.DEPOSED: (ResponseCode.SERVICE_NOT_AVAILABLE, _DEPOSED),
+}
+
+
+def unconfirmed(frames: bytes, outcome: Outcome) -> bytes:
+    """Turn answers of success into answers that say what became of the messages."""
+    code, remark = _CODES[outcome]
+    replies = Decoder(FRAME_SIZE_MAX).receive(frames)
+    return b"".join(
+        answer(reply, code=code, ext=reply.ext, remark=remark)
+        if reply.code == ResponseCode.SUCCESS
+        else answer(reply, code=reply.code, ext=reply.ext, remark=reply.remark, body=reply.body)
+        for reply in replies
+    )

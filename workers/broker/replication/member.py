@@ -1,0 +1,208 @@
+"""Be a member of a broker group: who we are, and what the controller says we are (3.2-3.10).
+
+The controller decides; this holds the tasks that ask it, and has `Duties` carry out its decisions.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from typing import Final
+
+import structlog
+
+from workers.broker.replication.controller_client import (
+    ControllerClient,
+    ControllerRefused,
+    GroupState,
+)
+from workers.broker.replication.duties import Duties
+from workers.broker.replication.identity import Identity, IdentityFiles, negotiate
+from workers.broker.replication.lease import boot_time_s
+from workers.broker.replication.roles import Role, RoleKeeper, Verdict
+from workers.broker.replication.sync_state import SyncStateSet
+from workers.broker.settings import BrokerSettings
+
+JOIN_RETRY_S: Final = 0.5
+BEAT_RETRY_S: Final = 0.2
+GOODBYE_PAUSE_S: Final = 0.3
+POLL_RETRY_S: Final = 1.0
+
+log = structlog.get_logger()
+
+
+class GroupMember:
+    """This broker in its group."""
+
+    def __init__(self, settings: BrokerSettings, duties: Duties, *, own_address: str) -> None:
+        self._settings, self._duties, self._own_address = settings, duties, own_address
+        self._controller = ControllerClient(
+            settings.controllers,
+            own_address=own_address,
+            timeout_ms=settings.controller_timeout_ms,
+            priority=settings.election_priority,
+            on_notice=self._on_notice,
+        )
+        self._identity: Identity | None = None
+        self._keeper: RoleKeeper | None = None
+        self._beat_wanted, self._poll_wanted = asyncio.Event(), asyncio.Event()
+        self._is_gone = False
+        self._needs_election = False
+
+    async def run(self) -> None:
+        """Join the group and stay in it, until cancelled.
+
+        Raises:
+            IdentityMismatch: the store belongs to another group (S24).
+        """
+        identity = self._identity = await self._negotiate()
+        self._duties.attach(identity.broker_id, self)
+        known_epoch = self._duties.sign().epoch
+        keeper = self._keeper = RoleKeeper(
+            identity.broker_id, self._duties, known_epoch=known_epoch
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(keeper.run())
+            tasks.create_task(self._duties.tick())
+            await self._join(identity, keeper)
+            tasks.create_task(self._beat(identity))
+            tasks.create_task(self._poll(identity, keeper))
+
+    async def leave(self) -> None:
+        """Hand over in order: no more appends, what waits is confirmed, then the goodbye (R10c)."""
+        self._duties.is_leaving = True
+        await self._duties.drain()
+        self._is_gone = True
+        if self._identity is not None:
+            try:
+                await self._controller.say_goodbye(self._identity, self._duties.sign())
+            except (OSError, ControllerRefused) as error:
+                log.warning("goodbye_unanswered", reason=str(error))
+        await self._duties.stop()
+        self._controller.close()
+
+    def hurry(self) -> None:
+        """Tell the controller now how this broker is."""
+        self._beat_wanted.set()
+
+    async def ask_for_set(
+        self, epoch: int, members: frozenset[int], set_epoch: int
+    ) -> SyncStateSet:
+        """Ask the controller for another set."""
+        assert self._identity is not None, "terms come after the identity"
+        return await self._controller.alter(
+            self._identity, epoch=epoch, members=members, set_epoch=set_epoch
+        )
+
+    async def learn_set(self) -> None:
+        """Have the controller's present state told to this broker."""
+        assert self._identity is not None, "terms come after the identity"
+        assert self._keeper is not None, "terms come after the role"
+        self._keeper.tell(await self._controller.replica_info(self._identity))
+
+    async def _negotiate(self) -> Identity:
+        settings = self._settings
+        reported = ""
+        while True:
+            try:
+                return await negotiate(
+                    IdentityFiles(settings.root_dir),
+                    self._controller,
+                    cluster_name=settings.cluster_name,
+                    broker_name=settings.broker_name,
+                    new_code=lambda: f"{self._own_address};{secrets.token_hex(16)}",
+                )
+            except (OSError, ControllerRefused) as error:
+                reported = _report("broker_id_awaited", error, reported)
+            await asyncio.sleep(JOIN_RETRY_S)
+
+    async def _join(self, identity: Identity, keeper: RoleKeeper) -> None:
+        """Stay fenced until the group has a master."""
+        reported = ""
+        while True:
+            try:
+                if await self._try_to_join(identity, keeper):
+                    return
+            except (OSError, ControllerRefused) as error:
+                reported = _report("master_awaited", error, reported)
+            await asyncio.sleep(JOIN_RETRY_S)
+
+    async def _try_to_join(self, identity: Identity, keeper: RoleKeeper) -> bool:
+        state = await self._controller.register(identity)
+        if state.master_id is not None and keeper.tell(state) is Verdict.TAKEN:
+            return True
+        if state.master_id == identity.broker_id:
+            # An epoch of before the restart, which must not go on.
+            await self._controller.say_goodbye(identity, self._duties.sign())
+            await asyncio.sleep(GOODBYE_PAUSE_S)
+        if not self._duties.verification.is_verified:
+            await self._trust_sole_member(identity)
+        await self._controller.heartbeat(identity, self._duties.sign())
+        return keeper.tell(await self._controller.elect(identity)) is Verdict.TAKEN
+
+    async def _trust_sole_member(self, identity: Identity) -> None:
+        """Go by this log, whatever it lost, where no other broker has more (D11)."""
+        state = await self._controller.replica_info(identity)
+        if state.sync_state_set and state.sync_state_set.broker_ids == {identity.broker_id}:
+            log.warning("log_not_verifiable", reason="no other broker was in the SyncStateSet")
+            self._duties.verification.succeed()
+
+    async def _beat(self, identity: Identity) -> None:
+        reported = ""
+        while True:
+            pause_s = self._settings.heartbeat_interval_ms / 1000
+            asked_at_s, sign = boot_time_s(), self._duties.sign()
+            try:
+                if self._is_gone:
+                    return
+                if self._duties.is_broken:
+                    await self._controller.say_goodbye(identity, sign)
+                    return
+                lease_ms = await self._controller.heartbeat(identity, sign)
+            except (OSError, ControllerRefused) as error:
+                reported = _report("heartbeat_unanswered", error, reported)
+                pause_s = BEAT_RETRY_S
+            else:
+                reported = ""
+                if not self._duties.take_lease(
+                    sign.epoch, asked_at_s=asked_at_s, lease_ms=lease_ms
+                ):
+                    self._needs_election = True
+                    self._poll_wanted.set()
+            await _wait(self._beat_wanted, pause_s)
+
+    async def _poll(self, identity: Identity, keeper: RoleKeeper) -> None:
+        """Heal what a lost notice left wrong (S68), and ask for a master where there is none."""
+        reported = ""
+        while True:
+            pause_s = self._settings.metadata_poll_interval_ms / 1000
+            try:
+                verdict = keeper.tell(await self._controller.replica_info(identity))
+                is_deposed = self._needs_election and keeper.role is Role.MASTER
+                self._needs_election = False
+                if (verdict is Verdict.NEEDS_ELECTION or is_deposed) and not self._is_gone:
+                    keeper.tell(await self._controller.elect(identity))
+            except (OSError, ControllerRefused) as error:
+                reported = _report("controller_unanswered", error, reported)
+                pause_s = POLL_RETRY_S
+            else:
+                reported = ""
+            await _wait(self._poll_wanted, pause_s)
+
+    def _on_notice(self, state: GroupState) -> None:
+        if self._keeper is not None and self._keeper.tell(state) is Verdict.NEEDS_ELECTION:
+            self._poll_wanted.set()
+
+
+async def _wait(event: asyncio.Event, pause_s: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(pause_s):
+            await event.wait()
+    event.clear()
+
+
+def _report(event: str, error: Exception, reported: str) -> str:
+    """Log a reason once, however often it comes again."""
+    reason = str(error)
+    if reason != reported:
+        log.warning(event, reason=reason)
+    return reason

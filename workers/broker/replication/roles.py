@@ -1,0 +1,131 @@
+"""Follow what the controller says of this broker's role, one step after the other (3.6, 3.7, 3.10).
+
+Notices, polls and answers come in any order and more than once; the newest epoch counts. From the
+moment that a newer epoch is known, nothing of the older one goes on. A step that fails is tried
+again, or gives way to a newer one; only a step that is done counts as the role.
+"""
+
+import asyncio
+from enum import StrEnum
+from typing import Final, Protocol
+
+import structlog
+from regent_engine import StoreError
+
+from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.sync_state import SyncStateSet
+
+RETRY_S: Final = 0.5
+
+log = structlog.get_logger()
+
+
+class Role(StrEnum):
+    """What this broker is in its group."""
+
+    NONE = "none"
+    """Fenced: no master is known, or a change of roles is under way."""
+
+    MASTER = "master"
+    REPLICA = "replica"
+
+
+class Verdict(StrEnum):
+    """What became of something the controller said."""
+
+    IGNORED = "ignored"
+    TAKEN = "taken"
+    NEEDS_ELECTION = "needs_election"
+    """There is no master, or it is this broker in an epoch that it must not resume."""
+
+
+class Actor(Protocol):
+    """What a broker does about its role."""
+
+    def suspend(self) -> None:
+        """Stop acknowledging and taking messages at once."""
+
+    async def become_master(self, state: GroupState) -> None:
+        """Serve as master of a new epoch; raises OSError or StoreError to be called again."""
+
+    async def become_replica(self, state: GroupState) -> None:
+        """Follow a master; raises OSError or StoreError to be called again."""
+
+    def install(self, committed: SyncStateSet) -> None:
+        """Take over the set of the present epoch."""
+
+
+class RoleKeeper:
+    """The one place where roles change."""
+
+    def __init__(
+        self, own_id: int, actor: Actor, *, known_epoch: int, retry_s: float = RETRY_S
+    ) -> None:
+        """Begin fenced; `known_epoch` is the newest epoch of the log, served by whomever."""
+        self._own_id, self._actor = own_id, actor
+        self._retry_s = retry_s
+        self._target: GroupState | None = None
+        self._told = asyncio.Event()
+        self.role = Role.NONE
+        self.epoch = known_epoch
+
+    def tell(self, state: GroupState) -> Verdict:
+        """Take what the controller says."""
+        newest = self.epoch if self._target is None else self._target.epoch
+        if state.epoch < newest:
+            return Verdict.IGNORED
+        is_settled = self.role is not Role.NONE or self._target is not None
+        if state.epoch == newest and is_settled:
+            if self.role is Role.MASTER and self._target is None and state.sync_state_set:
+                self._actor.install(state.sync_state_set)
+            return Verdict.TAKEN
+        if state.master_id is None or state.master_address is None:
+            return Verdict.NEEDS_ELECTION
+        if state.master_id == self._own_id and state.epoch <= self.epoch:
+            # Before its restart this broker may have acknowledged, as the master of that epoch,
+            # what the log lost since: only a new election may decide (S71 is not for us).
+            return Verdict.NEEDS_ELECTION
+        self._target = state
+        self.role = Role.NONE
+        self._actor.suspend()
+        self._told.set()
+        return Verdict.TAKEN
+
+    async def run(self) -> None:
+        """Change roles until cancelled."""
+        while True:
+            await self._told.wait()
+            self._told.clear()
+            while (target := self._target) is not None:
+                if not await self._try(target):
+                    await self._pause()
+
+    async def _try(self, target: GroupState) -> bool:
+        is_own = target.master_id == self._own_id
+        try:
+            if is_own:
+                await self._actor.become_master(target)
+            else:
+                await self._actor.become_replica(target)
+        except (OSError, StoreError) as error:
+            log.error(  # noqa: TRY400 - the reason says it all
+                "role_change_failed", epoch=target.epoch, is_master=is_own, reason=str(error)
+            )
+            return False
+        self.epoch = target.epoch
+        if self._target is target:
+            self._target = None
+            self.role = Role.MASTER if is_own else Role.REPLICA
+            log.info("role_changed", role=self.role, epoch=target.epoch, master_id=target.master_id)
+        else:
+            # A newer epoch became known meanwhile.
+            self._actor.suspend()
+        return True
+
+    async def _pause(self) -> None:
+        self._told.clear()
+        try:
+            async with asyncio.timeout(self._retry_s):
+                await self._told.wait()
+        except TimeoutError:
+            pass

@@ -1,0 +1,268 @@
+"""Serve one master epoch: count what replicas hold, confirm it, and keep the set true (3.11, 3.12).
+
+All of it belongs to the loop's thread; set and epoch are one value that changes in one place.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import structlog
+
+from workers.broker.replication.acknowledgement import (
+    Acknowledgements,
+    LeasePolicy,
+    Outcome,
+    Release,
+)
+from workers.broker.replication.controller_client import ControllerRefused
+from workers.broker.replication.lease import Lease
+from workers.broker.replication.sync_state import SyncState, SyncStateSet
+from workers.broker.settings import BrokerSettings
+
+CHECK_S: Final = 0.1
+RETRY_S: Final = 0.5
+SETTLE_S: Final = 5.0
+"""After how long a request whose answer was lost can no longer have an effect: a controller gives
+one up before that."""
+
+APPROACH_BYTES_MAX: Final = 1 << 20
+"""What a replica may lack for it to be let in: it has that within a moment."""
+
+APPROACH_S_MAX: Final = 0.5
+APPROACH_CHECK_S: Final = 0.002
+APPROACH_PAUSE_S: Final = 5.0
+"""How long one that had it not in time waits for its next attempt, during which all can wait."""
+
+log = structlog.get_logger()
+
+
+class TermHost(Protocol):
+    """What a term needs of its broker."""
+
+    def log_end(self) -> int:
+        """Give where the log ends."""
+
+    def own_held(self) -> int:
+        """Give up to where this broker itself holds the log as safely as its settings ask."""
+
+    def show(self, position: int) -> None:
+        """Let readers see the log up to a confirmed position."""
+
+    def set_replica_count(self, count: int) -> None:
+        """Hear how many brokers are in the set, for `minInSyncReplicas`."""
+
+    def replica_ids(self) -> frozenset[int]:
+        """Name the replicas that are connected."""
+
+    async def ask_for_set(
+        self, epoch: int, members: frozenset[int], set_epoch: int
+    ) -> SyncStateSet:
+        """Ask the controller for another set (1001); as `ControllerClient.alter`."""
+
+    async def learn_set(self) -> None:
+        """Have the controller's present state told to this broker; raises OSError."""
+
+
+class Term:
+    """What a master does in one epoch."""
+
+    def __init__(
+        self,
+        host: TermHost,
+        settings: BrokerSettings,
+        *,
+        own_id: int,
+        epoch: int,
+        initial_set: SyncStateSet,
+        shown_position: int,
+        lease: Lease,
+        now_s: Callable[[], float],
+    ) -> None:
+        self.epoch = epoch
+        self._host, self._own_id = host, own_id
+        self._lease, self._now_s = lease, now_s
+        self._started_at_s = now_s()
+        self._state = SyncState(
+            own_id=own_id,
+            current=initial_set,
+            term_start=host.log_end(),
+            confirmed_position=shown_position,
+            lag_ms_max=settings.replica_lag_ms_max,
+        )
+        self._acks = Acknowledgements(
+            policy=LeasePolicy(settings.lease_policy), timeout_ms=settings.replica_timeout_ms
+        )
+        self.published_position = shown_position
+        self._check_wanted = asyncio.Event()
+        self._asked_at_s = self._approach_at_s = self._started_at_s
+        # The answer of a request for another set was lost.
+        self._is_unsure = False
+        self._is_over = False
+
+    @property
+    def current(self) -> SyncStateSet:
+        """Give the set as it is committed."""
+        return self._state.current
+
+    async def drain(self) -> None:
+        """Wait until every answer that is held has been given."""
+        drained = asyncio.Event()
+        # Whoever waits for the end of the log is the last one.
+        self.wait(self._host.log_end(), lambda _outcome: drained.set())
+        await drained.wait()
+
+    def wait(self, position: int, release: Release) -> None:
+        """Call back once the log is confirmed up to a position, or when that is hopeless."""
+        if self._is_over:
+            release(Outcome.DEPOSED)
+            return
+        self._acks.wait(position, self._now_ms(), release)
+
+    def advance(self) -> None:
+        """Confirm what all members hold, show it to readers and answer who waits for it."""
+        if self._is_over:
+            return
+        has_lease = self._lease.is_live(self.epoch, self._now_s())
+        position = self._state.advance(self._host.own_held())
+        if not self._acks.may_acknowledge(self._state, has_lease=has_lease):
+            return
+        if position > self.published_position:
+            self.published_position = position
+            self._host.show(position)
+        self._acks.advance(self._state, has_lease=has_lease)
+
+    def end(self) -> None:
+        """Acknowledge nothing any more."""
+        if not self._is_over:
+            self._is_over = True
+            self._acks.depose()
+
+    def install(self, committed: SyncStateSet) -> None:
+        """Take over a set that the controller has committed in this epoch."""
+        if self._state.install(committed):
+            self._is_unsure = False
+            log.info(
+                "sync_state_set_changed",
+                members=sorted(committed.broker_ids),
+                epoch=committed.epoch,
+            )
+        self._host.set_replica_count(self._state.size)
+        self.advance()
+
+    def connected(self, broker_id: int, *, is_learner: bool) -> None:
+        """Hear of a replica's connection."""
+        self._state.connected(broker_id, is_learner=is_learner)
+
+    def sent(self, broker_id: int) -> None:
+        """Hear that a replica was sent part of the log."""
+        self._state.sent(broker_id, self._host.log_end(), self._now_ms())
+
+    def held(self, broker_id: int, position: int) -> None:
+        """Hear up to where a replica holds the log."""
+        self._state.held(broker_id, position, self._host.log_end(), self._now_ms())
+        self.advance()
+        if self._state.joining(broker_id):
+            self._check_wanted.set()
+
+    def disconnected(self, broker_id: int) -> None:
+        """Hear that a replica is gone; it leaves the set at once (S40)."""
+        self._state.disconnected(broker_id)
+        self._check_wanted.set()
+
+    def tick(self) -> None:
+        """Give up on those who have waited for too long."""
+        self._acks.expire(self._now_ms())
+        self.advance()
+
+    async def keep_set(self) -> None:
+        """Have the set changed as replicas come and go, until cancelled."""
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CHECK_S):
+                    await self._check_wanted.wait()
+            self._check_wanted.clear()
+            await self.check_set()
+
+    async def check_set(self) -> None:
+        """Ask for another set if the present one is not true any more."""
+        wanted = self._wanted()
+        if wanted == self.current.broker_ids:
+            await self._settle()
+            return
+        self._state.propose(wanted)
+        self._host.set_replica_count(self._state.size)
+        if not await self._await_members(wanted):
+            self._approach_at_s = self._now_s() + APPROACH_PAUSE_S
+            self._withdraw_if_certain()
+            return
+        self._asked_at_s = self._now_s()
+        try:
+            committed = await self._host.ask_for_set(self.epoch, wanted, self.current.epoch)
+        except ControllerRefused as error:
+            log.info("sync_state_set_refused", members=sorted(wanted), reason=str(error))
+            await self._learn()
+            self._withdraw_if_certain()
+            await asyncio.sleep(RETRY_S)
+        except OSError as error:
+            log.warning("sync_state_set_unanswered", members=sorted(wanted), reason=str(error))
+            self._is_unsure = True
+            await asyncio.sleep(RETRY_S)
+            await self._learn()
+        else:
+            if not self._is_over:
+                self.install(committed)
+
+    def _wanted(self) -> frozenset[int]:
+        state = self._state
+        gone = state.leaving(self._now_ms(), term_started_at_ms=round(self._started_at_s * 1000))
+        asked = (state.proposed or frozenset()) - state.current.broker_ids
+        here = self._host.replica_ids()
+        may_approach = self._now_s() >= self._approach_at_s
+        near = (
+            i
+            for i in here
+            if may_approach and state.approaching(i, distance_max=APPROACH_BYTES_MAX)
+        )
+        joining = {*near, *(i for i in here if state.joining(i)), *(asked & here)}
+        return (state.current.broker_ids - gone) | joining | {self._own_id}
+
+    async def _settle(self) -> None:
+        """Stop counting those that were asked for and are gone, once that is certain (D8)."""
+        if self._state.proposed is None or self._now_s() - self._asked_at_s < SETTLE_S:
+            return
+        if await self._learn() and self._state.proposed is not None:
+            self._withdraw()
+
+    async def _await_members(self, wanted: frozenset[int]) -> bool:
+        """Wait until who joins holds all that is confirmed, which rests meanwhile."""
+        newcomers = wanted - self.current.broker_ids
+        deadline_s = self._now_s() + APPROACH_S_MAX
+        while not self._is_over and self._now_s() < deadline_s:
+            held = [self._state.held_position(i) for i in newcomers]
+            if all(h is not None and h >= self._state.confirmed_position for h in held):
+                return newcomers <= self._host.replica_ids()
+            await asyncio.sleep(APPROACH_CHECK_S)
+        return False
+
+    def _withdraw_if_certain(self) -> None:
+        if not self._is_unsure:
+            self._withdraw()
+
+    def _withdraw(self) -> None:
+        self._is_unsure = False
+        self._state.withdraw()
+        self._host.set_replica_count(self._state.size)
+        self.advance()
+
+    async def _learn(self) -> bool:
+        try:
+            await self._host.learn_set()
+        except (OSError, ControllerRefused) as error:
+            log.info("controller_unanswered", reason=str(error))
+            return False
+        return True
+
+    def _now_ms(self) -> int:
+        return round(self._now_s() * 1000)

@@ -1,0 +1,66 @@
+"""Remember whether this log may have lost its end, until that is made good (D11).
+
+After an unclean stop the end of the log may be missing although others count on it. Such a replica
+must not be elected before it holds again all that its master holds. A process that was killed on a
+machine that went on has lost nothing: what it wrote is in the system's page cache.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+MARK_NAME: Final = ".unverified"
+BOOT_NAME: Final = ".boot"
+ABORT_NAME: Final = "abort"
+_BOOT_ID_PATH: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Verification:
+    """The mark in one store's directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._mark_path = root / MARK_NAME
+        self._is_verified = not self._mark_path.exists()
+
+    @property
+    def is_verified(self) -> bool:
+        """Tell whether this log can be counted on."""
+        return self._is_verified
+
+    def succeed(self) -> None:
+        """Note that all is there again.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        self._mark_path.unlink(missing_ok=True)
+        self._is_verified = True
+
+
+def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Verification:
+    """Look at how the last stop was, before the store is opened.
+
+    Raises:
+        OSError: the disk refused.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    boot_path = root / BOOT_NAME
+    boot_id = boot_id_path.read_text(encoding="ascii").strip()
+    former = boot_path.read_text(encoding="ascii").strip() if boot_path.exists() else ""
+    if (root / ABORT_NAME).exists() and former != boot_id:
+        _put(root / MARK_NAME, "")
+    if former != boot_id:
+        _put(boot_path, boot_id)
+    return Verification(root)
+
+
+def _put(path: Path, text: str) -> None:
+    with path.open("w", encoding="ascii") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
