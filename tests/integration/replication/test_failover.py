@@ -4,12 +4,17 @@ import asyncio
 import subprocess
 import sys
 
+import pytest
+
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.replication.conftest import free_port, read_all
 
 
-async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_is_killed(group):
-    await group.add_many(2)  # S15, S48
+@pytest.mark.parametrize("flush", ["ASYNC_FLUSH", "SYNC_FLUSH"])
+async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_is_killed(
+    group, flush
+):
+    await group.add_many(2, flushDiskType=flush)  # S15, S48
     sent = [b"m%d" % number for number in range(200)]
     for body in sent:
         assert (await group.send(1, body)).code == 0
@@ -111,6 +116,33 @@ async def test_a_lone_master_that_is_killed_comes_back_in_a_new_epoch(group):  #
     await group.await_state(1, 2, {1})
     assert (await group.send(1, b"after")).code == 0
     assert await read_all(group.client(1)) == [b"before", b"after"]
+
+
+async def test_a_replica_whose_machine_went_down_is_verified_by_its_master(group):  # D11
+    await group.add_many(2)
+    assert (await group.send(1, b"before")).code == 0
+    group.kill(2)
+    await group.await_state(1, 1, {1})
+    # What another boot of the machine looks like.
+    (group.agents[1].root / "store" / ".boot").write_text("another")
+
+    await group.start(2)
+
+    await group.await_state(1, 1, {1, 2})
+    assert group.agents[1].events("log_verified")
+    assert not (group.agents[1].root / "store" / ".unverified").exists()
+
+
+async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_nobody_knows_better(group):
+    await group.add()
+    await group.await_state(1, 1, {1})
+    group.kill(1)
+    (group.agents[0].root / "store" / ".boot").write_text("another")
+
+    await group.start(1)
+
+    await group.await_state(1, 2, {1})
+    assert group.agents[0].events("log_not_verifiable")
 
 
 async def test_the_quorum_goes_on_without_a_controller(group):  # S27

@@ -193,10 +193,13 @@ class Duties:
         return True
 
     async def tick(self) -> None:
-        """Do what falls due, until cancelled."""
+        """Do what falls due, until cancelled; a task that died ends this one too."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
+            for task in self._tasks():
+                if task.done():
+                    task.result()
             if self._term is not None:
                 self._term.tick()
             self._listener.tick(loop.time())
@@ -227,7 +230,6 @@ class Duties:
         )
         self._listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
-        self._term_task.add_done_callback(_report_end)
         self.set_replica_count(len(term.current.broker_ids))
         self._is_readable = True
         self._hurry()
@@ -256,8 +258,6 @@ class Duties:
             asyncio.create_task(follower.run(), name="follow"),
             asyncio.create_task(copy.run(), name="copy-metadata"),
         ]
-        for task in self._following:
-            task.add_done_callback(_report_end)
         self._hurry()
         self._announce(self._own_id, state.epoch)
 
@@ -328,6 +328,9 @@ class Duties:
             self._broker.name_servers.release()
             self._broker.name_servers.poke()
 
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return self._following if self._term_task is None else [*self._following, self._term_task]
+
     def _hurry(self) -> None:
         if self._authority is not None:
             self._authority.hurry()
@@ -347,8 +350,3 @@ class Duties:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _report_end(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and task.exception() is not None:
-        log.critical("task_ended", task=task.get_name(), exc_info=task.exception())

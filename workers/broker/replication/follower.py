@@ -171,13 +171,12 @@ class _Connection(asyncio.Protocol):
             return
         try:
             has_greeted, confirmed = self.link.receive(data)
-        except (ProtocolError, StoreError) as error:
+            if has_greeted:
+                self._has_greeted.set()
+            elif confirmed is not None:
+                self._on_progress(self, confirmed)
+        except (OSError, ProtocolError, StoreError) as error:
             self._fail(error)
-            return
-        if has_greeted:
-            self._has_greeted.set()
-        elif confirmed is not None:
-            self._on_progress(self, confirmed)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None

@@ -13,13 +13,13 @@ from typing import Final, Protocol, cast
 import structlog
 from regent_engine import MasterLink, ProtocolError, Store, StoreError
 
+from workers.broker.resources import memory_bytes
 from workers.broker.settings import BrokerSettings
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 CONNECTION_COUNT_MAX: Final = 256
-COLD_BYTES: Final = 64 << 20
-"""What a replica is behind by when its bytes may have left the memory: then they are read on a
-thread."""
+COLD_SIZE_MAX: Final = 2 << 20
+"""What one turn of a thread reads of a log that left the memory; stock's buffer takes 4 MiB."""
 
 log = structlog.get_logger()
 
@@ -149,7 +149,8 @@ class ReplicaSession(asyncio.Protocol):
             return False
         confirmed = watcher.published_position
         size_max = self._settings.ha_transfer_size_max
-        if self._store.max_position - position > COLD_BYTES:
+        if self._store.max_position - position > self._listener.hot_size:
+            size_max = max(size_max, COLD_SIZE_MAX)
             frame = await asyncio.to_thread(self._link.next_transfer, size_max, confirmed)
         else:
             frame = self._link.next_transfer(size_max, confirmed)
@@ -177,6 +178,8 @@ class HaListener:
 
     def __init__(self, store: Store, settings: BrokerSettings, listener: socket.socket) -> None:
         self._store, self._settings, self._socket = store, settings, listener
+        # What of the log's end is taken to be in memory, as for pulls.
+        self.hot_size = memory_bytes() * settings.memory_percent // 100
         self._server: asyncio.Server | None = None
         self._sessions: set[ReplicaSession] = set()
         self._by_id: dict[int, ReplicaSession] = {}

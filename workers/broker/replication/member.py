@@ -137,7 +137,12 @@ class GroupMember:
         if not self._duties.verification.is_verified:
             await self._trust_sole_member(identity)
         await self._controller.heartbeat(identity, self._duties.sign())
-        return keeper.tell(await self._controller.elect(identity)) is Verdict.TAKEN
+        state = await self._controller.elect(identity)
+        if keeper.tell(state) is Verdict.TAKEN:
+            return True
+        raise ConnectionError(
+            f"the controller is in epoch {state.epoch}, and this log in {keeper.epoch} already"
+        )
 
     async def _trust_sole_member(self, identity: Identity) -> None:
         """Go by this log, whatever it lost, where no other broker has more (D11)."""
