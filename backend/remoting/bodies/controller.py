@@ -46,3 +46,21 @@ class SyncStateData(Body, frozen=True, kw_only=True):
     """Groups by name (1006)."""
 
     groups: dict[str, ReplicasBody] = msgspec.field(name="replicasInfoTable", default_factory=dict)
+
+
+class EpochBody(Body, frozen=True, kw_only=True):
+    """Which part of a log one epoch wrote; the newest has no end yet (1007)."""
+
+    epoch: int
+    start_offset: int
+    end_offset: int
+
+
+class EpochsBody(Body, frozen=True, kw_only=True):
+    """The epochs of one broker's log (1007)."""
+
+    broker_id: int
+    broker_name: str
+    cluster_name: str
+    epochs: list[EpochBody] = msgspec.field(name="epochList")
+    max_offset: int

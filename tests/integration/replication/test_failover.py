@@ -1,6 +1,7 @@
 """A group of agents under a real controller: joined, acknowledged, failed over, brought back."""
 
 import asyncio
+import json
 import subprocess
 import sys
 
@@ -28,6 +29,10 @@ async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_i
     await group.await_state(2, 2, {1, 2})
     assert (await group.send(2, b"both")).code == 0
     assert group.log_bytes(1) == group.log_bytes(2)
+    told = [json.loads((await group.client(number).call(1007)).body) for number in (1, 2)]
+    assert told[0]["epochList"] == told[1]["epochList"]
+    assert [entry["epoch"] for entry in told[0]["epochList"]] == [1, 2]
+    assert [one["brokerId"] for one in told] == [1, 0]
 
 
 async def test_a_returned_master_cuts_what_nobody_acknowledged(group):

@@ -1,12 +1,20 @@
-"""Answer the other brokers of the group (43, 45, 906; storage-and-ha.md 9.10)."""
+"""Answer the other brokers of the group (43, 45, 906, 1007; storage-and-ha.md 9.10)."""
+
+from typing import Final
 
 from regent_engine import Command
 
+from backend.remoting import java_json
+from backend.remoting.bodies.controller import EpochBody, EpochsBody
 from backend.remoting.command import answer
 from backend.remoting.headers import encode_header
 from backend.remoting.headers.replication import HaInfoAnswer
+from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+
+UNBOUNDED: Final = 2**63 - 1
 
 
 def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -17,6 +25,25 @@ def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how far each delay level is delivered."""
     return answer(command, body=broker.state.delays.as_file())
+
+
+def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show which epoch wrote which part of the log."""
+    if broker.replication is None:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")
+    epochs = broker.store.epochs()
+    ends = [*(start for _, start in epochs[1:]), UNBOUNDED]
+    body = EpochsBody(
+        broker_id=broker.replication.role_id,
+        broker_name=broker.settings.broker_name,
+        cluster_name=broker.settings.cluster_name,
+        epochs=[
+            EpochBody(epoch=number, start_offset=start, end_offset=end)
+            for (number, start), end in zip(epochs, ends, strict=False)
+        ],
+        max_offset=broker.store.max_position,
+    )
+    return answer(command, body=java_json.encode(body))
 
 
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:

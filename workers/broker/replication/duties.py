@@ -93,6 +93,11 @@ class Duties:
         return self._term is not None
 
     @property
+    def role_id(self) -> int:
+        """Give the id that the role brings: 0 for the master, its own for a replica."""
+        return 0 if self.is_master else self._own_id
+
+    @property
     def ha_address(self) -> str | None:
         """Give where replicas get the log; None unless this broker is master."""
         return None if self._term is None else self._registrant.ha_address

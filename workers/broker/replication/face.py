@@ -9,6 +9,10 @@ class Replication(Protocol):
     """This broker as a member of its group."""
 
     @property
+    def role_id(self) -> int:
+        """Give the id that the role brings: 0 for the master, its own for a replica."""
+
+    @property
     def ha_address(self) -> str | None:
         """Give where replicas get the log; None unless this broker is master."""
 
