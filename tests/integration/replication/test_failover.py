@@ -226,8 +226,8 @@ async def test_topics_groups_and_offsets_survive_a_failover(group):  # 9.10
     assert (await group.client(1).call(200, body=b'{"groupName":"g"}')).code == 0
     offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 7}
     assert (await group.client(1).call(15, offset)).code == 0
-    refusal = await group.client(2).call(17, layout | {"perm": 4})
     await asyncio.sleep(2.5)
+    refusal = await group.client(2).call(17, layout | {"perm": 4})
 
     group.kill(1)
 
