@@ -226,8 +226,8 @@ async def test_topics_groups_and_offsets_survive_a_failover(group):  # 9.10
     assert (await group.client(1).call(200, body=b'{"groupName":"g"}')).code == 0
     offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 7}
     assert (await group.client(1).call(15, offset)).code == 0
-    refusal = await group.client(2).call(17, layout | {"perm": 4})
     await asyncio.sleep(2.5)
+    refusal = await group.client(2).call(17, layout | {"perm": 4})
 
     group.kill(1)
 
@@ -258,10 +258,11 @@ async def test_a_store_of_another_group_does_not_start(group):  # S24
 async def test_no_acknowledged_message_is_lost_over_many_kills(group, eventually):  # I1
     await group.add_many(2, slaveTimeout="1000")
     master, epoch, acknowledged, count = 1, 1, [], 0
+    is_over = asyncio.Event()
 
     async def produce():
         nonlocal count
-        while True:
+        while not is_over.is_set():
             body = b"m%d" % count
             count += 1
             try:
@@ -283,8 +284,8 @@ async def test_no_acknowledged_message_is_lost_over_many_kills(group, eventually
         await group.await_state(master, epoch, {master})
         await group.start(former)
         await group.await_state(master, epoch, {1, 2})
-    producing.cancel()
-    await asyncio.gather(producing, return_exceptions=True)
+    is_over.set()
+    await producing
     assert (await group.send(master, b"last")).code == 0
 
     held = await read_all(group.client(master))
