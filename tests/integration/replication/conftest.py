@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import random
+import re
 import signal
 import socket
 import time
@@ -86,12 +88,20 @@ class Group:
         return (master and int(master), int(answer.ext["masterEpoch"]), set(members))
 
     async def await_state(self, *wanted, timeout_s=20):
+        """Wait until the controller has a state and the master in it knows."""
         deadline = time.monotonic() + timeout_s
-        while (state := await self.state()) != wanted:
+        while (state := await self.state()) != wanted or not self.serves(*state[:2]):
             if time.monotonic() > deadline:
                 logs = "".join("".join(agent.lines[-40:]) for agent in self.agents)
                 pytest.fail(f"the group is {state}, not {wanted}\n{logs}")
             await asyncio.sleep(0.01)
+
+    def serves(self, master, epoch):
+        """Whether a broker has begun to serve an epoch; none is fine."""
+        if master is None:
+            return True
+        changes = self.agents[master - 1].events("role_changed")
+        return any(re.search(rf"\bepoch\W+{epoch}\b", change) for change in changes)
 
     async def await_master(self, epoch):
         """Wait for the election of an epoch and give the state after it."""
@@ -116,8 +126,17 @@ class Group:
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
+    """Find a free port whose neighbour two below is free too, where no outgoing connection is."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        try:
+            with (
+                socket.create_server(("127.0.0.1", port)),
+                socket.create_server(("127.0.0.1", port - 2)),
+            ):
+                return port
+        except OSError:
+            continue
 
 
 def group_settings(port):
