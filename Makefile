@@ -63,17 +63,20 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 crash: $(STAMPS)/python ## Open the store from 20 000 crash images (two to four minutes)
 	cd $(ENGINE) && REGENT_CRASH_IMAGES=20000 cargo test --locked -p regent-commitlog --features failpoints --test crash -- --nocapture
 
-.PHONY: test crash check check-python check-engine check-console check-docker test-fast test-integration test-cluster
+chaos: $(STAMPS)/engine ## Fail a group over 500 times by faults of every kind, from a new seed (an hour)
+	$(PYTHON) -m tests.chaos $(CHAOS)
+
+.PHONY: test crash chaos check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(STAMPS)/browser $(STAMPS)/interop \
-	  check-python check-engine check-console
-	@$(MAKE) --no-print-directory test-fast test-integration test-cluster
+	  check-engine check-python check-console test-fast
+	@$(MAKE) --no-print-directory test-integration test-cluster
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
-	@$(MAKE) --no-print-directory -j2 --output-sync=target check-python check-engine check-console
-	@$(MAKE) --no-print-directory test-fast
+	@$(MAKE) --no-print-directory -j2 --output-sync=target check-engine check-python check-console \
+	  test-fast
 
 check-python: $(STAMPS)/engine
 	.venv/bin/ruff format --check --quiet .
@@ -101,7 +104,7 @@ test-integration: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 tests/integration
 
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q tests/interop tests/system
+	$(PYTHON) -m pytest -q -n 2 --dist loadgroup tests/interop tests/system tests/chaos
 
 $(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
 	@mkdir -p $(@D)
@@ -125,9 +128,15 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench fuzz interop fmt lock clean
+.PHONY: bench bench-controller bench-failover fuzz interop scenarios fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
+
+bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)
+	$(PYTHON) -m tests.bench elections
+
+bench-failover: setup $(STAMPS)/interop ## Print how long failovers take, ours and stock's in turn (about an hour; BENCH="--kinds kill …")
+	$(PYTHON) -m tests.bench.failover $(BENCH)
 
 fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
 	cd $(ENGINE) && REGENT_FUZZ_SECONDS=60 cargo test --locked --quiet --release \
@@ -135,6 +144,9 @@ fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
 
 interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster, and the stock store beside ours
 	$(PYTHON) -m pytest -q tests/interop
+
+scenarios: $(STAMPS)/python ## Write docs/scenarios.md, which says what test shows which scenario
+	$(PYTHON) -m tests.scenarios
 
 fmt: setup ## Format everything
 	.venv/bin/ruff format . && .venv/bin/ruff check --fix .

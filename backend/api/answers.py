@@ -17,6 +17,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
+from backend.api.stock_codes import find_stock_code
 from backend.clients.task_queue import TaskQueueUnavailable
 from backend.domain import errors
 
@@ -35,9 +36,12 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.BrokerGroupBusy: HTTPStatus.CONFLICT,
     errors.BrokerIdRefused: HTTPStatus.CONFLICT,
     errors.BrokerNotRegistered: HTTPStatus.NOT_FOUND,
+    errors.AdoptionAwaited: HTTPStatus.CONFLICT,
+    errors.AdoptionRefused: HTTPStatus.CONFLICT,
     errors.AlterSyncStateSetRefused: HTTPStatus.CONFLICT,
     errors.NotTheMaster: HTTPStatus.CONFLICT,
     errors.MasterEpochFenced: HTTPStatus.CONFLICT,
+    errors.MasterEpochMoved: HTTPStatus.PRECONDITION_FAILED,
     errors.SyncStateSetEpochFenced: HTTPStatus.CONFLICT,
     errors.UnknownReplica: HTTPStatus.CONFLICT,
     errors.BrokerNotAlive: HTTPStatus.CONFLICT,
@@ -90,7 +94,10 @@ def domain_error_response(error: errors.DomainError) -> JSONResponse:
         headers["Retry-After"] = str(error.retry_after_s)
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    return error_response(status, error.code, _printable(str(error)), headers=headers)
+    stock_code = find_stock_code(error)
+    details = None if stock_code is None else {"stock_code": stock_code}
+    message = _printable(str(error))
+    return error_response(status, error.code, message, details=details, headers=headers)
 
 
 def unavailable_response(error: Exception) -> JSONResponse:

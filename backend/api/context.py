@@ -16,6 +16,8 @@ from backend.domain.errors import Forbidden, Unauthenticated
 from backend.domain.name_server import NameServerStatus
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.domain.session import Session
+from backend.services.group_changes import Controller
+from backend.services.log_histories import HistorySource
 from backend.services.samples import ObservedSample
 from backend.services.sessions import PasswordVerifier
 from backend.settings import ServerSettings
@@ -23,6 +25,11 @@ from backend.settings import ServerSettings
 
 class NameServerView(Protocol):
     """Look into the name server of this process; the doors know each other by this alone."""
+
+    @property
+    def controller(self) -> Controller:
+        """Return what use cases of the controller work with, what this process hears included."""
+        ...
 
     def describe(self) -> NameServerStatus:
         """Say where the server listens and how much it holds."""
@@ -43,6 +50,7 @@ class ApiContext:
     clock: Clock
     task_queue: TaskQueue
     name_server: NameServerView
+    brokers: HistorySource
     verifier: PasswordVerifier
     attempts: AttemptLimiter
     samples: Feed[ObservedSample]
@@ -75,6 +83,11 @@ def require_change(session: Session) -> Session:
     if not session.may_change:
         raise Forbidden(f"the role {session.role} may only read")
     return session
+
+
+def operator_cause(session: Session) -> str:
+    """Say in a history who ordered a change."""
+    return f"operator {session.user_name}"
 
 
 Context = Annotated[ApiContext, Depends(get_context)]

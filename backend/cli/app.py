@@ -1,6 +1,7 @@
 """Put the command line together, and end it with the code that says how it went."""
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -9,11 +10,13 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from backend.cli import processes, session
+from backend.cli import adoptions, processes, session
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
+from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.replicas import replica
 from backend.cli.store import store
 from backend.cli.topics import topic
 
@@ -35,6 +38,7 @@ app = App(
     Start here:
         regent up                   run a whole local cluster
         regent broker list          see its brokers
+        regent replica list         see who is master, and who could be
         regent topic list           see its topics
         regent capacity report      see how long the disks last
 
@@ -49,6 +53,9 @@ processes.register(app)
 session.register(app)
 app.command(cluster)
 app.command(broker)
+app.command(controller)
+app.command(replica)
+adoptions.register(replica)
 app.command(topic)
 app.command(capacity)
 app.command(store)
@@ -78,6 +85,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors are told on standard error."""
     try:
         app(arguments, exit_on_error=False)
+        sys.stdout.flush()
     except CycloptsError:
         return ExitCode.USAGE
     except CommandError as error:
@@ -85,4 +93,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
     return ExitCode.DONE
+
+
+def _drop_output() -> None:
+    """Send what is left to nowhere: the reader (`| head`) has what it wanted."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ class ExitCode(IntEnum):
     DONE = 0
     FAILED = 1
     USAGE = 2
+    REFUSED = 3
     NOT_FOUND = 4
     NOT_ALLOWED = 5
     OUTCOME_UNKNOWN = 7

@@ -11,8 +11,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter, validators
 
-GROUP_COUNT_MAX = 20
-"""More broker groups than this on one machine is a mistake in the command, not a wish."""
+from backend.supervisor.layout import GROUP_COUNT_MAX, REPLICA_COUNT_MAX
 
 run = App(name="run", help="Run one process of a cluster in the foreground.")
 
@@ -31,22 +30,39 @@ def up(
     http_port: Port = 8080,
     remoting_port: Port = 9876,
     broker_port: Port = 10911,
-    groups: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=GROUP_COUNT_MAX))] = 2,
+    groups: Annotated[
+        int | None, Parameter(validator=validators.Number(gte=0, lte=GROUP_COUNT_MAX))
+    ] = None,
+    replicas: Annotated[
+        int | None, Parameter(validator=validators.Number(gte=1, lte=REPLICA_COUNT_MAX))
+    ] = None,
 ) -> None:
     """Run a whole local cluster until Ctrl-C; the data stays for the next start.
 
-    Embedded Postgres and Redis, migrations, control plane, worker, beat and the broker groups.
+    Embedded Postgres and Redis, migrations, control plane, worker, beat and the broker groups. A
+    part that ends is started again, and the terminal says which, why, and when it is up again.
+
+    What a directory has stays: without --groups and --replicas the same groups start again. More
+    are added. Groups that are not asked for rest, with their messages. Fewer replicas are refused.
 
     Examples:
         regent up
+        regent up --replicas 3
+        regent up --groups 0
         regent up --data /tmp/second --http-port 8081 --remoting-port 9877 --broker-port 11911
 
     Args:
         data: Directory that holds everything: databases, logs, messages. Made when absent.
         http_port: Port of the console, REST and GraphQL.
-        remoting_port: Port of the name server, to which RocketMQ clients are pointed.
-        broker_port: Port of the first broker; each further group takes the next ten.
-        groups: Number of broker groups.
+        remoting_port: Port of the name server and controller, to which RocketMQ clients and brokers
+            are pointed.
+        broker_port: Port of the first broker. Each further group is 10 above, each further replica
+            200 above; a broker also takes the port 2 below its own and, in a group of replicas, the
+            next one.
+        groups: Number of broker groups; 2 in a new directory. 0 runs the control plane alone, for
+            brokers that come from outside.
+        replicas: Number of brokers of each group; 1 in a new directory. From 2 on the controller
+            elects a master, and replaces it when it dies; of 3, two still hold each message then.
     """
     # Imported here, so that every other command starts without the databases' packages.
     from backend.supervisor.cluster import ClusterOptions, run_cluster  # noqa: PLC0415
@@ -59,6 +75,7 @@ def up(
                 remoting_port=remoting_port,
                 broker_port=broker_port,
                 group_count=groups,
+                replica_count=replicas,
             ),
         ),
     )

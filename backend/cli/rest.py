@@ -20,7 +20,12 @@ _EXIT_CODES: Final[Mapping[int, ExitCode]] = {
     HTTPStatus.FORBIDDEN: ExitCode.NOT_ALLOWED,
     HTTPStatus.BAD_REQUEST: ExitCode.USAGE,
     HTTPStatus.UNPROCESSABLE_ENTITY: ExitCode.USAGE,
+    HTTPStatus.CONFLICT: ExitCode.REFUSED,
+    HTTPStatus.PRECONDITION_FAILED: ExitCode.REFUSED,
 }
+
+# What was asked for may have happened all the same.
+_AFTER_SENDING: Final = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)
 
 
 class RestClient:
@@ -72,9 +77,9 @@ class RestClient:
         """Read one resource."""
         return self._call("GET", path, params=_present(parameters))
 
-    def post(self, path: str) -> Any:
-        """Ask for something to be made."""
-        return self._call("POST", path)
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Ask for something to be made or done."""
+        return self._call("POST", path, **({} if body is None else {"json": body}))
 
     def delete(self, path: str) -> None:
         """Remove one resource."""
@@ -98,6 +103,8 @@ class RestClient:
         try:
             response = self._http.request(method, path, **arguments)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if method == "POST" and isinstance(error, _AFTER_SENDING):
+                raise self._unanswered(error) from error
             raise self._unreachable(error) from error
         if response.is_success:
             return self._content(response)
@@ -114,6 +121,14 @@ class RestClient:
                 why=f"its answer is {response.headers.get('content-type', 'no JSON')}",
                 next_step="check --server and REGENT_URL",
             ) from error
+
+    def _unanswered(self, error: Exception) -> CommandError:
+        return CommandError(
+            f"{self.target.server} has not said whether it was done",
+            why=f"{error or type(error).__name__}",
+            next_step="look whether it was before trying again",
+            exit_code=ExitCode.OUTCOME_UNKNOWN,
+        )
 
     def _unreachable(self, error: Exception) -> CommandError:
         return CommandError(

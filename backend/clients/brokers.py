@@ -1,13 +1,25 @@
-"""Ask brokers, by address, for what only they know."""
+"""Ask brokers, by address, for what only they know or can do."""
+
+import asyncio
+from typing import Final
 
 import msgspec
 
-from backend.clients.remoting_client import RemotingClient
+from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
+from backend.domain.epochs import EpochSpan, LogHistory
+from backend.remoting import java_json
+from backend.remoting.bodies.controller import EpochsBody
+from backend.remoting.headers import encode_header
+from backend.remoting.headers.replication import HandOverHeader
+from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample
 
-__all__ = ["BrokerRefused", "BrokerSample", "Brokers"]
+__all__ = ["BrokerRefused", "BrokerSample", "BrokerUnreachable", "Brokers"]
+
+UNBOUNDED: Final = 2**63 - 1
+HAND_OVER_S_MAX: Final = 0.3
 
 
 class BrokerRefused(Exception):  # noqa: N818 - an error is called what went wrong
@@ -38,3 +50,44 @@ class Brokers:
             return msgspec.json.decode(response.body, type=BrokerSample)
         except msgspec.DecodeError as error:
             raise BrokerRefused(address, f"unreadable sample: {error}") from error
+
+    async def history(self, address: str) -> LogHistory:
+        """Ask a broker under a controller which epoch wrote which part of its log (1007).
+
+        Raises:
+            BrokerUnreachable: nobody answers there, or not in time.
+            BrokerRefused: the broker is under no controller, or its answer can't be read.
+        """
+        response = await self._client.request(address, RequestCode.GET_BROKER_EPOCH_CACHE)
+        if response.code != ResponseCode.SUCCESS:
+            raise BrokerRefused(address, f"code {response.code}, {response.remark}")
+        try:
+            body = java_json.decode(response.body, EpochsBody)
+        except InvalidJson as error:
+            raise BrokerRefused(address, f"unreadable epochs: {error}") from error
+        spans = tuple(
+            EpochSpan(
+                entry.epoch,
+                entry.start_offset,
+                None if entry.end_offset == UNBOUNDED else entry.end_offset,
+            )
+            for entry in body.epochs
+        )
+        return LogHistory(spans, body.max_offset)
+
+    async def hand_over(self, address: str, *, master_epoch: int) -> None:
+        """Have a master confirm what it took and take no more for a moment (7002).
+
+        Raises:
+            BrokerUnreachable: it does not answer in time; it may do it nevertheless.
+            BrokerRefused: it does not do it, as a stock broker, or goes on already.
+        """
+        ext = encode_header(HandOverHeader(master_epoch=master_epoch))
+        try:
+            async with asyncio.timeout(HAND_OVER_S_MAX):
+                response = await self._client.request(address, RequestCode.HAND_OVER, ext=ext)
+        except TimeoutError as error:
+            reason = f"it did not hand over within {HAND_OVER_S_MAX:g} s"
+            raise BrokerUnreachable(address, reason) from error
+        if response.code != ResponseCode.SUCCESS:
+            raise BrokerRefused(address, f"code {response.code}, {response.remark}")

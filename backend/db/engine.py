@@ -4,8 +4,9 @@ One driver serves all: psycopg 3. A libpq address is accepted as it is, with a s
 ``?host=`` when the server listens on no port.
 """
 
-from typing import Final
+from typing import Any, Final
 
+import psycopg
 from sqlalchemy import URL, make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -38,10 +39,29 @@ def open_database(
         pool_pre_ping=True,
         # Errors are logged, and parameters can be hashes of tokens and passwords.
         hide_parameters=True,
-        connect_args={
-            "connect_timeout": CONNECT_TIMEOUT_S,
-            "application_name": application_name,
-            "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}"
-            f" -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC",
-        },
+        connect_args=_connect_arguments(application_name),
     )
+
+
+async def connect(database_url: URL, *, application_name: str) -> psycopg.AsyncConnection:
+    """Open a connection outside the pool, which whoever asked for it closes.
+
+    Raises:
+        psycopg.Error: the database does not answer.
+    """
+    url = database_url.set(drivername="postgresql")
+    return await psycopg.AsyncConnection.connect(
+        url.render_as_string(hide_password=False),
+        autocommit=True,
+        **_connect_arguments(application_name),
+    )
+
+
+def _connect_arguments(application_name: str) -> dict[str, Any]:
+    return {
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        "application_name": application_name,
+        "tcp_user_timeout": STATEMENT_TIMEOUT_MS,
+        "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}"
+        f" -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC",
+    }

@@ -3,25 +3,25 @@
 A connection of its own listens. A notice can be missed only while that connection is away.
 """
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import psycopg
 
-from backend.db.engine import CONNECT_TIMEOUT_S, Database
+from backend.db.engine import Database, connect
 from backend.db.replica_groups import CHANNEL
 from backend.domain.replica_group import ChangeKind
 
 
 @dataclass(frozen=True, slots=True)
 class GroupNotice:
-    """Say that a group has changed, and how."""
+    """Say that a group has changed, and how; of one that was removed nobody is told."""
 
     cluster_name: str
     group_name: str
     kind: ChangeKind
+    revision: int
 
 
 @asynccontextmanager
@@ -31,19 +31,12 @@ async def listen(database: Database) -> AsyncIterator[AsyncIterator[GroupNotice]
     Raises:
         psycopg.Error: the database does not answer, or no longer does.
     """
-    url = database.url.set(drivername="postgresql")
-    connection = await psycopg.AsyncConnection.connect(
-        url.render_as_string(hide_password=False),
-        autocommit=True,
-        connect_timeout=CONNECT_TIMEOUT_S,
-        application_name="regent-notices",
-    )
-    async with connection:
+    async with await connect(database.url, application_name="regent-notices") as connection:
         await connection.execute(f"LISTEN {CHANNEL}")
         yield _notices(connection)
 
 
 async def _notices(connection: psycopg.AsyncConnection) -> AsyncIterator[GroupNotice]:
     async for notice in connection.notifies():
-        told = json.loads(notice.payload)
-        yield GroupNotice(told["cluster_name"], told["group_name"], ChangeKind(told["kind"]))
+        revision, kind, cluster_name, group_name = notice.payload.split("/", 3)
+        yield GroupNotice(cluster_name, group_name, ChangeKind(kind), int(revision))

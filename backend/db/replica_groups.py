@@ -1,7 +1,8 @@
 """Keep the groups of a controller: each change is one statement (D1).
 
 A change replaces the group's row where its revision is still the one that was read, and notes the
-history and tells the other processes in the same statement; of two writers one finds no row.
+history in the same statement; of two writers one finds no row. Right behind it the other processes
+are told.
 """
 
 import json
@@ -11,11 +12,12 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import TextClause, select, text, update
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
-from backend.db.tables import broker_groups, replica_group_changes, replica_groups
+from backend.db.pipeline import Pipeline, Statement, run
+from backend.db.tables import replica_group_changes, replica_groups
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Liveness, Sighting
 from backend.domain.replica_group import (
@@ -29,7 +31,10 @@ from backend.domain.replica_group import (
 
 CHANNEL: Final = "regent_replica_groups"
 
-_FIND: Final = text("""
+_FIND: Final = Statement(
+    "find_replica_groups",
+    """
+SELECT to_jsonb(found) FROM (
 SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_name,
        g.master_id, g.master_epoch, g.sync_state_set, g.sync_state_set_epoch,
        g.is_master_lost, g.lease_policy,
@@ -44,57 +49,107 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
                s.timeout_ms, s.epoch, s.max_offset, s.confirm_offset, s.priority, s.is_verified
                )), '[]')
           FROM replica_sightings s
-         WHERE s.broker_group_id = g.broker_group_id AND s.heard_by <> :heard_by) AS sightings
+         WHERE s.broker_group_id = g.broker_group_id
+           AND s.heard_by <> CAST(:heard_by AS uuid)) AS sightings
   FROM replica_groups g
   JOIN broker_groups b ON b.id = g.broker_group_id
   JOIN clusters c ON c.id = b.cluster_id
  WHERE b.name = ANY (CAST(:group_names AS text[]))
    AND (CAST(:cluster_name AS text) IS NULL OR c.name = :cluster_name)
- ORDER BY c.name, b.name
-""")
+ ORDER BY c.name, b.name) AS found
+""",
+)
+
+# In a transaction of its own: a commit that notifies waits for all others that do (Postgres holds
+# one lock over the flush), and a thousand elections could not share flushes. Told are a revision,
+# the kind of the change, the cluster and the group; no name holds a slash. Whoever finds that
+# another was faster tells of that one's change once more, which is harmless.
+_TELL: Final = Statement(
+    "tell_of_replica_group",
+    """
+SELECT pg_notify(
+       CAST(:channel AS text), concat_ws('/', revision, CAST(:kind AS text),
+       CAST(:cluster_name AS text), CAST(:group_name AS text)))
+  FROM replica_groups
+ WHERE broker_group_id = CAST(:broker_group_id AS bigint)
+   AND revision <> CAST(:revision AS bigint)
+""",
+)
 
 _NOTE: Final = """
 noted AS (
     INSERT INTO replica_group_changes (
         cluster_name, group_name, kind, cause, changed_at, master_id, master_epoch,
         sync_state_set, sync_state_set_epoch, replica_addresses)
-    SELECT :cluster_name, :group_name, :kind, :cause, :at, CAST(:master_id AS bigint),
-           :master_epoch, CAST(:sync_state_set AS bigint[]), :sync_state_set_epoch,
-           CAST(:replica_addresses AS jsonb)
+    SELECT CAST(:cluster_name AS text), CAST(:group_name AS text), CAST(:kind AS text),
+           CAST(:cause AS text), CAST(:at AS timestamptz), CAST(:master_id AS bigint),
+           CAST(:master_epoch AS integer), CAST(:sync_state_set AS bigint[]),
+           CAST(:sync_state_set_epoch AS integer), CAST(:replica_addresses AS jsonb)
       FROM changed)
-SELECT pg_notify(:channel, :notice) FROM changed
+SELECT revision FROM changed
 """
 
-_WRITE: Final = text(f"""
+# What was decided from this process's ears alone holds unless another process heard a replica
+# later, or one that is not heard here and is alive.
+_UNHEARD_ELSEWHERE: Final = """
+NOT EXISTS (
+    SELECT FROM replica_sightings s
+      LEFT JOIN unnest(CAST(:heard_ids AS bigint[]), CAST(:heard_ages AS bigint[]))
+             AS own (broker_id, age_ms) ON own.broker_id = s.broker_id
+     WHERE s.broker_group_id = replica_groups.broker_group_id
+       AND s.heard_by <> CAST(:heard_by AS uuid)
+       AND s.heard_at >= clock_timestamp() - make_interval(
+           secs => coalesce(own.age_ms, s.timeout_ms) / 1000.0))
+"""
+
+_WRITE: Final = Statement(
+    "write_replica_group",
+    f"""
 WITH changed AS (
     UPDATE replica_groups
        SET revision = CAST(CAST(pg_current_xact_id() AS text) AS bigint),
-           master_id = CAST(:master_id AS bigint), master_epoch = :master_epoch,
+           master_id = CAST(:master_id AS bigint),
+           master_epoch = CAST(:master_epoch AS integer),
            sync_state_set = CAST(:sync_state_set AS bigint[]),
-           sync_state_set_epoch = :sync_state_set_epoch, is_master_lost = :is_master_lost,
-           lease_expires_at = CASE WHEN :ends_lease THEN NULL ELSE lease_expires_at END
-     WHERE broker_group_id = :broker_group_id AND revision = :revision
-       AND (NOT :awaits_lease OR lease_expires_at IS NULL
+           sync_state_set_epoch = CAST(:sync_state_set_epoch AS integer),
+           is_master_lost = CAST(:is_master_lost AS boolean),
+           lease_expires_at =
+               CASE WHEN NOT CAST(:ends_lease AS boolean) THEN lease_expires_at
+                    WHEN CAST(:lease_ms AS bigint) > 0 THEN clock_timestamp()
+                         + make_interval(secs => CAST(:lease_ms AS bigint) / 1000.0) END
+     WHERE broker_group_id = CAST(:broker_group_id AS bigint)
+       AND revision = CAST(:revision AS bigint)
+       AND (NOT CAST(:awaits_lease AS boolean) OR lease_expires_at IS NULL
             OR lease_expires_at <= clock_timestamp())
- RETURNING broker_group_id),
+       AND (CAST(:heard_by AS uuid) IS NULL OR {_UNHEARD_ELSEWHERE})
+ RETURNING broker_group_id, revision),
 saved AS (
     INSERT INTO replicas (broker_group_id, broker_id, address, register_code, applied_at)
-    SELECT changed.broker_group_id, told.broker_id, told.address, told.register_code, :at
+    SELECT changed.broker_group_id, told.broker_id, told.address, told.register_code,
+           CAST(:at AS timestamptz)
       FROM changed, jsonb_to_recordset(CAST(:saved AS jsonb))
            AS told (broker_id bigint, address text, register_code text)
         ON CONFLICT (broker_group_id, broker_id) DO UPDATE SET address = EXCLUDED.address),
 retired AS (
-    UPDATE replicas SET removed_at = :at FROM changed
+    UPDATE replicas SET removed_at = CAST(:at AS timestamptz) FROM changed
      WHERE replicas.broker_group_id = changed.broker_group_id
        AND replicas.broker_id = ANY (CAST(:retired_ids AS bigint[]))),
-{_NOTE}""")  # noqa: S608 - both parts are ours
+{_NOTE}""",  # noqa: S608 - all parts are ours
+)
 
-_REMOVE: Final = text(f"""
+_REMOVE: Final = Statement(
+    "remove_replica_group",
+    f"""
 WITH changed AS (
     DELETE FROM replica_groups
-     WHERE broker_group_id = :broker_group_id AND revision = :revision
- RETURNING broker_group_id),
-{_NOTE}""")  # noqa: S608 - both parts are ours
+     WHERE broker_group_id = CAST(:broker_group_id AS bigint)
+       AND revision = CAST(:revision AS bigint)
+ RETURNING broker_group_id, revision),
+freed AS (
+    UPDATE broker_groups SET mode = CAST(:mode AS text) FROM changed
+     WHERE broker_groups.id = changed.broker_group_id),
+{_NOTE}""",  # noqa: S608 - both parts are ours
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +160,14 @@ class HeldGroup:
     revision: int
     group: ReplicaGroup
     liveness: Liveness
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Hold how long ago one process itself heard each replica of a group."""
+
+    by: UUID
+    ages_ms: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +185,7 @@ class PastChange:
 
 
 async def list_named(
-    connection: Connection,
+    pipeline: Pipeline,
     group_names: Collection[str],
     *,
     cluster_name: str | None,
@@ -137,8 +200,7 @@ async def list_named(
         "cluster_name": cluster_name,
         "heard_by": heard_by,
     }
-    rows = (await connection.execute(_FIND, values)).mappings()
-    return [_held(row) for row in rows]
+    return [_held(json.loads(row[0])) for row in await pipeline.fetch(_FIND, values)]
 
 
 async def add(connection: Connection, broker_group_id: int, policy: LeasePolicy) -> bool:
@@ -161,7 +223,7 @@ async def add(connection: Connection, broker_group_id: int, policy: LeasePolicy)
 
 
 async def write(
-    connection: Connection,
+    runner: Pipeline | Connection,
     change: Change,
     *,
     broker_group_id: int,
@@ -169,10 +231,14 @@ async def write(
     cause: str,
     at: datetime,
     awaits_lease: bool = False,
-) -> bool:
-    """Write a change if the group is still as it was read; tell whether it was.
+    lease_ms: int = 0,
+    heard: Heard | None = None,
+) -> int | None:
+    """Write a change if the group is still as it was read; return its revision if it was.
 
-    With `awaits_lease`, only if the master's lease has run out by then too.
+    With `awaits_lease`, only if the master's lease has run out by then too; with `heard`, only if
+    no other process could have told what would change the decision. A new master has the lease that
+    goes with its election, if any. A group that is removed is no longer under a controller (D16).
     """
     statement, values = _statement(change)
     values |= {
@@ -182,17 +248,16 @@ async def write(
         "at": at,
     }
     if statement is _WRITE:
-        values["awaits_lease"] = awaits_lease
-    return (await connection.execute(statement, values)).first() is not None
-
-
-async def leave_controller(connection: Connection, broker_group_id: int) -> None:
-    """Note that a broker group is no longer under a controller (D16)."""
-    await connection.execute(
-        update(broker_groups)
-        .where(broker_groups.c.id == broker_group_id)
-        .values(mode=GroupMode.STATIC)
-    )
+        ages_ms = {} if heard is None else heard.ages_ms
+        values |= {
+            "awaits_lease": awaits_lease,
+            "lease_ms": lease_ms,
+            "heard_by": None if heard is None else heard.by,
+            "heard_ids": list(ages_ms),
+            "heard_ages": list(ages_ms.values()),
+        }
+    rows = await run(runner, statement, values, then=_TELL)
+    return int(rows[0][0]) if rows else None
 
 
 async def list_changes(
@@ -217,14 +282,16 @@ async def list_changes(
             changed_at=row["changed_at"],
             master_id=row["master_id"],
             master_epoch=row["master_epoch"],
-            sync_state_set=_set(row),
+            sync_state_set=SyncStateSet(
+                frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]
+            ),
             replica_addresses={int(i): a for i, a in row["replica_addresses"].items()},
         )
         for row in rows
     ]
 
 
-def _statement(change: Change) -> tuple[TextClause, dict[str, Any]]:
+def _statement(change: Change) -> tuple[Statement, dict[str, Any]]:
     # What is removed is noted as it was last.
     group = change.before if change.after is None else change.after
     values: dict[str, Any] = {
@@ -237,16 +304,9 @@ def _statement(change: Change) -> tuple[TextClause, dict[str, Any]]:
         "sync_state_set_epoch": group.sync_state_set.epoch,
         "replica_addresses": json.dumps({i: r.address for i, r in group.replicas.items()}),
         "channel": CHANNEL,
-        "notice": json.dumps(
-            {
-                "cluster_name": group.cluster_name,
-                "group_name": group.name,
-                "kind": change.kind,
-            }
-        ),
     }
     if change.after is None:
-        return _REMOVE, values
+        return _REMOVE, values | {"mode": GroupMode.STATIC}
     before = change.before.replicas
     saved = [
         {"broker_id": i, "address": r.address, "register_code": r.register_code}
@@ -277,13 +337,9 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
         retired_ids=frozenset(r.broker_id for r, is_removed in replicas if is_removed),
         master_id=row["master_id"],
         master_epoch=row["master_epoch"],
-        sync_state_set=_set(row),
+        sync_state_set=SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]),
         is_master_lost=row["is_master_lost"],
         lease_policy=LeasePolicy(row["lease_policy"]),
     )
     liveness = Liveness(sightings, row["lease_left_ms"])
     return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)
-
-
-def _set(row: Mapping[Any, Any]) -> SyncStateSet:
-    return SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"])

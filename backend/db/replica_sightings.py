@@ -9,80 +9,97 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
-
-from backend.db.engine import Connection
+from backend.db.pipeline import Pipeline, Statement
 from backend.domain.election import Sighting
 
 # (cluster, broker group, broker id)
 ReplicaKey = tuple[str, str, int]
 
-_TOLD: Final = """
-unnest(CAST(:clusters AS text[]), CAST(:groups AS text[]), CAST(:broker_ids AS bigint[]),
-       CAST(:ages AS bigint[]), CAST(:timeouts AS bigint[]), CAST(:epochs AS integer[]),
-       CAST(:max_offsets AS bigint[]), CAST(:confirm_offsets AS bigint[]),
-       CAST(:priorities AS integer[]), CAST(:verified AS boolean[]))
+
+def _told(prefix: str) -> str:
+    # By itself: joined by broker ids first, each of hundreds would be compared with all.
+    return f"""
+{prefix} AS MATERIALIZED (
+SELECT b.id AS broker_group_id, told.*
+  FROM unnest(CAST(:{prefix}_clusters AS text[]), CAST(:{prefix}_groups AS text[]),
+       CAST(:{prefix}_broker_ids AS bigint[]), CAST(:{prefix}_ages AS bigint[]),
+       CAST(:{prefix}_timeouts AS bigint[]), CAST(:{prefix}_epochs AS integer[]),
+       CAST(:{prefix}_max_offsets AS bigint[]), CAST(:{prefix}_confirm_offsets AS bigint[]),
+       CAST(:{prefix}_priorities AS integer[]), CAST(:{prefix}_verified AS boolean[]))
   AS told (cluster_name, group_name, broker_id, age_ms, timeout_ms, epoch, max_offset,
            confirm_offset, priority, is_verified)
   JOIN clusters c ON c.name = told.cluster_name
-  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.group_name
-"""
+  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.group_name)
+"""  # noqa: S608 - the prefix is ours
 
-_SAVE: Final = text(f"""
+
+# One statement, so one commit. A lease is never shortened but by the master itself, who gives it
+# back with a timeout of 0.
+_RECORD: Final = Statement(
+    "record_sightings",
+    f"""
+WITH {_told("heard")}, {_told("asked")},
+saved AS (
 INSERT INTO replica_sightings (
     broker_group_id, broker_id, heard_by, heard_at, timeout_ms, epoch, max_offset,
     confirm_offset, priority, is_verified)
-SELECT b.id, told.broker_id, :heard_by,
+SELECT told.broker_group_id, told.broker_id, CAST(:heard_by AS uuid),
        clock_timestamp() - make_interval(secs => told.age_ms / 1000.0),
        told.timeout_ms, told.epoch, told.max_offset, told.confirm_offset, told.priority,
        told.is_verified
-  FROM {_TOLD}
+  FROM heard AS told
   JOIN replicas r
-    ON r.broker_group_id = b.id AND r.broker_id = told.broker_id AND r.removed_at IS NULL
- ORDER BY b.id, told.broker_id
+    ON r.broker_group_id = told.broker_group_id AND r.broker_id = told.broker_id
+   AND r.removed_at IS NULL
+ ORDER BY told.broker_group_id, told.broker_id
     ON CONFLICT (broker_group_id, broker_id, heard_by) DO UPDATE
    SET heard_at = EXCLUDED.heard_at, timeout_ms = EXCLUDED.timeout_ms, epoch = EXCLUDED.epoch,
        max_offset = EXCLUDED.max_offset, confirm_offset = EXCLUDED.confirm_offset,
-       priority = EXCLUDED.priority, is_verified = EXCLUDED.is_verified
-""")  # noqa: S608 - both parts are ours
-
-# A lease is never shortened but by the master itself, who gives it back with a timeout of 0.
-_RENEW: Final = text(f"""
-WITH asked AS (
-    SELECT g.broker_group_id, c.name AS cluster_name, b.name AS group_name, told.broker_id,
-           told.age_ms, told.timeout_ms
-      FROM {_TOLD}
+       priority = EXCLUDED.priority, is_verified = EXCLUDED.is_verified),
+due AS (
+    SELECT told.*
+      FROM asked AS told
       JOIN replica_groups g
-        ON g.broker_group_id = b.id AND g.master_id = told.broker_id
+        ON g.broker_group_id = told.broker_group_id AND g.master_id = told.broker_id
        AND g.master_epoch = told.epoch
      ORDER BY g.broker_group_id
        FOR NO KEY UPDATE OF g)
 UPDATE replica_groups
    SET lease_expires_at = CASE
-       WHEN asked.timeout_ms <= 0 THEN clock_timestamp()
+       WHEN due.timeout_ms <= 0 THEN clock_timestamp()
        ELSE greatest(lease_expires_at, clock_timestamp()
-            + make_interval(secs => (asked.timeout_ms - asked.age_ms) / 1000.0)) END
-  FROM asked
- WHERE replica_groups.broker_group_id = asked.broker_group_id
-RETURNING asked.cluster_name, asked.group_name, asked.broker_id
-""")  # noqa: S608 - both parts are ours
+            + make_interval(secs => (due.timeout_ms - due.age_ms) / 1000.0)) END
+  FROM due
+ WHERE replica_groups.broker_group_id = due.broker_group_id
+RETURNING due.cluster_name, due.group_name, due.broker_id
+""",  # noqa: S608 - all parts are ours
+    is_planned_anew=True,
+)
 
-_FORGET: Final = text("""
+_FORGET: Final = Statement(
+    "forget_sightings",
+    """
 DELETE FROM replica_sightings
- USING unnest(CAST(:clusters AS text[]), CAST(:groups AS text[]), CAST(:broker_ids AS bigint[]))
+ USING unnest(CAST(:gone_clusters AS text[]), CAST(:gone_groups AS text[]),
+              CAST(:gone_broker_ids AS bigint[]))
        AS gone (cluster_name, group_name, broker_id)
   JOIN clusters c ON c.name = gone.cluster_name
   JOIN broker_groups b ON b.cluster_id = c.id AND b.name = gone.group_name
  WHERE replica_sightings.broker_group_id = b.id
    AND replica_sightings.broker_id = gone.broker_id
-   AND replica_sightings.heard_by = :heard_by
-""")
-
-_FORGET_OLD: Final = text(
-    "DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'"
+   AND replica_sightings.heard_by = CAST(:heard_by AS uuid)
+""",
+    is_planned_anew=True,
 )
 
-_LIST_MASTERLESS: Final = text("""
+_FORGET_OLD: Final = Statement(
+    "forget_old_sightings",
+    "DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'",
+)
+
+_LIST_MASTERLESS: Final = Statement(
+    "list_masterless_groups",
+    """
 SELECT c.name AS cluster_name, b.name AS group_name
   FROM replica_groups g
   JOIN broker_groups b ON b.id = g.broker_group_id
@@ -96,11 +113,13 @@ SELECT c.name AS cluster_name, b.name AS group_name
           AND s.heard_at + make_interval(secs => s.timeout_ms / 1000.0) >= clock_timestamp()
        ) AS alive
  WHERE g.master_epoch > 0 AND NOT alive.has_master
-   AND (alive.has_member OR (:takes_unclean AND alive.timeout_ms IS NOT NULL))
-   AND alive.timeout_ms <= :listened_ms
+   AND (alive.has_member OR (CAST(:takes_unclean AS boolean) AND alive.timeout_ms IS NOT NULL))
+   AND alive.timeout_ms <= CAST(:listened_ms AS bigint)
  ORDER BY g.broker_group_id
- LIMIT :limit
-""")
+ LIMIT CAST(:limit AS bigint)
+""",
+    is_planned_anew=True,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,33 +130,34 @@ class MasterlessGroup:
     group_name: str
 
 
-async def save(
-    connection: Connection, heard: Mapping[ReplicaKey, Sighting], *, heard_by: UUID
-) -> None:
-    """Note who was heard; a broker that has no id in its group is left out."""
-    await connection.execute(_SAVE, _columns(heard) | {"heard_by": heard_by})
-
-
-async def renew_leases(
-    connection: Connection, asked: Mapping[ReplicaKey, Sighting]
+async def record(
+    pipeline: Pipeline,
+    heard: Mapping[ReplicaKey, Sighting],
+    *,
+    lease_asked: Mapping[ReplicaKey, Sighting],
+    heard_by: UUID,
 ) -> set[ReplicaKey]:
-    """Renew leases of those who are master in the epoch they speak of; return whose were."""
-    rows = await connection.execute(_RENEW, _columns(asked))
-    return {(row.cluster_name, row.group_name, row.broker_id) for row in rows}
+    """Note who was heard, but brokers without an id in their group, and renew leases.
+
+    Renewed are those of who is master in the epoch that it speaks of; whose were is returned.
+    """
+    values = _columns("heard", heard) | _columns("asked", lease_asked) | {"heard_by": heard_by}
+    rows = await pipeline.fetch(_RECORD, values)
+    return {(row[0], row[1], int(row[2])) for row in rows}
 
 
-async def forget(connection: Connection, keys: Sequence[ReplicaKey], *, heard_by: UUID) -> None:
+async def forget(pipeline: Pipeline, keys: Sequence[ReplicaKey], *, heard_by: UUID) -> None:
     """Note that a process hears some replicas no longer."""
-    await connection.execute(_FORGET, _names(keys) | {"heard_by": heard_by})
+    await pipeline.fetch(_FORGET, _names("gone", keys) | {"heard_by": heard_by})
 
 
-async def forget_old(connection: Connection) -> None:
+async def forget_old(pipeline: Pipeline) -> None:
     """Remove what processes noted that are long gone."""
-    await connection.execute(_FORGET_OLD)
+    await pipeline.fetch(_FORGET_OLD, {})
 
 
 async def list_masterless(
-    connection: Connection, *, listened_ms: int, takes_unclean: bool, limit: int
+    pipeline: Pipeline, *, listened_ms: int, takes_unclean: bool, limit: int
 ) -> list[MasterlessGroup]:
     """List groups without a living master in which somebody could be elected.
 
@@ -145,26 +165,26 @@ async def list_masterless(
     master may only not have spoken again since a control plane came back.
     """
     values = {"listened_ms": listened_ms, "takes_unclean": takes_unclean, "limit": limit}
-    rows = await connection.execute(_LIST_MASTERLESS, values)
-    return [MasterlessGroup(row.cluster_name, row.group_name) for row in rows]
+    rows = await pipeline.fetch(_LIST_MASTERLESS, values)
+    return [MasterlessGroup(row[0], row[1]) for row in rows]
 
 
-def _names(keys: Sequence[ReplicaKey]) -> dict[str, Any]:
+def _names(prefix: str, keys: Sequence[ReplicaKey]) -> dict[str, Any]:
     return {
-        "clusters": [key[0] for key in keys],
-        "groups": [key[1] for key in keys],
-        "broker_ids": [key[2] for key in keys],
+        f"{prefix}_clusters": [key[0] for key in keys],
+        f"{prefix}_groups": [key[1] for key in keys],
+        f"{prefix}_broker_ids": [key[2] for key in keys],
     }
 
 
-def _columns(heard: Mapping[ReplicaKey, Sighting]) -> dict[str, Any]:
-    told = list(heard.values())
-    return _names(list(heard)) | {
-        "ages": [s.age_ms for s in told],
-        "timeouts": [s.timeout_ms for s in told],
-        "epochs": [s.epoch for s in told],
-        "max_offsets": [s.max_offset for s in told],
-        "confirm_offsets": [s.confirm_offset for s in told],
-        "priorities": [s.priority for s in told],
-        "verified": [s.is_verified for s in told],
+def _columns(prefix: str, sightings: Mapping[ReplicaKey, Sighting]) -> dict[str, Any]:
+    told = list(sightings.values())
+    return _names(prefix, list(sightings)) | {
+        f"{prefix}_ages": [s.age_ms for s in told],
+        f"{prefix}_timeouts": [s.timeout_ms for s in told],
+        f"{prefix}_epochs": [s.epoch for s in told],
+        f"{prefix}_max_offsets": [s.max_offset for s in told],
+        f"{prefix}_confirm_offsets": [s.confirm_offset for s in told],
+        f"{prefix}_priorities": [s.priority for s in told],
+        f"{prefix}_verified": [s.is_verified for s in told],
     }

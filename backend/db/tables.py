@@ -145,6 +145,25 @@ replica_sightings = Table(
     Column("is_verified", Boolean, nullable=False),
 )
 
+# Brokers that claim an id of a group that was lost, until an operator adopts them (D6). What they
+# did not tell is null.
+adoption_candidates = Table(
+    "adoption_candidates",
+    metadata,
+    Column("cluster_name", Text, primary_key=True),
+    Column("group_name", Text, primary_key=True),
+    Column("broker_id", BigInteger, primary_key=True),
+    Column("address", Text, nullable=False),
+    Column("register_code", Text),
+    Column("epoch", Integer),
+    Column("max_offset", BigInteger),
+    Column("master_id", BigInteger),
+    Column("is_verified", Boolean),
+    _instant("first_heard_at"),
+    _instant("heard_at"),
+    CheckConstraint("broker_id >= 1", name="broker_id"),
+)
+
 # The history of every change; it outlives the groups that it tells of.
 replica_group_changes = Table(
     "replica_group_changes",

@@ -159,6 +159,29 @@ class BrokerNotRegistered(DomainError):
         self.group_name, self.broker_id = group_name, broker_id
 
 
+class AdoptionAwaited(DomainError):
+    """A broker spoke under an id that is not known here, and is kept as a candidate (D6)."""
+
+    code = "adoption_awaited"
+
+    def __init__(self, group_name: str, broker_id: int) -> None:
+        super().__init__(
+            f"broker {broker_id} of group {group_name!r} is not known here; it is kept as a"
+            f" candidate: regent replica adopt {group_name}"
+        )
+        self.group_name, self.broker_id = group_name, broker_id
+
+
+class AdoptionRefused(DomainError):
+    """Brokers were to be adopted, and what is known of them does not allow it."""
+
+    code = "adoption_refused"
+
+    def __init__(self, group_name: str, reason: str) -> None:
+        super().__init__(f"the brokers of group {group_name!r} can't be adopted so: {reason}")
+        self.group_name, self.reason = group_name, reason
+
+
 class AlterSyncStateSetRefused(DomainError):
     """A SyncStateSet was proposed that can't follow the present one."""
 
@@ -188,6 +211,19 @@ class MasterEpochFenced(DomainError):
     def __init__(self, group_name: str, epoch: int, *, held: int) -> None:
         super().__init__(f"the master epoch of broker group {group_name!r} is {held}, not {epoch}")
         self.group_name, self.epoch, self.held = group_name, epoch, held
+
+
+class MasterEpochMoved(DomainError):
+    """An order was given for a master epoch that is over."""
+
+    code = "master_epoch_moved"
+
+    def __init__(self, group_name: str, expected: int, *, held: int) -> None:
+        super().__init__(
+            f"broker group {group_name!r} is in master epoch {held}, not {expected}:"
+            " look at it again before changing it"
+        )
+        self.group_name, self.expected, self.held = group_name, expected, held
 
 
 class SyncStateSetEpochFenced(DomainError):

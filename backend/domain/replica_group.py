@@ -17,6 +17,7 @@ from backend.domain.errors import (
     BrokerNotRegistered,
     CleanRefused,
     MasterEpochFenced,
+    MasterEpochMoved,
     NotTheMaster,
     SyncStateSetEpochFenced,
     UnknownReplica,
@@ -47,6 +48,7 @@ class ChangeKind(StrEnum):
     MASTER_ELECTED = "master_elected"
     MASTER_LOST = "master_lost"
     REPLICAS_REMOVED = "replicas_removed"
+    REPLICAS_ADOPTED = "replicas_adopted"
     GROUP_REMOVED = "group_removed"
 
 
@@ -118,6 +120,16 @@ class SyncStateSetProposal:
     sync_state_set_epoch: int
 
 
+def check_master_epoch(group: ReplicaGroup, expected: int | None) -> None:
+    """Refuse an order that was given for another master epoch; none expected is any.
+
+    Raises:
+        MasterEpochMoved: a master was elected since.
+    """
+    if expected is not None and group.master_epoch != expected:
+        raise MasterEpochMoved(group.name, expected, held=group.master_epoch)
+
+
 def next_broker_id(group: ReplicaGroup | None) -> int:
     """Give the smallest id that was never given away, so that no id can jam the count (D5)."""
     taken = frozenset[int]() if group is None else group.replicas.keys() | group.retired_ids
@@ -156,16 +168,24 @@ def apply_broker_id(
 
 
 def register_replica(
-    group: ReplicaGroup | None, *, group_name: str, broker_id: int, address: str
+    group: ReplicaGroup | None,
+    *,
+    group_name: str,
+    broker_id: int,
+    address: str,
+    register_code: str | None = None,
 ) -> Change | None:
-    """Note where a replica is reached now.
+    """Note where a replica is reached now; who tells a code must tell the one bound to the id.
 
     Raises:
         BrokerNotRegistered: nobody ever applied for the id.
+        BrokerIdRefused: the id is somebody else's.
     """
     held = None if group is None else group.replicas.get(broker_id)
     if group is None or held is None:
         raise BrokerNotRegistered(group_name, broker_id)
+    if register_code not in {None, held.register_code}:
+        raise BrokerIdRefused(group_name, broker_id, next_broker_id=next_broker_id(group))
     if held.address == address:
         return None
     moved = replace(held, address=address)

@@ -23,6 +23,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
 UNKNOWN_REQUEST: Final = "UNKNOWN"
+_NAMES: Final = {code: RequestCode(code).name for code in PROCESSORS}
 UNEXPECTED_REMARK: Final = "the name server failed; its log says why"
 UNAVAILABLE_REMARK: Final = "the database behind the controller does not answer; try again"
 WAIT_MAX_S: Final = 5.0
@@ -93,4 +94,4 @@ def _explain(command: Command, error: Exception) -> Answer:
 
 def _name(code: int) -> str:
     # Codes that nobody knows share one name, so that a stranger can't fill the metrics.
-    return RequestCode(code).name if code in PROCESSORS else UNKNOWN_REQUEST
+    return _NAMES.get(code, UNKNOWN_REQUEST)

@@ -6,13 +6,16 @@ Nobody is given up for a pause of this process itself.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import structlog
 
 from backend.db.replica_sightings import ReplicaKey
+from backend.domain.election import Sighting
 from backend.domain.errors import DomainError, MasterLeaseLive
+from backend.domain.replica_group import ChangeKind
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.sighting_writer import DATABASE_ERRORS, SightingWriter
 from backend.services import elections
@@ -53,16 +56,35 @@ class Failover:
         """Have the replicas of a closed connection taken for gone."""
         self._note_gone(self._table.remove_connection(connection), "its connection closed")
 
-    def note_goodbye(self, key: ReplicaKey) -> None:
-        """Have a replica taken for gone that says so itself."""
-        self._table.remove(key)
-        self._note_gone([key], "it said good-bye")
+    async def take_leave(self, key: ReplicaKey, told: Sighting) -> None:
+        """Replace a replica that says good-bye, and end its lease.
 
-    def _note_gone(self, keys: Sequence[ReplicaKey], why: str) -> None:
+        The election comes first: a member of its set may follow it before the lease is over (D9),
+        and ends it. Where that had to be awaited, the group is judged once more.
+
+        Raises:
+            ConnectionError: Postgres does not answer.
+        """
+        self._table.remove(key)
+        is_replaced = False
+        try:
+            with contextlib.suppress(*DATABASE_ERRORS):
+                is_replaced = await self._judge(key[:2], f"broker {key[2]} said good-bye")
+            if not is_replaced:
+                await self._writer.ask_lease_at_once(key, told)
+        finally:
+            # Its successor has no need of being judged while it takes over.
+            self._note_gone([key], "it said good-bye", delay_s=RETRY_DELAY_S if is_replaced else 0)
+
+    def _note_gone(self, keys: Sequence[ReplicaKey], why: str, *, delay_s: float = 0) -> None:
         for key in keys:
             log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
             self._gone.setdefault(key[:2], set()).add(key)
-            self._enqueue(key[:2], f"broker {key[2]} is gone: {why}")
+            cause = f"broker {key[2]} is gone: {why}"
+            if delay_s:
+                self._enqueue_later(key[:2], cause, delay_s)
+            else:
+                self._enqueue(key[:2], cause)
 
     def _enqueue(self, group: Group, cause: str) -> None:
         if group not in self._causes:
@@ -74,36 +96,40 @@ class Failover:
         while True:
             group = await self._groups.get()
             cause = self._causes.pop(group)
-            gone = self._gone.pop(group, set())
+            gone = {key for key in self._gone.pop(group, ()) if self._table.find(key) is None}
             try:
+                # What others are to know can wait; this process judges by what it hears itself.
+                await self._judge(group, cause)
                 if gone:
                     await self._writer.forget(sorted(gone))
-                await self._judge(group, cause)
             except DATABASE_ERRORS as error:
                 log.warning("failover_delayed", broker_name=group[1], error=str(error))
                 self._gone.setdefault(group, set()).update(gone)
                 self._enqueue_later(group, cause, RETRY_DELAY_S)
 
-    async def _judge(self, group: Group, cause: str) -> None:
+    async def _judge(self, group: Group, cause: str) -> bool:
+        """Replace a group's master if it is gone; tell whether it has another one."""
         name = GroupName(group[1], group[0])
         try:
             view = await elections.replace_lost_master(name, self._controller, cause=cause)
         except MasterLeaseLive as error:
             log.info("failover_awaits_lease", broker_name=group[1], left_ms=error.left_ms)
             self._enqueue_later(group, cause, error.left_ms / 1000)
-            return
+            return False
         except DomainError as error:
             log.warning("failover_refused", broker_name=group[1], error=str(error))
-            return
-        if view is not None and view.change is not None:
-            log.info(
-                view.change.kind,
-                cluster=group[0],
-                broker_name=group[1],
-                master_id=view.group.master_id,
-                epoch=view.group.master_epoch,
-                cause=cause,
-            )
+            return False
+        if view is None or view.change is None:
+            return False
+        log.info(
+            view.change.kind,
+            cluster=group[0],
+            broker_name=group[1],
+            master_id=view.group.master_id,
+            epoch=view.group.master_epoch,
+            cause=cause,
+        )
+        return view.change.kind is ChangeKind.MASTER_ELECTED
 
     def _enqueue_later(self, group: Group, cause: str, delay_s: float) -> None:
         asyncio.get_running_loop().call_later(delay_s, self._enqueue, group, cause)

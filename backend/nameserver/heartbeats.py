@@ -27,6 +27,8 @@ class HeardReplica:
     told: Sighting
     # It asks for leases, so it takes notices over the connection that it speaks on.
     takes_notices: bool
+    # Until when it may act as master if the election is committed that is being written.
+    lease_ends_at_ms: float = 0.0
 
     def sighting(self, now_ms: float) -> Sighting:
         """Say what was heard and how long ago."""
@@ -61,13 +63,10 @@ class HeartbeatTable:
                 return False
             self._count += 1
         elif held.connection is connection:
-            if (told.epoch, told.max_offset) <= (held.told.epoch, held.told.max_offset):
-                told = replace(
-                    told,
-                    epoch=held.told.epoch,
-                    max_offset=held.told.max_offset,
-                    confirm_offset=held.told.confirm_offset,
-                )
+            held.told = _keep_position(told, held.told)
+            held.heard_at_ms, held.takes_notices = self._now_ms(), takes_notices
+            self._unwritten.add(key)
+            return True
         else:
             self._detach(held)
         entry = HeardReplica(key, connection, self._now_ms(), told, takes_notices)
@@ -85,6 +84,17 @@ class HeartbeatTable:
         now_ms = self._now_ms()
         held = self._groups.get((cluster_name, group_name), {})
         return {broker_id: entry.sighting(now_ms) for broker_id, entry in held.items()}
+
+    def promise_lease(self, key: ReplicaKey) -> int:
+        """Say how long a lease would last, in ms, that was asked for with the last heartbeat.
+
+        It is the broker's once Postgres has it, and only told to one that asks for leases.
+        """
+        held = self.find(key)
+        if held is None or not held.takes_notices:
+            return 0
+        held.lease_ends_at_ms = held.heard_at_ms + held.told.timeout_ms
+        return max(0, int(held.lease_ends_at_ms - self._now_ms()))
 
     def list_of_group(self, cluster_name: str, group_name: str) -> list[HeardReplica]:
         """List the replicas of a group that are heard."""
@@ -156,3 +166,16 @@ class HeartbeatTable:
         keys.discard(held.key)
         if not keys:
             del self._connections[held.connection]
+
+
+def _keep_position(told: Sighting, before: Sighting) -> Sighting:
+    """Keep the later one's words with the higher one's position."""
+    highest = (before.epoch, before.max_offset, before.confirm_offset)
+    if (told.epoch, told.max_offset, told.confirm_offset) >= highest:
+        return told
+    return replace(
+        told,
+        epoch=before.epoch,
+        max_offset=before.max_offset,
+        confirm_offset=before.confirm_offset,
+    )

@@ -1,20 +1,23 @@
 """Tell the brokers that this process hears who became master, whichever process had it elected.
 
 Every process hears of every committed change and pushes to the replicas on its own connections
-(1008, one-way, once). A broker that asks for leases is told over the connection that it speaks on;
-a stock broker, which takes no requests there, at its address. What is lost is healed by the
-brokers' own polling (control-plane.md 2.7).
+(1008, one-way, once). A broker that asks for leases is told over the connection that it speaks on,
+at once where this process itself has committed the election; a stock broker, which takes no
+requests there, at its address. What is lost is healed by the brokers' own polling
+(control-plane.md 2.7).
 """
 
 import asyncio
 from collections.abc import Mapping
 from typing import Final, Protocol, runtime_checkable
 
+import msgspec
 import psycopg
 import structlog
 
 from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
 from backend.db.group_notices import listen
+from backend.db.replica_groups import HeldGroup
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable
 from backend.nameserver.processors.replica_groups import encode_set, master_header
@@ -46,6 +49,9 @@ class RoleNotices:
     ) -> None:
         self._table, self._controller, self._client = table, controller, client
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)
+        # Whom this process told of an election that it committed, until Postgres tells of it too.
+        self._told: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
+        controller.listeners.append(self._on_elected)
 
     async def push(self) -> None:
         """Push until cancelled."""
@@ -59,37 +65,85 @@ class RoleNotices:
                     for cluster_name, group_name in self._table.list_groups():
                         pushes.create_task(self._tell(cluster_name, group_name))
                     async for notice in notices:
+                        self._controller.known.drop_before(
+                            notice.revision, notice.cluster_name, notice.group_name
+                        )
                         if notice.kind is ChangeKind.MASTER_ELECTED:
-                            pushes.create_task(self._tell(notice.cluster_name, notice.group_name))
+                            pushes.create_task(
+                                self._tell(notice.cluster_name, notice.group_name, notice.revision)
+                            )
             except* (psycopg.Error, OSError) as errors:
                 log.warning("group_notices_lost", error=str(errors.exceptions[0]))
             await asyncio.sleep(RETRY_DELAY_S)
 
-    async def _tell(self, cluster_name: str, group_name: str) -> None:
-        if not self._table.list_of_group(cluster_name, group_name):
+    def _on_elected(self, held: HeldGroup) -> None:
+        """Tell those who can be told at once, first the new master, for whom senders wait."""
+        group = held.group
+        told = set()
+        for heard in self._by_rank(group):
+            broker_id = heard.key[2]
+            if broker_id in group.replicas and _takes_notices(heard):
+                # Counted from the newest heartbeat that it can have an answer to.
+                lease_ms = int(heard.lease_ends_at_ms - heard.heard_at_ms)
+                is_granted = broker_id == group.master_id and lease_ms > 0
+                _notify(group, heard, lease_ms=lease_ms if is_granted else None)
+                told.add(broker_id)
+        self._told[group.cluster_name, group.name] = (held.revision, frozenset(told))
+
+    def _by_rank(self, group: ReplicaGroup) -> list[HeardReplica]:
+        heard = self._table.list_of_group(group.cluster_name, group.name)
+        return sorted(heard, key=lambda one: one.key[2] != group.master_id)
+
+    async def _tell(self, cluster_name: str, group_name: str, revision: int | None = None) -> None:
+        told_at, told = self._told.pop((cluster_name, group_name), (None, frozenset[int]()))
+        if told_at != revision:
+            told = frozenset()
+        if all(one.key[2] in told for one in self._table.list_of_group(cluster_name, group_name)):
             return
         async with self._slots:
             try:
-                view = await find_group(GroupName(group_name, cluster_name), self._controller)
+                group = await self._find(cluster_name, group_name, revision)
             except DATABASE_ERRORS as error:
                 log.warning("role_notice_failed", broker_name=group_name, error=str(error))
                 return
-            if view is None or view.group.master_id is None:
+            if group is None or group.master_id is None:
                 return
             # Read again: who is heard may have changed meanwhile.
-            for heard in self._table.list_of_group(cluster_name, group_name):
-                await self._tell_replica(view.group, heard)
+            for heard in self._by_rank(group):
+                if heard.key[2] not in told:
+                    await self._tell_replica(group, heard)
+
+    async def _find(
+        self, cluster_name: str, group_name: str, revision: int | None
+    ) -> ReplicaGroup | None:
+        held = self._controller.known.find(cluster_name, group_name)
+        # What this process itself has just written need not be read.
+        if held is not None and held.revision == revision:
+            return held.group
+        view = await find_group(GroupName(group_name, cluster_name), self._controller)
+        return None if view is None else view.group
 
     async def _tell_replica(self, group: ReplicaGroup, heard: HeardReplica) -> None:
         replica = group.replicas.get(heard.key[2])
         if replica is None:
             return
-        code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
-        ext, body = encode_header(master_header(group)), encode_set(group)
-        if heard.takes_notices and isinstance(heard.connection, Notifiable):
-            heard.connection.notify(code, ext=ext, body=body)
+        if _takes_notices(heard):
+            _notify(group, heard)
             return
+        ext, body = encode_header(master_header(group)), encode_set(group)
+        code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
         try:
             await self._client.notify(replica.address, code, ext=ext, body=body)
         except BrokerUnreachable as error:
             log.warning("role_notice_undelivered", broker_name=group.name, error=str(error))
+
+
+def _takes_notices(heard: HeardReplica) -> bool:
+    return heard.takes_notices and isinstance(heard.connection, Notifiable)
+
+
+def _notify(group: ReplicaGroup, heard: HeardReplica, *, lease_ms: int | None = None) -> None:
+    assert isinstance(heard.connection, Notifiable), "it takes notices"
+    header = msgspec.structs.replace(master_header(group), lease_ms=lease_ms)
+    ext, body = encode_header(header), encode_set(group)
+    heard.connection.notify(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, ext=ext, body=body)

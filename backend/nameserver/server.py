@@ -15,6 +15,7 @@ from uuid import uuid4
 import structlog
 from redis.asyncio import Redis
 
+from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock
 from backend.clients.remoting_client import RemotingClient
 from backend.db.engine import Database
@@ -63,18 +64,19 @@ class NameServer:
         self._table = RouteTable()
         self._write_behind = WriteBehind(self._table, database=database, redis=redis, clock=clock)
         heartbeats = HeartbeatTable(uuid4(), _monotonic_ms)
+        self._client = RemotingClient()
         self._controller = Controller(
             database=database,
             clock=clock,
             witness=heartbeats,
             lease_policy=lease_policy,
             allows_unclean=unclean_election_allowed,
+            brokers=Brokers(self._client),
         )
         self._sightings = SightingWriter(heartbeats, database=database, monotonic_ms=_monotonic_ms)
         self._failover = Failover(
             heartbeats, self._sightings, self._controller, close_connection=_close_session
         )
-        self._client = RemotingClient()
         self._role_notices = RoleNotices(heartbeats, self._controller, self._client)
         self._directory = Directory(
             table=self._table,
@@ -173,6 +175,11 @@ class NameServer:
     def port(self) -> int:
         """Name the port that is listened on."""
         return self._address[1]
+
+    @property
+    def controller(self) -> Controller:
+        """Return what use cases of the controller work with in this process."""
+        return self._controller
 
     def describe(self) -> NameServerStatus:
         """Say where the server listens and how much it holds."""

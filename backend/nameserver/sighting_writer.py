@@ -78,13 +78,40 @@ class SightingWriter:
         Raises:
             ConnectionError: Postgres does not answer.
         """
-        former = self._asked.pop(key, None)
-        if former is not None and not former.future.done():
-            former.future.set_result(False)
+        self._drop_asked(key)
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._asked[key] = _Asked(told, self._now_ms(), future)
         self._is_asked.set()
         return await future
+
+    async def ask_lease_at_once(self, key: ReplicaKey, told: Sighting) -> bool:
+        """Ask as `ask_lease` does, but gather no others.
+
+        Senders wait for it: a new master acknowledges nothing before, and who gives its lease
+        back is to be replaced.
+
+        Raises:
+            ConnectionError: Postgres does not answer.
+        """
+        self._drop_asked(key)
+        wish = _Asked(told, self._now_ms(), asyncio.get_running_loop().create_future())
+        # A lease that is given back must not be followed by one that was asked for before.
+        async with self._turn if told.timeout_ms <= 0 else contextlib.nullcontext():
+            try:
+                granted = await record_sightings(
+                    {},
+                    lease_asked={key: wish.sighting(self._now_ms())},
+                    heard_by=self._table.id,
+                    database=self._database,
+                )
+            except DATABASE_ERRORS as error:
+                raise ConnectionError("the database does not answer") from error
+        return key in granted
+
+    def _drop_asked(self, key: ReplicaKey) -> None:
+        former = self._asked.pop(key, None)
+        if former is not None and not former.future.done():
+            former.future.set_result(False)
 
     async def forget(self, keys: Sequence[ReplicaKey]) -> None:
         """Have it known that replicas are heard here no longer."""

@@ -149,3 +149,5 @@ class RequestCode(IntEnum):
 
     # Ours: counters and positions of one broker for the history (D25).
     GET_BROKER_SAMPLE = 7001
+    # Ours: a master is to have everything confirmed, since another is about to be elected (R10c).
+    HAND_OVER = 7002

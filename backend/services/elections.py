@@ -7,20 +7,17 @@ there and leaves it.
 from dataclasses import dataclass, replace
 
 from backend.db import replica_sightings
+from backend.db.pipeline import pipeline_of
 from backend.db.replica_sightings import MasterlessGroup
-from backend.domain.election import Ballot, Election, Liveness, elect_master, judge
-from backend.domain.errors import (
-    BrokerGroupNotControlled,
-    BrokerNotRegistered,
-    MasterNotAvailable,
-)
-from backend.domain.replica_group import Change, ReplicaGroup, lose_master
+from backend.domain.election import Ballot, Liveness, elect_master
+from backend.domain.errors import BrokerNotRegistered, MasterNotAvailable
+from backend.domain.replica_group import Change, ReplicaGroup, check_master_epoch, lose_master
+from backend.services import handovers
 from backend.services.group_changes import (
     Controller,
     GroupName,
     GroupView,
     change_group,
-    find_group,
 )
 
 MASTERLESS_GROUPS_MAX = 1_000
@@ -28,11 +25,15 @@ MASTERLESS_GROUPS_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ElectMaster:
-    """Ask for a master: a broker for itself, an operator for a broker, or nobody for anybody."""
+    """Ask for a master: a broker for itself, an operator for a broker, or nobody for anybody.
+
+    With an epoch expected, only a group that is still in it has an election.
+    """
 
     name: GroupName
     ballot: Ballot
     cause: str
+    expected_epoch: int | None = None
 
 
 async def elect(command: ElectMaster, controller: Controller) -> GroupView:
@@ -43,14 +44,20 @@ async def elect(command: ElectMaster, controller: Controller) -> GroupView:
         MasterNotAvailable: the controller asked, and nobody may become master.
         ElectionFailed: a broker or an operator asked, and nobody may become master.
         MasterLeaseLive: the present master may still acknowledge.
+        MasterEpochMoved: the group is no longer in the epoch expected.
         BrokerGroupAmbiguous: several clusters hold a group of that name.
     """
     ballot = replace(command.ballot, allows_unclean=controller.allows_unclean)
     group_name = command.name.group_name
+    if ballot.is_designated:
+        await handovers.ask_for_handover(
+            command.name, ballot, controller, expected_epoch=command.expected_epoch
+        )
 
     def decide(group: ReplicaGroup | None, liveness: Liveness) -> Change | None:
         if group is None:
             raise BrokerNotRegistered(group_name)
+        check_master_epoch(group, command.expected_epoch)
         return elect_master(group, liveness, ballot)
 
     view = await change_group(command.name, decide, controller, cause=command.cause)
@@ -83,28 +90,11 @@ async def replace_lost_master(
     return await change_group(name, decide, controller, cause=cause)
 
 
-async def explain_election(name: GroupName, ballot: Ballot, controller: Controller) -> Election:
-    """Say who would become master now, and why each other replica would not.
-
-    Raises:
-        BrokerGroupNotControlled: the group is not known.
-        BrokerNotRegistered: the one who asks, or is asked for, is no replica of it.
-        BrokerGroupAmbiguous: several clusters hold a group of that name.
-    """
-    view = await find_group(name, controller)
-    if view is None:
-        raise BrokerGroupNotControlled(name.group_name)
-    return judge(
-        view.group, view.liveness, replace(ballot, allows_unclean=controller.allows_unclean)
-    )
-
-
 async def list_masterless(controller: Controller, *, listened_ms: int) -> list[MasterlessGroup]:
     """List groups whose master nobody hears while somebody in them could be elected."""
-    async with controller.database.connect() as connection:
-        return await replica_sightings.list_masterless(
-            connection,
-            listened_ms=listened_ms,
-            takes_unclean=controller.allows_unclean,
-            limit=MASTERLESS_GROUPS_MAX,
-        )
+    return await replica_sightings.list_masterless(
+        pipeline_of(controller.database),
+        listened_ms=listened_ms,
+        takes_unclean=controller.allows_unclean,
+        limit=MASTERLESS_GROUPS_MAX,
+    )

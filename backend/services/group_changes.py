@@ -1,24 +1,31 @@
-"""Carry one change of a controller's group out: read, decide, write if nothing moved, or again.
+"""Carry one change of a controller's group out: decide, write if nothing moved, or read and again.
 
-Every process of the control plane may do it at any moment (D1). What is refused was decided from
-the state as it was read last, so the caller is told the truth whoever wins a race.
+Every process of the control plane may do it at any moment (D1). The first attempt is made from the
+state that this process wrote or read last, and from what it hears itself: a change that Postgres
+takes was decided from the truth. What is refused, or leaves all as it is, was decided from the
+state as it was read last, so the caller is told the truth whoever wins a race.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 from uuid import UUID
 
+from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock
 from backend.db import broker_groups, clusters, replica_groups
 from backend.db.engine import Connection, Database
-from backend.db.replica_groups import HeldGroup
+from backend.db.pipeline import Pipeline, pipeline_of
+from backend.db.replica_groups import Heard, HeldGroup
+from backend.db.replica_sightings import ReplicaKey
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Liveness, Sighting, must_await_lease
-from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy
+from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy, DomainError
 from backend.domain.replica_group import Change, ChangeKind, LeasePolicy, ReplicaGroup
 
 ATTEMPTS_MAX: Final = 16
+KNOWN_GROUPS_MAX: Final = 10_000
 
 
 class Witness(Protocol):
@@ -33,6 +40,46 @@ class Witness(Protocol):
         """Return what was heard of a group's replicas, by broker id."""
         ...
 
+    def promise_lease(self, key: ReplicaKey) -> int:
+        """Say how long a lease would last, in ms, that was asked for with the last heartbeat."""
+        ...
+
+
+class KnownGroups:
+    """Hold groups as this process wrote or read them last; any may have changed since.
+
+    Who wants to change one takes it out, so that of two at once only one relies on it.
+    """
+
+    def __init__(self) -> None:
+        self._groups: OrderedDict[tuple[str, str], HeldGroup] = OrderedDict()
+
+    def keep(self, held: HeldGroup) -> None:
+        """Keep a group, unless a later state of it is kept."""
+        key = (held.group.cluster_name, held.group.name)
+        kept = self._groups.get(key)
+        if kept is None or kept.revision <= held.revision:
+            self._groups[key] = held
+            self._groups.move_to_end(key)
+        if len(self._groups) > KNOWN_GROUPS_MAX:
+            self._groups.popitem(last=False)
+
+    def find(self, cluster_name: str, group_name: str) -> HeldGroup | None:
+        """Find a group."""
+        return self._groups.get((cluster_name, group_name))
+
+    def take(self, name: "GroupName") -> HeldGroup | None:
+        """Take a group out; one that is named without its cluster is looked for in Postgres."""
+        if name.cluster_name is None:
+            return None
+        return self._groups.pop((name.cluster_name, name.group_name), None)
+
+    def drop_before(self, revision: int, cluster_name: str, group_name: str) -> None:
+        """Forget a group of which another process has made a later state."""
+        held = self.find(cluster_name, group_name)
+        if held is not None and held.revision < revision:
+            del self._groups[cluster_name, group_name]
+
 
 @dataclass(frozen=True, slots=True)
 class Controller:
@@ -44,6 +91,11 @@ class Controller:
     # The policy that new groups begin with.
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
     allows_unclean: bool = False
+    known: KnownGroups = field(default_factory=KnownGroups)
+    # Who hears of an election at once that this process has committed.
+    listeners: list[Callable[[HeldGroup], None]] = field(default_factory=list)
+    # Asked to hand over before another is elected; without it, nobody is.
+    brokers: Brokers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +124,7 @@ async def find_group(name: GroupName, controller: Controller) -> GroupView | Non
     Raises:
         BrokerGroupAmbiguous: several clusters hold one of that name.
     """
-    async with _autocommitting(controller.database).connect() as connection:
-        held = await _read(connection, name, controller.witness)
+    held = await _read(name, controller)
     return None if held is None else GroupView(held.group, _liveness(held, controller.witness))
 
 
@@ -83,13 +134,12 @@ async def find_groups(names: Sequence[GroupName], controller: Controller) -> lis
     Raises:
         BrokerGroupAmbiguous: several clusters hold one of a name.
     """
-    async with _autocommitting(controller.database).connect() as connection:
-        held = await replica_groups.list_named(
-            connection,
-            [name.group_name for name in names],
-            cluster_name=None,
-            heard_by=controller.witness.id,
-        )
+    held = await replica_groups.list_named(
+        pipeline_of(controller.database),
+        [name.group_name for name in names],
+        cluster_name=None,
+        heard_by=controller.witness.id,
+    )
     found = (_only(name, held) for name in names)
     return [
         GroupView(one.group, _liveness(one, controller.witness)) for one in found if one is not None
@@ -106,31 +156,55 @@ async def change_group(
         BrokerGroupBusy: others were faster each time.
         DomainError: whatever the decision raises.
     """
+    view = await _change_known(name, decide, controller, cause)
+    if view is not None:
+        return view
     for _ in range(ATTEMPTS_MAX):
-        async with _autocommitting(controller.database).connect() as connection:
-            held = await _read(connection, name, controller.witness)
-            liveness = Liveness() if held is None else _liveness(held, controller.witness)
-            change = decide(None if held is None else held.group, liveness)
-            if held is not None and change is None:
-                return GroupView(held.group, liveness)
-            if change is None:
-                return None
-            if held is not None and change.after is not None:
-                was_written = await _write(connection, change, held, controller, cause)
-                if was_written:
-                    return GroupView(change.after, liveness, change)
-                continue
-        was_written = await _begin_or_end(change, held, controller, cause)
+        held = await _read(name, controller)
+        liveness = Liveness() if held is None else _liveness(held, controller.witness)
+        change = decide(None if held is None else held.group, liveness)
+        if change is None:
+            return None if held is None else GroupView(held.group, liveness)
+        if held is None:
+            was_written = await _begin(change, controller, cause)
+        else:
+            was_written = await _write_and_keep(change, held, controller, cause)
         if was_written:
             return None if change.after is None else GroupView(change.after, liveness, change)
     raise BrokerGroupBusy(name.group_name)
 
 
-async def _read(connection: Connection, name: GroupName, witness: Witness) -> HeldGroup | None:
+async def _change_known(
+    name: GroupName, decide: Decide, controller: Controller, cause: str
+) -> GroupView | None:
+    """Change a group as it was known last, if that and our own ears are the whole truth still."""
+    held = controller.known.take(name)
+    if held is None:
+        return None
+    group, witness = held.group, controller.witness
+    liveness = Liveness(witness.sightings_of(group.cluster_name, group.name))
+    try:
+        change = decide(group, liveness)
+    except DomainError:
+        return None
+    if change is None or change.after is None:
+        return None
+    heard = Heard(witness.id, {i: s.age_ms for i, s in liveness.sightings.items()})
+    was_written = await _write_and_keep(change, held, controller, cause, heard=heard)
+    return GroupView(change.after, liveness, change) if was_written else None
+
+
+async def _read(name: GroupName, controller: Controller) -> HeldGroup | None:
     found = await replica_groups.list_named(
-        connection, [name.group_name], cluster_name=name.cluster_name, heard_by=witness.id
+        pipeline_of(controller.database),
+        [name.group_name],
+        cluster_name=name.cluster_name,
+        heard_by=controller.witness.id,
     )
-    return _only(name, found)
+    held = _only(name, found)
+    if held is not None:
+        controller.known.keep(held)
+    return held
 
 
 def _only(name: GroupName, found: Sequence[HeldGroup]) -> HeldGroup | None:
@@ -156,35 +230,57 @@ def _liveness(held: HeldGroup, witness: Witness) -> Liveness:
     return Liveness({**others, **fresher}, held.liveness.lease_left_ms)
 
 
-async def _write(
-    connection: Connection, change: Change, held: HeldGroup, controller: Controller, cause: str
+async def _write_and_keep(
+    change: Change,
+    held: HeldGroup,
+    controller: Controller,
+    cause: str,
+    *,
+    heard: Heard | None = None,
 ) -> bool:
+    pipeline = pipeline_of(controller.database)
+    revision = await _write(pipeline, change, held, controller, cause, heard=heard)
+    if revision is not None and change.after is not None:
+        written = HeldGroup(held.id, revision, change.after, Liveness())
+        controller.known.keep(written)
+        if change.kind is ChangeKind.MASTER_ELECTED:
+            for listener in controller.listeners:
+                listener(written)
+    return revision is not None
+
+
+async def _write(
+    runner: Pipeline | Connection,
+    change: Change,
+    held: HeldGroup,
+    controller: Controller,
+    cause: str,
+    *,
+    heard: Heard | None = None,
+) -> int | None:
     after = change.after
-    is_election = change.kind is ChangeKind.MASTER_ELECTED
+    winner_id = None
+    if after is not None and change.kind is ChangeKind.MASTER_ELECTED:
+        winner_id = after.master_id
+    before = change.before
     return await replica_groups.write(
-        connection,
+        runner,
         change,
         broker_group_id=held.id,
         revision=held.revision,
         cause=cause,
         at=controller.clock.now(),
-        awaits_lease=is_election
-        and after is not None
-        and after.master_id is not None
-        and must_await_lease(change.before, after.master_id),
+        awaits_lease=winner_id is not None and must_await_lease(before, winner_id),
+        lease_ms=0
+        if winner_id is None
+        else controller.witness.promise_lease((before.cluster_name, before.name, winner_id)),
+        heard=heard,
     )
 
 
-async def _begin_or_end(
-    change: Change, held: HeldGroup | None, controller: Controller, cause: str
-) -> bool:
-    """Make a group's first row, or take its last: what else holds the group changes with it."""
+async def _begin(change: Change, controller: Controller, cause: str) -> bool:
+    """Make a group's first row, with the rows that it belongs to."""
     async with controller.database.begin() as connection:
-        if held is not None:
-            was_written = await _write(connection, change, held, controller, cause)
-            if was_written:
-                await replica_groups.leave_controller(connection, held.id)
-            return was_written
         now = controller.clock.now()
         before = change.before
         cluster_id = await clusters.find_or_add(connection, before.cluster_name, at=now)
@@ -194,9 +290,4 @@ async def _begin_or_end(
         if not await replica_groups.add(connection, group_id, before.lease_policy):
             return False
         begun = HeldGroup(group_id, 0, before, Liveness())
-        return await _write(connection, change, begun, controller, cause)
-
-
-def _autocommitting(database: Database) -> Database:
-    # One statement is one transaction: no round trips for its beginning and its end.
-    return database.execution_options(isolation_level="AUTOCOMMIT")
+        return await _write(connection, change, begun, controller, cause) is not None

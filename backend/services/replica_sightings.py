@@ -5,6 +5,7 @@ from uuid import UUID
 
 from backend.db import replica_sightings
 from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
 from backend.db.replica_sightings import ReplicaKey
 from backend.domain.election import Sighting
 
@@ -20,23 +21,20 @@ async def record_sightings(
 
     A lease that is returned here is in Postgres: no process elects against it from now on.
     """
-    async with database.begin() as connection:
-        if heard:
-            await replica_sightings.save(connection, heard, heard_by=heard_by)
-        if not lease_asked:
-            return set()
-        return await replica_sightings.renew_leases(connection, lease_asked)
+    if not heard and not lease_asked:
+        return set()
+    return await replica_sightings.record(
+        pipeline_of(database), heard, lease_asked=lease_asked, heard_by=heard_by
+    )
 
 
 async def forget_sightings(
     keys: Sequence[ReplicaKey], *, heard_by: UUID, database: Database
 ) -> None:
     """Note that this process no longer hears some replicas."""
-    async with database.begin() as connection:
-        await replica_sightings.forget(connection, keys, heard_by=heard_by)
+    await replica_sightings.forget(pipeline_of(database), keys, heard_by=heard_by)
 
 
 async def forget_old_sightings(*, database: Database) -> None:
     """Remove what processes noted that are long gone."""
-    async with database.begin() as connection:
-        await replica_sightings.forget_old(connection)
+    await replica_sightings.forget_old(pipeline_of(database))

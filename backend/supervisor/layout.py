@@ -1,12 +1,19 @@
 """Where a local cluster keeps things, and which ports it takes."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 CLUSTER_NAME = "DefaultCluster"
 LOOPBACK = "127.0.0.1"
-BROKER_PORT_STRIDE = 10
-"""Each broker takes its port, the two below it (old clients) and the one above it (replication)."""
+GROUP_COUNT_MAX = 20
+"""More broker groups than this on one machine is a mistake in the command, not a wish."""
+REPLICA_COUNT_MAX = 5
+GROUP_PORT_STRIDE = 10
+"""A broker takes its port, the one two below (old clients) and the one above (replication)."""
+REPLICA_PORT_STRIDE = GROUP_COUNT_MAX * GROUP_PORT_STRIDE
+"""A broker's port depends on its place alone: adding groups or replicas moves nobody."""
+BROKERS_DIR = "brokers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +22,21 @@ class BrokerLayout:
 
     Attributes:
         group_name: Name of its broker group, `broker-a`, `broker-b`, …
+        number: Its place in the group from 1 on. Its id the controller gives; on a first start it
+            is the same.
         port: Port that clients connect to.
         directory: Holds its `broker.conf` and its store.
     """
 
     group_name: str
+    number: int
     port: int
     directory: Path
+
+    @property
+    def name(self) -> str:
+        """The first one is called like its group, as when it is alone in it."""
+        return self.directory.name
 
     @property
     def config_path(self) -> Path:
@@ -32,8 +47,32 @@ class BrokerLayout:
         return self.directory / "store"
 
     @property
+    def identity_path(self) -> Path:
+        return self.store_path / ".broker.meta"
+
+    @property
     def address(self) -> str:
         return f"{LOOPBACK}:{self.port}"
+
+    @property
+    def fast_port(self) -> int:
+        return self.port - 2
+
+    @property
+    def replication_port(self) -> int:
+        return self.port + 1
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLayout:
+    """One broker group; more than one broker in it are kept by the controller."""
+
+    name: str
+    brokers: tuple[BrokerLayout, ...]
+
+    @property
+    def is_replicated(self) -> bool:
+        return len(self.brokers) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +82,11 @@ class ClusterLayout:
     data_dir: Path
     http_port: int
     remoting_port: int
-    brokers: tuple[BrokerLayout, ...]
+    groups: tuple[GroupLayout, ...]
+
+    @property
+    def brokers(self) -> tuple[BrokerLayout, ...]:
+        return tuple(broker for group in self.groups for broker in group.brokers)
 
     @property
     def http_url(self) -> str:
@@ -81,13 +124,16 @@ class ClusterLayout:
     def state_path(self) -> Path:
         return self.data_dir / "cluster.json"
 
-    def ports(self) -> dict[int, str]:
-        """Return each port that must be free, with the option that moves it."""
-        ports = {self.http_port: "--http-port", self.remoting_port: "--remoting-port"}
-        for broker in self.brokers:
-            ports[broker.port] = "--broker-port"
-            ports[broker.port - 2] = "--broker-port"
-        return ports
+    def ports(self) -> Iterator[tuple[int, str, str]]:
+        """Give each port that must be free, whose it is, and the option that moves it."""
+        yield self.http_port, "the console", "--http-port"
+        yield self.remoting_port, "the name server", "--remoting-port"
+        for group in self.groups:
+            for broker in group.brokers:
+                yield broker.port, broker.name, "--broker-port"
+                yield broker.fast_port, broker.name, "--broker-port"
+                if group.is_replicated:
+                    yield broker.replication_port, broker.name, "--broker-port"
 
 
 def plan_layout(
@@ -96,25 +142,43 @@ def plan_layout(
     http_port: int,
     remoting_port: int,
     broker_port: int,
-    group_count: int,
+    replica_counts: Mapping[str, int],
 ) -> ClusterLayout:
-    """Lay out a local cluster of `group_count` broker groups under `data_dir`."""
+    """Lay out a local cluster of these broker groups, with so many brokers each."""
     root = data_dir.absolute()
-    brokers = tuple(
-        BrokerLayout(
-            group_name=name,
-            port=broker_port + index * BROKER_PORT_STRIDE,
-            directory=root / "brokers" / name,
+    groups = tuple(
+        GroupLayout(
+            name,
+            tuple(
+                BrokerLayout(
+                    group_name=name,
+                    number=number,
+                    port=broker_port
+                    + _GROUP_NAMES.index(name) * GROUP_PORT_STRIDE
+                    + (number - 1) * REPLICA_PORT_STRIDE,
+                    directory=root / BROKERS_DIR / broker_name(name, number),
+                )
+                for number in range(1, count + 1)
+            ),
         )
-        for index, name in enumerate(_group_names(group_count))
+        for name, count in replica_counts.items()
     )
     return ClusterLayout(
         data_dir=root,
         http_port=http_port,
         remoting_port=remoting_port,
-        brokers=brokers,
+        groups=groups,
     )
 
 
-def _group_names(count: int) -> list[str]:
-    return [f"broker-{chr(ord('a') + index)}" for index in range(count)]
+_GROUP_NAMES = tuple(f"broker-{chr(ord('a') + index)}" for index in range(GROUP_COUNT_MAX))
+
+
+def group_names(count: int) -> tuple[str, ...]:
+    """Name the first so many groups."""
+    return _GROUP_NAMES[:count]
+
+
+def broker_name(group_name: str, number: int) -> str:
+    """Name a broker of a group by its place."""
+    return group_name if number == 1 else f"{group_name}-{number}"

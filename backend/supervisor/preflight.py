@@ -13,8 +13,10 @@ from pathlib import Path
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import LOOPBACK, ClusterLayout
 
-DISK_FREE_BYTES_MIN = 1 << 30
-"""Postgres, the first commit-log segments of two brokers and room to write a first report."""
+DISK_FREE_BYTES_MIN = 512 << 20
+"""Postgres, and room to write a first report."""
+DISK_FREE_BYTES_MIN_PER_BROKER = 256 << 20
+"""Its first commit-log segments."""
 
 
 def prepare_directories(layout: ClusterLayout) -> None:
@@ -60,37 +62,44 @@ def exclusive_directory(layout: ClusterLayout) -> Iterator[None]:
 def check_disk(layout: ClusterLayout) -> None:
     """Raise CannotStart when the file system of the data directory is nearly full."""
     free = shutil.disk_usage(layout.data_dir).free
-    if free < DISK_FREE_BYTES_MIN:
+    needed = DISK_FREE_BYTES_MIN + len(layout.brokers) * DISK_FREE_BYTES_MIN_PER_BROKER
+    if free < needed:
         raise CannotStart(
             f"only {free / (1 << 20):.0f} MiB are free in {layout.data_dir}, and a cluster needs "
-            f"{DISK_FREE_BYTES_MIN >> 20} MiB to start; free some space or choose another "
+            f"{needed >> 20} MiB to start; free some space or choose another "
             "directory with --data DIR",
         )
 
 
 def check_ports(layout: ClusterLayout) -> None:
-    """Raise CannotStart for the first port that some process has already."""
-    ports = layout.ports()
-    for port, option in ports.items():
+    """Raise CannotStart for the first port that two parts want, or some process has already."""
+    owners: dict[int, str] = {}
+    for port, owner, option in layout.ports():
         if not 0 < port < 1 << 16:
-            raise CannotStart(f"port {port} is outside 1-65535; choose a lower one with {option}")
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((LOOPBACK, port))
-            except OSError as error:
-                if error.errno != errno.EADDRINUSE:
-                    raise CannotStart(f"port {port}: {error.strerror}") from error
-                raise CannotStart(
-                    f"port {port} is in use; stop what listens there "
-                    f"(ss -ltnp 'sport = :{port}') or choose another with {option} N",
-                ) from error
-    expected = 2 + 2 * len(layout.brokers)
-    if len(ports) != expected:
-        raise CannotStart(
-            "two parts of the cluster would share a port; keep --http-port, --remoting-port and "
-            "--broker-port at least ten apart",
-        )
+            raise CannotStart(
+                f"port {port} of {owner} is outside 1-65535; choose a lower one with {option}"
+            )
+        if port in owners:
+            raise CannotStart(
+                f"{owners[port]} and {owner} would share a port, {port}; keep --http-port and "
+                "--remoting-port away from the thousand ports that begin at --broker-port",
+            )
+        owners[port] = owner
+        _check_port(port, owner, option)
+
+
+def _check_port(port: int, owner: str, option: str) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise CannotStart(f"port {port} of {owner}: {error.strerror}") from error
+            raise CannotStart(
+                f"port {port} of {owner} is in use; stop what listens there "
+                f"(ss -ltnp 'sport = :{port}') or choose another with {option} N",
+            ) from error
 
 
 def ensure_bootstrap_secret(path: Path) -> str:

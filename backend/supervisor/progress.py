@@ -38,5 +38,5 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Print one line at once, also into a pipe."""
-        self._console.print(text)
+        self._console.print(escape(text))
         sys.stdout.flush()

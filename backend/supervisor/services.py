@@ -1,23 +1,20 @@
-"""Regent's own processes in a local cluster: their commands, settings and signs of life."""
+"""Regent's own processes in a local cluster: their commands and settings."""
 
-import asyncio
-import json
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from regent_engine import Decoder, encode_command
-
-from backend.remoting.request_code import RequestCode
+from backend.supervisor import signs
 from backend.supervisor.layout import (
     CLUSTER_NAME,
     LOOPBACK,
     BrokerLayout,
     ClusterLayout,
+    GroupLayout,
 )
 from backend.supervisor.process import ProcessSpec
+from backend.supervisor.supervision import Condition
 
 SEGMENT_BYTES = 128 << 20
 """Commit-log segments of a local cluster: an eighth of stock's, since they are preallocated."""
@@ -45,7 +42,8 @@ def environment(layout: ClusterLayout, *, database_url: str, redis_url: str) -> 
 
 def server_process(layout: ClusterLayout, settings: Mapping[str, str]) -> ProcessSpec:
     """Describe the control plane."""
-    return _python(layout, "control-plane", settings, "backend.server")
+    is_ready = partial(signs.is_http_ready, layout)
+    return _python(layout, "control-plane", settings, "backend.server", is_ready=is_ready)
 
 
 def worker_process(layout: ClusterLayout, settings: Mapping[str, str]) -> ProcessSpec:
@@ -58,6 +56,7 @@ def worker_process(layout: ClusterLayout, settings: Mapping[str, str]) -> Proces
         *("--concurrency", "2", "--loglevel", "info"),
         # Alone here: no second to spend on asking other workers what they know.
         *("--without-mingle", "--without-gossip"),
+        is_ready=partial(signs.is_worker_ready, settings["REGENT_REDIS_URL"]),
     )
 
 
@@ -74,78 +73,62 @@ def beat_process(layout: ClusterLayout, settings: Mapping[str, str]) -> ProcessS
 
 def broker_process(
     layout: ClusterLayout,
+    group: GroupLayout,
     broker: BrokerLayout,
     settings: Mapping[str, str],
 ) -> ProcessSpec:
     """Describe one broker agent."""
-    name = broker.group_name
-    return _python(layout, name, settings, "workers.broker", "-c", str(broker.config_path))
-
-
-def write_broker_config(layout: ClusterLayout, broker: BrokerLayout) -> None:
-    """Write the broker's settings, unless the user has a file there already to keep."""
-    if broker.config_path.exists():
-        _update_addresses(layout, broker)
-        return
-    broker.config_path.write_text(
-        "# Written by `regent up`; further RocketMQ broker properties may be added.\n"
-        f"brokerClusterName={CLUSTER_NAME}\n"
-        f"brokerName={broker.group_name}\n"
-        "brokerId=0\n"
-        f"brokerIP1={LOOPBACK}\n"
-        f"listenPort={broker.port}\n"
-        f"namesrvAddr={layout.name_server_address}\n"
-        f"storePathRootDir={broker.store_path}\n"
-        f"mappedFileSizeCommitLog={SEGMENT_BYTES}\n"
-        f"diskMaxUsedSpaceRatio={DISK_USED_RATIO_MAX}\n",
+    return _python(
+        layout,
+        broker.name,
+        settings,
+        *("workers.broker", "-c", str(broker.config_path)),
+        is_ready=partial(signs.is_broker_ready, layout, group, broker),
     )
 
 
-def _update_addresses(layout: ClusterLayout, broker: BrokerLayout) -> None:
-    """Carry the ports and directory of this start into a file from an earlier one."""
+def write_broker_config(layout: ClusterLayout, group: GroupLayout, broker: BrokerLayout) -> None:
+    """Write the broker's settings; a file that is there already keeps what the user put into it."""
     ours = {
         "listenPort": str(broker.port),
         "namesrvAddr": layout.name_server_address,
         "storePathRootDir": str(broker.store_path),
     }
-    lines = broker.config_path.read_text().splitlines()
+    if group.is_replicated:
+        ours |= {
+            "enableControllerMode": "true",
+            "controllerAddr": layout.name_server_address,
+            "brokerIP2": LOOPBACK,
+            "haListenPort": str(broker.replication_port),
+        }
+    if broker.config_path.exists():
+        _update(broker.config_path, ours)
+        return
+    first = {
+        "brokerClusterName": CLUSTER_NAME,
+        "brokerName": group.name,
+        "brokerId": "0",
+        "brokerIP1": LOOPBACK,
+        "mappedFileSizeCommitLog": str(SEGMENT_BYTES),
+        "diskMaxUsedSpaceRatio": str(DISK_USED_RATIO_MAX),
+    }
+    broker.config_path.write_text(
+        "# Written by `regent up`; further RocketMQ broker properties may be added.\n"
+        + "".join(f"{name}={value}\n" for name, value in (first | ours).items()),
+    )
+
+
+def _update(path: Path, ours: Mapping[str, str]) -> None:
+    """Carry this start's ports, directory and mode into a file from an earlier one."""
+    lines = path.read_text().splitlines()
+    given = [line.partition("=")[0].strip() for line in lines]
     updated = [
-        f"{key}={ours[key]}" if (key := line.partition("=")[0].strip()) in ours else line
-        for line in lines
+        f"{name}={ours[name]}" if name in ours else line
+        for name, line in zip(given, lines, strict=True)
     ]
+    updated += [f"{name}={value}" for name, value in ours.items() if name not in given]
     if updated != lines:
-        broker.config_path.write_text("\n".join(updated) + "\n")
-
-
-async def is_http_ready(layout: ClusterLayout) -> bool:
-    """Tell whether the control plane says that it can serve."""
-    return await asyncio.to_thread(_get, f"{layout.http_url}/readyz") is not None
-
-
-async def registered_groups(layout: ClusterLayout) -> set[str]:
-    """Return the broker groups that the name server knows (remoting.md 2.7, request 106)."""
-    try:
-        async with asyncio.timeout(2):
-            reader, writer = await asyncio.open_connection(LOOPBACK, layout.remoting_port)
-            try:
-                writer.write(encode_command(code=RequestCode.GET_BROKER_CLUSTER_INFO, opaque=1))
-                decoder = Decoder()
-                while chunk := await reader.read(1 << 16):
-                    for answer in decoder.receive(chunk):
-                        return set(json.loads(answer.body or b"{}").get("brokerAddrTable", ()))
-            finally:
-                writer.close()
-    except (TimeoutError, OSError, ValueError):
-        pass
-    return set()
-
-
-def _get(url: str) -> str | None:
-    try:
-        with urllib.request.urlopen(url, timeout=2) as response:  # noqa: S310 - our own address
-            return str(response.read().decode())
-    except (urllib.error.URLError, OSError, ValueError):
-        return None
+        path.write_text("\n".join(updated) + "\n")
 
 
 def _python(
@@ -154,25 +137,12 @@ def _python(
     settings: Mapping[str, str],
     module: str,
     *arguments: str,
+    is_ready: Condition | None = None,
 ) -> ProcessSpec:
     return ProcessSpec(
         name=name,
         command=(sys.executable, "-m", module, *arguments),
         log_path=layout.log_dir / f"{name}.log",
         environment=settings,
+        is_ready=is_ready,
     )
-
-
-async def is_worker_ready(redis_url: str) -> bool:
-    """Tell whether a worker answers on the task queue."""
-    return await asyncio.to_thread(_ping_worker, redis_url)
-
-
-def _ping_worker(redis_url: str) -> bool:
-    from celery import Celery  # noqa: PLC0415 - half a second that only a start pays
-
-    app = Celery(broker=redis_url.replace("unix://", "redis+socket://"))
-    try:
-        return bool(app.control.ping(timeout=1.0, limit=1))
-    except OSError:
-        return False

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from backend.supervisor.layout import CLUSTER_NAME, ClusterLayout
-from backend.supervisor.process import SupervisedProcess
+from backend.supervisor.supervision import Supervised
 
 
 def describe(
     layout: ClusterLayout,
-    processes: Sequence[SupervisedProcess],
+    parts: Sequence[Supervised],
     *,
     started_at: datetime,
-    postgres_pid: int | None,
 ) -> dict[str, Any]:
     """Return the content of `cluster.json`; it names the secret's file, never the secret."""
-    pids = {process.spec.name: process.pid for process in processes}
+    pids = {supervised.name: supervised.part.pid for supervised in parts}
     return {
         "cluster": CLUSTER_NAME,
         "data_dir": str(layout.data_dir),
@@ -30,30 +29,27 @@ def describe(
         "bootstrap_secret_file": str(layout.bootstrap_secret_path),
         "brokers": [
             {
+                "name": broker.name,
                 "group": broker.group_name,
+                "is_controlled": group.is_replicated,
                 "address": broker.address,
-                "pid": pids.get(broker.group_name),
+                "fast_port": broker.fast_port,
+                "replication_port": broker.replication_port if group.is_replicated else None,
+                "pid": pids.get(broker.name),
                 "config": str(broker.config_path),
                 "store": str(broker.store_path),
             }
-            for broker in layout.brokers
+            for group in layout.groups
+            for broker in group.brokers
         ],
         "processes": [
             {
-                "name": "postgres",
-                "pid": postgres_pid,
-                "log": str(layout.postgres_dir / "log"),
-                "restarts": 0,
-            },
-            *(
-                {
-                    "name": process.spec.name,
-                    "pid": process.pid,
-                    "log": str(process.spec.log_path),
-                    "restarts": process.restart_count,
-                }
-                for process in processes
-            ),
+                "name": supervised.name,
+                "pid": supervised.part.pid,
+                "log": str(supervised.part.log_path),
+                "restarts": supervised.restart_count,
+            }
+            for supervised in parts
         ],
     }
 

@@ -52,7 +52,9 @@ FIELDS = (
 )
 
 
-def open_store(directory: Path, sizes: Sizes, *, multi_dispatch_enabled: bool = True) -> Store:
+def open_store(
+    directory: Path, sizes: Sizes, *, multi_dispatch_enabled: bool = True, **options: Any
+) -> Store:
     return Store(
         str(directory),
         segment_size_bytes=sizes.segment,
@@ -62,6 +64,7 @@ def open_store(directory: Path, sizes: Sizes, *, multi_dispatch_enabled: bool = 
         index_slot_count=sizes.slots,
         index_entry_count=sizes.indexes,
         crc_property="required" if sizes.has_crc else "off",
+        **options,
     )
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import re
+import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +16,44 @@ TOOL_TIMEOUT_S = 120.0
 TOOL_ATTEMPTS = 3
 """The tools wait 3 s for an answer, their own start included, which a busy machine exceeds."""
 
+CONTROLLER_PACKAGES = ("--add-opens=java.base/java.lang=ALL-UNNAMED",)
+
+
+@dataclass
+class StockNameServer:
+    """A name server with the controller in it, in a directory of its own."""
+
+    port: int
+    home: Path
+    host: str = "127.0.0.1"
+    jvm_options: tuple[str, ...] = JVM_OPTIONS
+    process: asyncio.subprocess.Process | None = field(default=None)
+
+    @property
+    def controller_port(self) -> int:
+        return self.port + 2
+
+    async def start(self) -> None:
+        self.home.mkdir(parents=True, exist_ok=True)
+        values = {
+            "listenPort": self.port,
+            "bindAddress": self.host,
+            "enableControllerInNamesrv": "true",
+            "controllerDLegerGroup": "g1",
+            "controllerDLegerPeers": f"n0-{self.host}:{self.controller_port}",
+            "controllerDLegerSelfId": "n0",
+            "controllerStorePath": self.home / "controller",
+        }
+        self.process = await start_java(
+            self.home,
+            "org.apache.rocketmq.namesrv.NamesrvStartup",
+            values,
+            options=(*self.jvm_options, *CONTROLLER_PACKAGES),
+        )
+
+    async def kill(self) -> None:
+        await _kill(self.process)
+
 
 @dataclass
 class StockBroker:
@@ -23,60 +63,115 @@ class StockBroker:
     controller: str
     home: Path
     process: asyncio.subprocess.Process | None = field(default=None)
+    host: str = "127.0.0.1"
+    name_server: str | None = None
+    """Where it is not the controller."""
+
+    launcher: tuple[str, ...] = ()
+    jvm_options: tuple[str, ...] = JVM_OPTIONS
+    properties: Mapping[str, object] = field(default_factory=dict)
+    """What differs from the test's own choice."""
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     @property
     def identity(self) -> int:
         """The id in the broker's own file, which it keeps for life."""
         return int((self.home / "store" / "brokerIdentity").read_text().strip().split("#")[2])
 
+    @property
+    def log_folder(self) -> Path:
+        return self.home / "store" / "commitlog"
+
     async def start(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
-        configuration = self.home / "broker.conf"
-        configuration.write_text(self._properties())
-        with (self.home / "output").open("ab") as output:
-            self.process = await asyncio.create_subprocess_exec(
-                *("java", *JVM_OPTIONS, *OPENED_PACKAGES, "-XX:MaxDirectMemorySize=256m"),
-                *(f"-Duser.home={self.home}", "-cp", f"{BUILD / 'lib'}/*"),
-                *("org.apache.rocketmq.broker.BrokerStartup", "-c", str(configuration)),
-                env={**os.environ, "ROCKETMQ_HOME": str(self.home)},
-                stdout=output,
-                stderr=output,
-            )
+        self.process = await start_java(
+            self.home,
+            "org.apache.rocketmq.broker.BrokerStartup",
+            {**self._properties(), **self.properties},
+            options=(*self.jvm_options, "-XX:MaxDirectMemorySize=256m"),
+            launcher=self.launcher,
+        )
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def signal(self, number: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
 
     async def kill(self) -> None:
-        if self.process is not None and self.process.returncode is None:
-            self.process.kill()
-            await self.process.wait()
+        await _kill(self.process)
 
-    def log(self) -> str:
-        path = self.home / "logs" / "rocketmqlogs" / "broker.log"
+    def log(self, name: str = "broker") -> str:
+        path = self.home / "logs" / "rocketmqlogs" / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def _properties(self) -> str:
+    def _properties(self) -> dict[str, object]:
         store = self.home / "store"
-        values = {
+        return {
             "brokerClusterName": "c",
             "brokerName": "g",
-            "brokerIP1": "127.0.0.1",
+            "brokerIP1": self.host,
+            "brokerIP2": self.host,
             "listenPort": self.port,
             "haListenPort": self.port + 1,
-            "namesrvAddr": self.controller,
+            "namesrvAddr": self.name_server or self.controller,
             "enableControllerMode": "true",
             "controllerAddr": self.controller,
             "allAckInSyncStateSet": "true",
             "storePathRootDir": store,
-            "storePathCommitLog": store / "commitlog",
+            "storePathCommitLog": self.log_folder,
             "storePathEpochFile": store / "epochFileCheckpoint",
             "storePathBrokerIdentity": store / "brokerIdentity",
             "mappedFileSizeCommitLog": 10 << 20,
             "mappedFileSizeConsumeQueue": 60_000,
             "timerWheelEnable": "false",
+            # A replica reports for the first time when its heartbeat is due.
+            "haSendHeartbeatInterval": 1_000,
+            # It learns where its master replicates from what name servers answer.
+            "registerNameServerPeriod": 10_000,
         }
-        return "".join(f"{name}={value}\n" for name, value in values.items())
+
+
+async def start_java(
+    home: Path,
+    main_class: str,
+    properties: Mapping[str, object],
+    *,
+    options: tuple[str, ...],
+    launcher: tuple[str, ...] = (),
+) -> asyncio.subprocess.Process:
+    """Start a process of stock's that reads its settings from a file and logs below its home."""
+    configuration = home / "stock.conf"
+    configuration.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+    with (home / "output").open("ab") as output:
+        return await asyncio.create_subprocess_exec(
+            *(*launcher, "java", *options, *OPENED_PACKAGES, f"-Duser.home={home}"),
+            *("-cp", f"{BUILD / 'lib'}/*", main_class, "-c", str(configuration)),
+            env={**os.environ, "ROCKETMQ_HOME": str(home)},
+            stdout=output,
+            stderr=output,
+            # Ctrl-C is for the one that started it, which ends it in order.
+            start_new_session=True,
+        )
+
+
+async def _kill(process: asyncio.subprocess.Process | None) -> None:
+    if process is not None and process.returncode is None:
+        process.kill()
+        await process.wait()
+
+
+def free_port() -> int:
+    """Find a port with the two below and the one above it free, as a broker takes them."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        # Below the range that the kernel hands out, each test process in a place of its own.
+        return 12_000 + probe.getsockname()[1] % 8_000
 
 
 async def run_tool(home: Path, *arguments: str) -> str:

@@ -1,13 +1,11 @@
 """Stock 5.5.0 brokers and tools under our controller: ids, elections, failover, cleaning."""
 
-import socket
-
 import pytest
 
 from backend.clients.clock import SystemClock
 from backend.nameserver.server import NameServer
 from tests.interop.client import build
-from tests.interop.stock_broker import StockBroker, facts, members, run_tool
+from tests.interop.stock_broker import StockBroker, facts, free_port, members, run_tool
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
 START_TIMEOUT_S = 150
@@ -39,17 +37,10 @@ def tool(controller, tmp_path):
     return run
 
 
-def free_port():
-    """Find a port with the two below and the one above it free, as a broker takes them."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        # Below the range that the kernel hands out, each test process in a place of its own.
-        return 12_000 + probe.getsockname()[1] % 8_000
-
-
 async def test_stock_brokers_are_given_ids_elected_failed_over_and_cleaned(
     brokers, controller, tool, eventually
 ):
-    one, two = brokers
+    one, two = brokers  # S15, S48, S57, S75
 
     async def status():
         return await tool("getSyncStateSet", "-b", "g")

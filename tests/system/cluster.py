@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,10 @@ STOP_TIMEOUT_S = 40.0
 PORT_FIRST, PORT_LAST = 15_000, 30_000
 """Below the ports the kernel hands out by itself, so that none is taken between look and use."""
 PORTS_PER_CLUSTER = 100
+REPLICATED_PORT_FIRST = 30_000
+"""Clusters with replicas take ports far apart, which must not lie among those of the others."""
+REPLICATED_PORT_LAST = 32_500
+PORTS_PER_REPLICATED_CLUSTER = 500
 
 
 class ClusterError(AssertionError):
@@ -94,7 +98,7 @@ class Cluster:
     @property
     def brokers(self) -> list[BrokerProcess]:
         return [
-            BrokerProcess(entry["group"], entry["address"], entry["pid"], Path(entry["store"]))
+            BrokerProcess(entry["name"], entry["address"], entry["pid"], Path(entry["store"]))
             for entry in self.state["brokers"]
         ]
 
@@ -140,12 +144,12 @@ class Cluster:
         return self.process.returncode
 
 
-def launch(data_dir: Path, ports: Ports, *, output_dir: Path | None = None) -> Cluster:
+def launch(data_dir: Path, ports: Ports, *options: str, output_dir: Path | None = None) -> Cluster:
     """Start `regent up` and return at once; its output goes beside its data unless told."""
     output = (output_dir or data_dir.parent) / f"up-{time.monotonic_ns()}.output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [str(REGENT), "up", "--data", str(data_dir), *ports.options],
+            [str(REGENT), "up", "--data", str(data_dir), *ports.options, *options],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=file,
@@ -154,14 +158,14 @@ def launch(data_dir: Path, ports: Ports, *, output_dir: Path | None = None) -> C
     return Cluster(process, data_dir, output)
 
 
-def start(data_dir: Path, ports: Ports) -> Cluster:
+def start(data_dir: Path, ports: Ports, *options: str) -> Cluster:
     """Start `regent up` and wait for its `ready`."""
-    cluster = launch(data_dir, ports)
+    cluster = launch(data_dir, ports, *options)
 
     def is_ready() -> bool:
         if cluster.process.poll() is not None:
             raise ClusterError(f"the cluster ended while starting:\n{cluster.output}")
-        return cluster.output.rstrip().endswith("ready")
+        return "ready" in cluster.output.splitlines()
 
     try:
         wait_until(is_ready, timeout_s=START_TIMEOUT_S, what=lambda: f"ready:\n{cluster.output}")
@@ -173,9 +177,9 @@ def start(data_dir: Path, ports: Ports) -> Cluster:
 
 
 @contextmanager
-def running_cluster(data_dir: Path, ports: Ports) -> Iterator[Cluster]:
+def running_cluster(data_dir: Path, ports: Ports, *options: str) -> Iterator[Cluster]:
     """Run a cluster for the length of a block."""
-    cluster = start(data_dir, ports)
+    cluster = start(data_dir, ports, *options)
     try:
         yield cluster
     finally:
@@ -193,12 +197,26 @@ def short_directory() -> Iterator[Path]:
 
 
 def free_ports() -> Ports:
-    """Find ports for one cluster that nothing listens on."""
-    span = (PORT_LAST - PORT_FIRST) // PORTS_PER_CLUSTER
+    """Find ports for one cluster of single brokers that nothing listens on."""
+    return _find_ports(
+        PORT_FIRST, PORT_LAST, PORTS_PER_CLUSTER, needed=range(PORTS_PER_CLUSTER // 2)
+    )
+
+
+def free_ports_for_three() -> Ports:
+    """Find ports for one cluster of one or two groups of three that nothing listens on."""
+    needed = [0, 1, *(10 + 200 * row + port for row in range(3) for port in range(-2, 12))]
+    return _find_ports(
+        REPLICATED_PORT_FIRST, REPLICATED_PORT_LAST, PORTS_PER_REPLICATED_CLUSTER, needed=needed
+    )
+
+
+def _find_ports(first: int, last: int, size: int, *, needed: Collection[int]) -> Ports:
+    span = (last - first) // size
     for attempt in range(span):
         slot = (os.getpid() * 7 + attempt + next(_slots)) % span
-        base = PORT_FIRST + slot * PORTS_PER_CLUSTER
-        if all(_is_free(base + offset) for offset in range(PORTS_PER_CLUSTER // 2)):
+        base = first + slot * size
+        if all(_is_free(base + offset) for offset in needed):
             return Ports(http=base, remoting=base + 1, broker=base + 10)
     raise ClusterError("no free ports")
 

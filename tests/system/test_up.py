@@ -32,7 +32,7 @@ GET_BROKER_CLUSTER_INFO = 106
 SEND_MESSAGE_V2 = 310
 TOPIC = "kept"
 RESTART_S_MAX = 10.0
-REFUSAL_S_MAX = 10.0
+REFUSAL_S_MAX = 30.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import structlog
 import uvloop
 from regent_engine import StoreError
 
+from workers.broker.heap import keep_heap
 from workers.broker.log import configure_log
 from workers.broker.replication.identity import IdentityMismatch
 from workers.broker.server import BrokerServer, PortInUse
@@ -43,6 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("-c", "--config", type=Path, help="stock broker.conf file")
     options = parser.parse_args(arguments)
     configure_log()
+    keep_heap()
     try:
         loaded = load_settings(options.config) if options.config else parse_settings({})
         if loaded.unused:

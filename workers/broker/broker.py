@@ -26,6 +26,7 @@ from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.delayed_message import deliver_delayed
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
+from workers.broker.gate import Gate
 from workers.broker.held_pulls import Resumable
 from workers.broker.indexer import Indexer
 from workers.broker.long_polling import LongPolling
@@ -53,6 +54,7 @@ class WriteBlock(StrEnum):
     FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
     DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
     NOT_MASTER = "this broker is not the master of its group: ask for the route again"
+    HANDING_OVER = "another broker becomes master of the group: ask for the route again"
     TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas asks for"
 
 
@@ -93,6 +95,7 @@ class Broker:
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
         self.locks = QueueLocks()
+        self.gate = Gate()
         self.meters = Meters(clock())
         self.polling = LongPolling[Resumable](
             clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
@@ -325,7 +328,9 @@ class Broker:
         """Take a closed connection out of every table."""
         self.polling.drop_owner(caller)
         self.producers.drop_channel(caller)
-        for group_name in self.consumers.drop_channel(caller):
+        if left := self.consumers.drop_channel(caller):
+            self.hot.revoke_pulls()
+        for group_name in left:
             self.notify_members(group_name)
 
     def _build_delays(self, stored: DelayOffsetFile | None) -> DelayDelivery:
@@ -339,6 +344,7 @@ class Broker:
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         """Let the hot path serve exactly the topics that need no second look."""
+        self.hot.revoke_pulls()
         if topic is None:
             self.hot.remove_topic(name)
         elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):

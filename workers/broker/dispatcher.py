@@ -77,8 +77,11 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
     RequestCode.GET_ALL_CONSUMER_OFFSET: replication.on_get_consumer_offsets,
     RequestCode.GET_ALL_DELAY_OFFSET: replication.on_get_delay_offsets,
+    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: replication.on_get_request_modes,
     RequestCode.GET_BROKER_EPOCH_CACHE: replication.on_get_epochs,
     RequestCode.EXCHANGE_BROKER_HA_INFO: replication.on_exchange_ha_info,
+    RequestCode.GET_BROKER_HA_STATUS: replication.on_get_ha_status,
+    RequestCode.HAND_OVER: replication.on_hand_over,
 }
 
 _FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (

@@ -28,9 +28,9 @@ class Meters:
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
         self._snapshots.append(_Snapshot(booted_at_ms, 0, 0))
 
-    def pulled(self, *, messages: int, size_bytes: int) -> None:
-        """Count one answered pull."""
-        self.pull_count += 1
+    def pulled(self, *, messages: int, size_bytes: int, pulls: int = 1) -> None:
+        """Count one answered pull, or some of which each found messages."""
+        self.pull_count += pulls
         self.messages_out += messages
         self.bytes_out += size_bytes
         if not messages:

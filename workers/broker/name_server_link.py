@@ -5,12 +5,16 @@ on the stock period, and sends the light one-way heartbeat in between (remoting.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Final
 
 import structlog
 
+from backend.remoting import java_json
+from backend.remoting.bodies import BrokerMemberGroup
 from backend.remoting.errors import RemotingError
+from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.registration import Registrant
@@ -18,6 +22,8 @@ from workers.broker.requester import Requester, connect
 
 BACK_OFF_FIRST_S: Final = 0.1
 BACK_OFF_MAX_S: Final = 1.0
+MASTER_ID: Final = 0
+MASTER_POLL_S: Final = 0.002
 
 log = structlog.get_logger()
 
@@ -79,6 +85,20 @@ class NameServerLink:
             )
         except (OSError, TimeoutError, RemotingError) as error:
             log.warning("unregistration_failed", name_server=self.address, reason=str(error))
+
+    async def await_other_master(self) -> None:
+        """Wait until clients are sent to another master, unless the name server is gone."""
+        with contextlib.suppress(OSError, TimeoutError, RemotingError, InvalidJson):
+            while self._socket is not None and self._socket.is_open:
+                answer = await self._socket.call(
+                    RequestCode.GET_BROKER_MEMBER_GROUP, ext=self._registrant.membership()
+                )
+                if answer.code != ResponseCode.SUCCESS:
+                    return
+                told = java_json.decode(answer.body, BrokerMemberGroup).members
+                if told.addresses.get(MASTER_ID) not in {None, self._registrant.address}:
+                    return
+                await asyncio.sleep(MASTER_POLL_S)
 
     async def _stay(self) -> None:
         socket = await connect(

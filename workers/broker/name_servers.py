@@ -5,6 +5,7 @@ from typing import Final
 
 import structlog
 
+from workers.broker.gate import WAIT_S_MAX
 from workers.broker.name_server_link import NameServerLink
 from workers.broker.registration import Registrant
 from workers.broker.settings import Address
@@ -61,6 +62,14 @@ class NameServers:
         except TimeoutError:
             behind = [link.address for link in self._links if _is_behind(link, counter)]
             log.warning("publication_unanswered", name_servers=behind)
+
+    async def await_other_master(self) -> None:
+        """Wait until all name servers that hear us name another master of the group."""
+        try:
+            async with asyncio.timeout(WAIT_S_MAX):
+                await asyncio.gather(*(link.await_other_master() for link in self._links))
+        except TimeoutError:
+            log.info("no_other_master_named")
 
     async def _run(self, link: NameServerLink) -> None:
         await self._released.wait()

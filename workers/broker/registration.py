@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from backend.remoting.bodies import RegisterBrokerBody, encode_register_broker_body
 from backend.remoting.headers import (
     BrokerHeartbeatHeader,
+    BrokerMemberGroupHeader,
     RegisterBrokerHeader,
     UnregisterBrokerHeader,
     encode_header,
@@ -39,7 +40,6 @@ class Registrant:
     def become(self, broker_id: int) -> None:
         """Take another id from now on: 0 for the master, under a controller its own for others."""
         self._broker_id = broker_id
-        self._heartbeat = self._encode_heartbeat()
         self._last = None
 
     @property
@@ -67,13 +67,20 @@ class Registrant:
         )
         return encode_header(header)
 
+    def membership(self) -> dict[str, str]:
+        """Give the fields of the question who is in this broker's group (901)."""
+        header = BrokerMemberGroupHeader(
+            cluster_name=self._settings.cluster_name, broker_name=self._settings.broker_name
+        )
+        return encode_header(header)
+
     def _encode_heartbeat(self) -> dict[str, str]:
+        # Without an id: one port hears for name server and controller, and what names an id there
+        # is a replica's word to its controller, on the connection to push new masters over (1.16).
         header = BrokerHeartbeatHeader(
             cluster_name=self._settings.cluster_name,
             broker_address=self.address,
             broker_name=self._settings.broker_name,
-            broker_id=self._broker_id,
-            heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
         )
         return encode_header(header)
 

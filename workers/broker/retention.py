@@ -36,6 +36,7 @@ class ExpiringStore(Protocol):
         age_ms: int | None = None,
         log_bytes_max: int | None = None,
         is_forced: bool = False,
+        needs_room: bool = False,
         segment_count_max: int = 10,
     ) -> Expired: ...
 
@@ -129,6 +130,8 @@ class Cleaner:
             age_ms=settings.file_reserved_hours * HOUR_MS if planned.by_age else None,
             log_bytes_max=settings.file_reserved_bytes,
             is_forced=planned.is_forced,
+            # Segments kept to be used again are the first to go.
+            needs_room=planned.is_full,
             # One at a time: a forced round must not delete more than the disk asks for.
             segment_count_max=1,
         )

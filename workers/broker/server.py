@@ -1,7 +1,7 @@
 """Run one broker: open the store, listen, serve, and stop in order.
 
-Closing is a sequence: say goodbye to the name servers, refuse new messages, answer what is held,
-drain to the deadline, close the connections, save the state, close the store.
+Closing is a sequence: hand a group over, say goodbye to the name servers, refuse new messages,
+answer what is held, drain to the deadline, close the connections, save the state, close the store.
 """
 
 import asyncio
@@ -165,7 +165,7 @@ class BrokerServer:
         started_at = time.monotonic()
         broker = self.broker
         if self._member is not None:
-            # Its successor is to have every message that was taken (R10c).
+            # Its successor is to have every message that was taken, and clients wait for it (R10c).
             broker.block_writes(WriteBlock.STOPPING)
             broker.state.delays.stop()
             await self._member.leave()
@@ -265,6 +265,7 @@ def _open_store(settings: BrokerSettings) -> Store:
         index_enabled=settings.index_enabled,
         index_slot_count=settings.index_slot_count,
         index_entry_count=settings.index_entry_count,
+        spare_segment_count_max=settings.spare_file_count_max,
         hot_size_bytes=memory_bytes() * settings.memory_percent // 100,
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,

@@ -23,6 +23,9 @@ SLICE_BYTES: Final = 32 << 10
 """What one turn of the loop serves of a connection. Then its answers leave, so that the client goes
 on while we do, and the other connections have their turn."""
 
+PULL_BYTES_A_TURN: Final = 256 << 10
+"""What the engine answers of a slice's pulls; the others wait for the client to take that."""
+
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 
 log = structlog.get_logger()
@@ -74,9 +77,13 @@ class Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Serve a chunk slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
-        self._serve_rest()
-        self._chunk, self._served = data, 0
-        self._serve_slice()
+        if self._broker.gate.is_open:
+            self._serve_rest()
+            self._chunk, self._served = data, 0
+        else:
+            self._chunk, self._served = self._chunk[self._served :] + data, 0
+        if self._next_turn is None:
+            self._serve_slice()
 
     def eof_received(self) -> None:
         """Serve what the client sent before it left."""
@@ -102,6 +109,14 @@ class Session(asyncio.Protocol):
         if exc is not None:
             log.info("client_lost", client=self.address, reason=str(exc))
 
+    def go_on(self) -> None:
+        """Serve what has come while the gate was shut."""
+        if self._transport is None:
+            return
+        if self._next_turn is None and self._served < len(self._chunk):
+            self._serve_slice()
+        self._serve_waiting()
+
     def send(self, frame: bytes, body: bytes = b"") -> None:
         """Write a frame, its body perhaps apart, unless the connection is gone."""
         if self._transport is None or not frame:
@@ -125,6 +140,9 @@ class Session(asyncio.Protocol):
 
     def _serve_slice(self) -> None:
         self._next_turn = None
+        if not self._broker.gate.is_open:
+            self._await_gate()
+            return
         self._receive(SLICE_BYTES)
         if self._served < len(self._chunk):
             self._next_turn = self._loop.call_soon(self._serve_slice)
@@ -139,9 +157,16 @@ class Session(asyncio.Protocol):
         """Give a slice to the engine and act on what it makes of it."""
         assert self._connection is not None, "connected before data arrives"
         start, self._served = self._served, self._served + size
+        # The dispatcher refuses pulls of the fast port, and serves clients that read too slowly
+        # one request after another.
+        takes_pulls = not (self.is_fast or self.is_congested or self._waiting)
         try:
             received = self._connection.receive(
-                self._chunk, self._broker.clock(), start=start, size=size
+                self._chunk,
+                self._broker.clock(),
+                start=start,
+                size=size,
+                pull_bytes_max=PULL_BYTES_A_TURN if takes_pulls else 0,
             )
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
@@ -152,17 +177,33 @@ class Session(asyncio.Protocol):
         self._take_in(received)
 
     def _take_in(self, received: Received) -> None:
-        if received.replies:
-            self.send(received.replies)
-        if received.deferred:
-            self._defer(received.deferred, received.deferred_position)
-        if received.arrivals:
-            self._broker.arrived(received.arrivals)
-        if received.store_failure is not None:
-            self._broker.store_failed(received.store_failure)
-        if received.cold:
-            self._waiting.extend(received.cold)
+        # Each of them is made anew whenever it is asked for.
+        if replies := received.replies:
+            self.send(replies)
+        if answers := received.pull_answers:
+            self._send_pulled(received, answers)
+        if deferred := received.deferred:
+            self._defer(deferred, received.deferred_position)
+        if arrivals := received.arrivals:
+            self._broker.arrived(arrivals)
+        if (failure := received.store_failure) is not None:
+            self._broker.store_failed(failure)
+        if cold := received.cold:
+            self._waiting.extend(cold)
             self._serve_waiting()
+
+    def _send_pulled(self, received: Received, answers: list[bytes]) -> None:
+        """Write the answers of pulls; what these commit counts whether or not they arrive."""
+        for group, topic, queue_id, offset in received.commits:
+            self._broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
+        self._broker.meters.pulled(
+            messages=received.pulled_messages,
+            size_bytes=received.pulled_bytes,
+            pulls=len(answers) // 2,
+        )
+        if self._transport is not None:
+            self.active_at = self._loop.time()
+            self._transport.writelines(answers)
 
     def _defer(self, frames: bytes, position: int) -> None:
         replication = self._broker.replication
@@ -182,7 +223,14 @@ class Session(asyncio.Protocol):
         else:
             self.close()
 
+    def _await_gate(self) -> None:
+        self._broker.gate.wait(self)
+        self._adjust_reading()
+
     def _serve_waiting(self) -> None:
+        if not self._broker.gate.is_open:
+            self._await_gate()
+            return
         while self._waiting and not self.is_congested and len(self._tasks) < COLD_IN_FLIGHT_MAX:
             self._serve(self._waiting.popleft())
         self._adjust_reading()
@@ -213,7 +261,7 @@ class Session(asyncio.Protocol):
     def _adjust_reading(self) -> None:
         if self._transport is None or self._transport.is_closing():
             return
-        wants_reading = not self.is_congested and not self._waiting
+        wants_reading = not self.is_congested and not self._waiting and self._broker.gate.is_open
         if wants_reading and not self._transport.is_reading():
             self._transport.resume_reading()
         elif not wants_reading and self._transport.is_reading():

@@ -154,8 +154,9 @@ class BrokerSettings:
     """Everything a broker agent is told; each field names its stock property.
 
     Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on,
-    `fileReservedSize`, how many bytes of log are kept at most, and `leasePolicy`, what a master
-    does whose lease has run out (targets.md 5.6).
+    `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
+    expired files of the log are kept with `SYNC_FLUSH` to be used again, and `leasePolicy`, what a
+    master does whose lease has run out (targets.md 5.6).
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
@@ -190,6 +191,7 @@ class BrokerSettings:
     cut_damage_at: int | None = _stock("cutDamageAt", _whole(0, 10**18 - 1), None)
     file_reserved_hours: int = _stock("fileReservedTime", _whole(0, 1_000_000), 72)
     file_reserved_bytes: int | None = _stock("fileReservedSize", _whole(0, 10**18 - 1), None)
+    spare_file_count_max: int = _stock("spareCommitLogFiles", _whole(0, 1000), 4)
     delete_hours: frozenset[int] = _stock("deleteWhen", _hours, frozenset({4}))
     disk_max_used_percent: int = _stock("diskMaxUsedSpaceRatio", _percent(10, 95), 75)
     disk_warning_percent: int = _stock("diskSpaceWarningLevelRatio", _percent(35, 90), 90)

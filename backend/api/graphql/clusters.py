@@ -7,14 +7,17 @@ import strawberry
 
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.brokers import BrokerGroup
-from backend.api.graphql.context import GroupPageKey, Info, TopicPageKey
+from backend.api.graphql.context import GroupPageKey, Info, ReplicaGroupPageKey, TopicPageKey
 from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.replica_groups import ReplicaGroup
 from backend.api.graphql.scalars import Int64
 from backend.api.graphql.topics import Topic
 from backend.domain import cluster as domain
-from backend.domain.errors import TopicNotFound
+from backend.domain.errors import BrokerGroupNotControlled, TopicNotFound
 from backend.domain.page import check_page_size
 from backend.domain.topic import TopicKind
+from backend.services.group_changes import GroupName
+from backend.services.replica_views import describe_replica_group
 from backend.services.topics import describe_topic
 
 
@@ -36,6 +39,25 @@ class Cluster:
         check_page_size(first)
         key = GroupPageKey(self.model.id, first, decode_cursor(after, str))
         return connect(await info.context.loaders.groups.load(key), BrokerGroup.of)
+
+    @strawberry.field
+    async def replica_groups(
+        self, info: Info, first: int = 100, after: str | None = None
+    ) -> Connection[ReplicaGroup]:
+        """List the cluster's groups under a controller by name."""
+        check_page_size(first)
+        key = ReplicaGroupPageKey(self.name, first, decode_cursor(after, str))
+        return connect(await info.context.loaders.replica_groups.load(key), ReplicaGroup.of)
+
+    @strawberry.field
+    async def replica_group(self, info: Info, name: str) -> ReplicaGroup | None:
+        """Find the group under a controller of a name."""
+        controller = info.context.api.name_server.controller
+        try:
+            found = await describe_replica_group(GroupName(name, self.name), controller)
+        except BrokerGroupNotControlled:
+            return None
+        return ReplicaGroup.of(found)
 
     @strawberry.field
     async def topics(

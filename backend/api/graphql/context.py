@@ -22,6 +22,7 @@ from backend.services.brokers import list_brokers_of_groups
 from backend.services.capacity import CapacityReportRow
 from backend.services.capacity_rows import list_report_rows
 from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.samples import ObservedSample, latest_samples
 from backend.services.topics import TopicFilter, list_placements, list_topics
 
@@ -47,6 +48,14 @@ class TopicPageKey(NamedTuple):
     kind: TopicKind | None
 
 
+class ReplicaGroupPageKey(NamedTuple):
+    """Ask for a page of a cluster's groups under a controller."""
+
+    cluster_name: str
+    size: int
+    after: str | None
+
+
 class Loaders:
     """Gather what resolvers of one operation ask for one by one into few statements."""
 
@@ -54,6 +63,8 @@ class Loaders:
         self._api = api
         self.groups: DataLoader[GroupPageKey, Page[BrokerGroup, str]]
         self.groups = DataLoader(self._load_groups)
+        self.replica_groups: DataLoader[ReplicaGroupPageKey, Page[ReplicaGroupView, str]]
+        self.replica_groups = DataLoader(self._load_replica_groups)
         self.topics: DataLoader[TopicPageKey, Page[Topic, str]] = DataLoader(self._load_topics)
         self.brokers: DataLoader[int, list[Broker]] = _by_key(
             lambda ids: list_brokers_of_groups(ids, database=api.database)
@@ -75,6 +86,18 @@ class Loaders:
                 ids, size=size, after=after, database=self._api.database
             )
             found.update({GroupPageKey(i, size, after): page for i, page in pages.items()})
+        return [found[key] for key in keys]
+
+    async def _load_replica_groups(
+        self, keys: list[ReplicaGroupPageKey]
+    ) -> list[Page[ReplicaGroupView, str]]:
+        found: dict[ReplicaGroupPageKey, Page[ReplicaGroupView, str]] = {}
+        for _, size, after in {key._replace(cluster_name="") for key in keys}:
+            names = [key.cluster_name for key in keys if key[1:] == (size, after)]
+            pages = await list_replica_groups(
+                names, size=size, after=after, controller=self._api.name_server.controller
+            )
+            found.update({ReplicaGroupPageKey(n, size, after): page for n, page in pages.items()})
         return [found[key] for key in keys]
 
     async def _load_topics(self, keys: list[TopicPageKey]) -> list[Page[Topic, str]]:

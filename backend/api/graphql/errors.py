@@ -10,6 +10,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.types.execution import ExecutionResult
 
 from backend.api.answers import UNAVAILABLE
+from backend.api.stock_codes import find_stock_code
 from backend.domain import errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
@@ -27,9 +28,12 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.BrokerGroupBusy: "conflict",
     errors.BrokerIdRefused: "conflict",
     errors.BrokerNotRegistered: "not_found",
+    errors.AdoptionAwaited: "conflict",
+    errors.AdoptionRefused: "conflict",
     errors.AlterSyncStateSetRefused: "conflict",
     errors.NotTheMaster: "conflict",
     errors.MasterEpochFenced: "conflict",
+    errors.MasterEpochMoved: "precondition_failed",
     errors.SyncStateSetEpochFenced: "conflict",
     errors.UnknownReplica: "conflict",
     errors.BrokerNotAlive: "conflict",
@@ -78,7 +82,9 @@ def tell(error: GraphQLError) -> GraphQLError:
         return _with(error, INVALID_INPUT, error.message)
     if isinstance(cause, errors.DomainError):
         code = CODES.get(type(cause), INVALID_INPUT)
-        return _with(error, code, str(cause), reason=cause.code)
+        stock_code = find_stock_code(cause)
+        facts = {} if stock_code is None else {"stockCode": stock_code}
+        return _with(error, code, str(cause), reason=cause.code, **facts)
     if isinstance(cause, UNAVAILABLE):
         log.warning("dependency_unavailable", error=str(cause))
         return _with(error, UNAVAILABLE_CODE, "a store behind the control plane does not answer")
@@ -91,7 +97,7 @@ def _tell(result: object) -> None:
         result.errors = [tell(error) for error in result.errors]
 
 
-def _with(error: GraphQLError, code: str, message: str, **facts: str) -> GraphQLError:
+def _with(error: GraphQLError, code: str, message: str, **facts: object) -> GraphQLError:
     return GraphQLError(
         message,
         nodes=error.nodes,

@@ -14,9 +14,11 @@ from strawberry.types import ExecutionContext
 from backend.api.context import require_change
 from backend.api.cursors import decode_cursor
 from backend.api.feeds import Feed
+from backend.api.graphql import replica_orders
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.context import FreshLoaders, Info
+from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.overview import NameServer, Overview, Viewer
@@ -24,8 +26,10 @@ from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Int64
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
+from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
 from backend.services.clusters import describe_cluster, list_clusters, take_census
+from backend.services.controllers import describe_controller
 from backend.services.sessions import find_session
 
 SESSION_CHECK_INTERVAL_MS: Final = 10_000
@@ -59,6 +63,25 @@ class Query:
     def name_servers(self, info: Info) -> list[NameServer]:
         """List the name servers that this process knows: its own."""
         return [NameServer.of(info.context.api.name_server.describe())]
+
+    @strawberry.field
+    async def controllers(self, info: Info) -> list[Controller]:
+        """List the controllers that this process knows by address: its own."""
+        server = info.context.api.name_server
+        found = await describe_controller(server.describe().address, server.controller)
+        return [Controller.of(found)]
+
+    @strawberry.field
+    async def adoption_candidates(
+        self, info: Info, first: int = 100, after: str | None = None
+    ) -> Connection[AdoptionCandidate]:
+        """List who waits for adoption by cluster, group and id."""
+        page = await list_candidates(
+            size=first,
+            after=decode_cursor(after, tuple[str, str, int]),
+            controller=info.context.api.name_server.controller,
+        )
+        return connect(page, AdoptionCandidate.of)
 
     @strawberry.field
     async def clusters(
@@ -107,6 +130,10 @@ class Query:
 @strawberry.type
 class Mutation:
     """Ask for a change."""
+
+    elect_master = strawberry.mutation(replica_orders.elect_master)
+    adopt_replicas = strawberry.mutation(replica_orders.adopt_replicas)
+    forget_replicas = strawberry.mutation(replica_orders.forget_replicas)
 
     @strawberry.mutation
     async def request_capacity_report(self, info: Info) -> CapacityReport:

@@ -3,12 +3,26 @@
 from fastapi import APIRouter
 
 from backend.api.gate import API_PREFIX
-from backend.api.rest import broker_groups, brokers, capacity, clusters, sessions, topics
+from backend.api.rest import (
+    adoptions,
+    broker_groups,
+    brokers,
+    capacity,
+    clusters,
+    log_histories,
+    replica_groups,
+    sessions,
+    topics,
+)
 
 
 def build_router() -> APIRouter:
     """Put all resources under the version's prefix."""
     router = APIRouter(prefix=API_PREFIX)
-    for resource in (sessions, clusters, broker_groups, brokers, topics, capacity):
+    resources = (
+        *(sessions, clusters, broker_groups, replica_groups, log_histories, adoptions),
+        *(brokers, topics, capacity),
+    )
+    for resource in resources:
         router.include_router(resource.router)
     return router

@@ -30,3 +30,8 @@ COMMON: Final[Responses] = {
     503: {"model": ErrorOut},
 }
 NOT_FOUND: Final[Responses] = {**COMMON, 404: {"model": ErrorOut}}
+
+
+def refused_with(*statuses: int) -> Responses:
+    """Describe further statuses of error answers."""
+    return {status: {"model": ErrorOut} for status in statuses}

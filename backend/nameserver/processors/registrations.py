@@ -1,7 +1,7 @@
 """Take brokers in, hear that they live, and let them go (remoting.md 2.7: 103, 904, 322, 104)."""
 
 import zlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
@@ -49,6 +49,8 @@ VERSION_WITH_FULL_BODY: Final = 37
 CONTROLLER_TIMEOUT_DEFAULT_MS: Final = 10_000
 HEARD_REMARK: Final = "Heart beat success"
 CHECKSUM_MASK: Final = 0x7FFF_FFFF
+
+AskLease = Callable[[ReplicaKey, Sighting], Awaitable[bool]]
 
 log = structlog.get_logger(__name__)
 
@@ -101,9 +103,12 @@ def on_broker_heartbeat(
     told = _sighting(header)
     if told.timeout_ms <= 0:
         return _take_leave(key, told, directory)
-    if directory.heartbeats.find(key) is None:
+    held = directory.heartbeats.find(key)
+    if held is None:
         check_cluster_name(header.cluster_name)
         check_group_name(header.broker_name)
+    # A broker of another epoch may have become master, and acknowledges nothing without a lease.
+    is_urgent = held is not None and held.told.epoch < told.epoch
     is_heard = directory.heartbeats.hear(
         key, told, connection=session, takes_notices=not command.is_oneway
     )
@@ -112,19 +117,20 @@ def on_broker_heartbeat(
     # Only who tells its epoch speaks to a controller; others only register routes.
     if command.is_oneway or header.epoch is None:
         return Answer(remark=HEARD_REMARK)
-    return _grant_lease(key, told, directory)
+    sightings = directory.sightings
+    ask = sightings.ask_lease_at_once if is_urgent else sightings.ask_lease
+    return _grant_lease(key, told, ask)
 
 
-async def _grant_lease(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
-    is_granted = await directory.sightings.ask_lease(key, told)
+async def _grant_lease(key: ReplicaKey, told: Sighting, ask: AskLease) -> Answer:
+    is_granted = await ask(key, told)
     lease = LeaseAnswer(lease_ms=told.timeout_ms if is_granted else 0)
     return Answer(ext=encode_header(lease), remark=HEARD_REMARK)
 
 
 async def _take_leave(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
     """Have a broker replaced that asks not to be waited for: it gives its lease back."""
-    await directory.sightings.ask_lease(key, told)
-    directory.failover.note_goodbye(key)
+    await directory.failover.take_leave(key, told)
     return Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
 
 

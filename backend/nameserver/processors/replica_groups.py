@@ -70,6 +70,11 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
             group_name=header.broker_name,
             broker_id=header.broker_id,
             address=header.broker_address,
+            register_code=header.register_check_code,
+            epoch=header.epoch,
+            max_offset=header.max_offset,
+            master_id=header.known_master_id,
+            is_verified=header.is_verified,
         ),
         directory.controller,
     )

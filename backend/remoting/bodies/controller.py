@@ -64,3 +64,39 @@ class EpochsBody(Body, frozen=True, kw_only=True):
     cluster_name: str
     epochs: list[EpochBody] = msgspec.field(name="epochList")
     max_offset: int
+
+
+class HaConnectionBody(Body, frozen=True, kw_only=True):
+    """How one replica follows its master; -1 is what it has not said yet (907)."""
+
+    address: str = msgspec.field(name="addr")
+    distance: int = msgspec.field(name="diff")
+    is_in_sync: bool = msgspec.field(name="inSync")
+    held_position: int = msgspec.field(name="slaveAckOffset")
+    next_position: int = msgspec.field(name="transferFromWhere")
+    bytes_per_second: int = msgspec.field(name="transferredByteInSecond")
+
+
+class HaClientBody(Body, frozen=True, kw_only=True):
+    """How this broker follows its master; times are milliseconds since 1970 (907)."""
+
+    is_connected: bool = msgspec.field(name="activated", default=False)
+    last_read_at_ms: int = msgspec.field(name="lastReadTimestamp", default=0)
+    last_write_at_ms: int = msgspec.field(name="lastWriteTimestamp", default=0)
+    master_address: str = msgspec.field(name="masterAddr", default="")
+    # A master does not tell it over this protocol.
+    master_flush_offset: int = -1
+    max_offset: int = 0
+    bytes_per_second: int = msgspec.field(name="transferredByteInSecond", default=0)
+
+
+class HaStatusBody(Body, frozen=True, kw_only=True):
+    """A broker's replication, as master or as replica (907)."""
+
+    client: HaClientBody = msgspec.field(name="haClientRuntimeInfo", default_factory=HaClientBody)
+    connections: list[HaConnectionBody] = msgspec.field(
+        name="haConnectionInfo", default_factory=list
+    )
+    in_sync_count: int = msgspec.field(name="inSyncSlaveNums", default=0)
+    is_master: bool = msgspec.field(name="master")
+    max_position: int = msgspec.field(name="masterCommitLogMaxOffset", default=0)

@@ -21,7 +21,6 @@ from backend.remoting.headers.base import (
 from backend.remoting.headers.consumer import (
     ConsumerGroupHeader,
     ProducerGroupHeader,
-    PullMessageAnswer,
     PullMessageHeader,
     QueryConsumerOffsetHeader,
     QueueHeader,
@@ -96,7 +95,6 @@ __all__ = [
     "NextBrokerIdAnswer",
     "NextBrokerIdHeader",
     "ProducerGroupHeader",
-    "PullMessageAnswer",
     "PullMessageHeader",
     "PutKeyValueHeader",
     "QueryConsumerOffsetHeader",

@@ -35,7 +35,7 @@ def decode_header(kind: type[HeaderT], ext: Mapping[str, str]) -> HeaderT:
     Raises:
         InvalidHeader: names the field that is missing or malformed.
     """
-    given = {key: value for key, value in ext.items() if value}
+    given = ext if all(ext.values()) else {key: value for key, value in ext.items() if value}
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:

@@ -22,15 +22,6 @@ class PullMessageHeader(Header, frozen=True, kw_only=True):
     size_max_bytes: Int32 | None = msgspec.field(name="maxMsgBytes", default=None)
 
 
-class PullMessageAnswer(Header, frozen=True, kw_only=True):
-    """Where to continue reading; all four fields are required by every client."""
-
-    suggested_broker_id: Int64 = msgspec.field(name="suggestWhichBrokerId")
-    next_begin_offset: Int64
-    min_offset: Int64
-    max_offset: Int64
-
-
 class QueryConsumerOffsetHeader(Header, frozen=True, kw_only=True):
     """Which committed offset is asked for."""
 

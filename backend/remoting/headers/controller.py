@@ -35,15 +35,27 @@ class MasterHeader(Header, frozen=True, kw_only=True):
     master_address: str | None = None
     master_epoch: Int32 | None = None
     sync_state_set_epoch: Int32 | None = None
+    # Ours, in 1008 to the new master: its lease, from when it sent the last heartbeat answered.
+    lease_ms: Int64 | None = None
 
 
 class RegisterReplicaHeader(Header, frozen=True, kw_only=True):
-    """Where a broker that has its id is reached from now on (1003)."""
+    """Where a broker that has its id is reached from now on (1003).
+
+    The rest is ours, and only of use when the controller lost the group: the code that the id was
+    given for, how far the log is, and who serves as master; an epoch of 0 is that of a log without
+    any, a master 0 is none.
+    """
 
     cluster_name: str
     broker_name: str
     broker_id: Int64
     broker_address: str
+    register_check_code: str | None = None
+    epoch: Int32 | None = None
+    max_offset: Int64 | None = None
+    known_master_id: Int64 | None = None
+    is_verified: bool | None = None
 
 
 class RegisterReplicaAnswer(MasterHeader, frozen=True, kw_only=True):

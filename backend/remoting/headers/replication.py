@@ -1,6 +1,6 @@
 """Headers of what brokers of one group ask each other (control-plane.md 5.6)."""
 
-from backend.remoting.headers.base import Header, Int64
+from backend.remoting.headers.base import Header, Int32, Int64
 
 
 class HaInfoHeader(Header, frozen=True, kw_only=True):
@@ -17,3 +17,11 @@ class HaInfoAnswer(Header, frozen=True, kw_only=True):
     master_ha_address: str | None = None
     master_flush_offset: Int64 | None = None
     master_address: str | None = None
+    master_epoch: Int32 | None = None
+    """Since which epoch it is master; stock does not say."""
+
+
+class HandOverHeader(Header, frozen=True, kw_only=True):
+    """The epoch whose master is about to be replaced; ours (7002)."""
+
+    master_epoch: Int32

@@ -10,13 +10,16 @@ import httpx
 import pytest
 import uvicorn
 from argon2 import PasswordHasher
+from sqlalchemy import update
 
 from backend.api.app import create_app
 from backend.api.attempts import AttemptLimiter
 from backend.api.context import ApiContext
 from backend.api.feeds import Feed
+from backend.clients.brokers import BrokerUnreachable
 from backend.clients.clock import SystemClock
 from backend.db.brokers import BrokerRegistration
+from backend.db.tables import users
 from backend.domain.broker import DataVersion
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
@@ -27,6 +30,7 @@ from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopi
 from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
 from backend.services.sessions import PasswordVerifier, ensure_bootstrap_user, sign_in
 from backend.settings import ServerSettings
+from tests.integration.services.controller_driver import ControllerDriver
 
 PASSWORD = "correct horse"
 ORIGIN = "http://test"
@@ -45,7 +49,8 @@ class HandTaskQueue:
 class HandNameServer:
     """Answers what a test put into it."""
 
-    def __init__(self):
+    def __init__(self, controller):
+        self.controller = controller
         self.routes = {}
         self.status = NameServerStatus(
             address="127.0.0.1:9876",
@@ -65,8 +70,31 @@ class HandNameServer:
 
 
 @pytest.fixture
-def name_server():
-    return HandNameServer()
+def driver(database):
+    """Give the brokers of the group g in the cluster c, as the controller hears them."""
+    return ControllerDriver(database)
+
+
+class HandBrokers:
+    """Answers the epochs that a test put into it, and knows nobody else."""
+
+    def __init__(self):
+        self.histories = {}
+
+    async def history(self, address):
+        if address not in self.histories:
+            raise BrokerUnreachable(address, "nobody listens")
+        return self.histories[address]
+
+
+@pytest.fixture
+def brokers():
+    return HandBrokers()
+
+
+@pytest.fixture
+def name_server(driver):
+    return HandNameServer(driver.controller)
 
 
 @pytest.fixture
@@ -82,7 +110,7 @@ def console_dir(tmp_path):
 
 
 @pytest.fixture
-def context(database, database_url, redis, redis_url, name_server, console_dir):
+def context(database, database_url, redis, redis_url, name_server, brokers, console_dir):
     return ApiContext(
         settings=ServerSettings(
             database_url=database_url,
@@ -95,6 +123,7 @@ def context(database, database_url, redis, redis_url, name_server, console_dir):
         clock=SystemClock(),
         task_queue=HandTaskQueue(),
         name_server=name_server,
+        brokers=brokers,
         verifier=PasswordVerifier(),
         attempts=AttemptLimiter(time.monotonic),
         samples=Feed("samples", lambda: observe(redis)),
@@ -160,6 +189,17 @@ def ask(client):
         return answer["data"]
 
     return ask_graph
+
+
+@pytest.fixture
+def demote(database):
+    """Make the user who signed in one who may only look."""
+
+    async def demote_user():
+        async with database.begin() as connection:
+            await connection.execute(update(users).values(role="viewer"))
+
+    return demote_user
 
 
 @pytest.fixture

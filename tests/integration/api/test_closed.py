@@ -17,6 +17,7 @@ OPEN = {
 }
 VALUES = {
     "{cluster_name}": "main",
+    "{group_name}": "broker-a",
     "{topic_name}": "orders",
     "{report_id}": "00000000-0000-0000-0000-000000000000",
     "{path:path}": "topics",

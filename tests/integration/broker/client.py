@@ -26,8 +26,8 @@ class Client:
     task: asyncio.Task[None] | None = None
 
     @classmethod
-    async def connect(cls, port: int) -> "Client":
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async def connect(cls, port: int, *, host: str = "127.0.0.1") -> "Client":
+        reader, writer = await asyncio.open_connection(host, port)
         client = cls(reader, writer)
         client.task = asyncio.create_task(client.read())
         return client

@@ -71,12 +71,12 @@ class BrokerPeer:
         ext = self.names | {"brokerId": str(self.id if broker_id is None else broker_id)}
         return await self.ask(1002, ext | changes)
 
-    async def alter(self, members, *, epoch, master=None, master_epoch=1):
+    async def alter(self, members, *, epoch, master=None, master_epoch=1, invoke_time=0):
         ext = {
             "brokerName": self.group,
             "masterBrokerId": str(master or self.id),
             "masterEpoch": str(master_epoch),
-            "invokeTime": "0",
+            "invokeTime": str(invoke_time),
         }
         body = json.dumps({"syncStateSet": sorted(members), "syncStateSetEpoch": epoch}).encode()
         return await self.ask(1001, ext, body)

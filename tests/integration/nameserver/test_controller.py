@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from backend.services.adoptions import list_candidates
 from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3, state
 
 ALL = {1, 2, 3}
@@ -154,6 +155,18 @@ async def test_a_dead_replica_enters_no_set(f3, eventually):  # S35
         return (await f3[0].alter(ALL, epoch=3)).code == 2006
 
     await eventually(is_refused)
+
+
+async def test_a_senders_clock_makes_nobody_alive_or_dead(f3, eventually):
+    """S72, by D3: stock's jRaft controller measures silence by the sender's time stamp."""
+    await f3[0].alter({1, 2}, epoch=2, invoke_time=2**62)
+    await f3[2].close()
+
+    async def is_refused():
+        return (await f3[0].alter(ALL, epoch=3, invoke_time=1)).code == 2006
+
+    await eventually(is_refused)
+    assert await state(f3[0]) == (1, 1, {1, 2}, 3)
 
 
 async def test_a_set_of_an_unknown_group_is_2013(broker):  # S37
@@ -321,3 +334,23 @@ async def test_a_name_that_is_none_makes_no_group(broker, name):
     assert (await broker.apply()).code in (1, 29)
     await broker.beat()
     assert (await broker.elect()).code in (1, 2010)
+
+
+async def test_a_broker_of_a_lost_group_is_kept_with_what_it_tells(broker, name_server):  # D6
+    told = {"registerCheckCode": "10.0.0.1:10911;1", "epoch": "5", "maxOffset": "900"}
+
+    answer = await broker.register(**told, knownMasterId="2", isVerified="true")
+
+    assert answer.code == 2010
+    assert "regent replica adopt g" in answer.remark
+    page = await list_candidates(size=9, after=None, controller=name_server.controller)
+    [kept] = [stored.candidate for stored in page.items]
+    assert (kept.register_code, kept.epoch, kept.max_offset) == ("10.0.0.1:10911;1", 5, 900)
+    assert (kept.master_id, kept.is_verified) == (2, True)
+    # A new broker may not begin the group anew meanwhile.
+    assert (await broker.apply(1, "10.9.9.9:1;9")).code == 2010
+
+
+async def test_a_broker_that_registers_with_the_code_of_another_is_2014(f3):
+    assert (await f3[0].register(registerCheckCode="10.0.0.1:10911;1")).code == 0
+    assert (await f3[0].register(registerCheckCode="10.9.9.9:1;9")).code == 2014

@@ -102,7 +102,7 @@ async def test_a_field_that_is_no_number_is_code_1_and_named(client):
     assert "brokerId" in answer.remark
 
 
-async def test_a_first_registration_of_one_topic_is_refused_and_leaves_nothing(client):
+async def test_a_first_registration_of_one_topic_is_refused_and_leaves_nothing(client):  # S93
     answer = await client.register(topics={"orders": (4, 4, 6)})
 
     assert (answer.code, answer.remark) == (1, "register broker failed")
@@ -110,7 +110,7 @@ async def test_a_first_registration_of_one_topic_is_refused_and_leaves_nothing(c
     assert json.loads((await client.ask(106)).body)["clusterAddrTable"] == {}
 
 
-async def test_a_wrong_checksum_is_refused(client):
+async def test_a_wrong_checksum_is_refused(client):  # S102
     answer = await client.register(bodyCrc32="12345")
 
     assert (answer.code, answer.remark) == (1, "crc32 not match")
@@ -158,7 +158,7 @@ async def test_a_broken_body_is_code_1(client, body):
     assert answer.code == 1
 
 
-async def test_a_replica_is_told_its_master(client):
+async def test_a_replica_is_told_its_master(client):  # S81
     await client.register()
 
     answer = await client.register(
@@ -284,7 +284,7 @@ async def test_a_deleted_topic_has_no_route(client):
     assert (await client.ask(105, {"topic": "orders"})).code == 17
 
 
-async def test_a_topic_can_be_added_to_a_group_that_is_known(client):
+async def test_a_topic_can_be_added_to_a_group_that_is_known(client):  # S100
     queue = {"brokerName": "broker-a", "perm": 6, "readQueueNums": 2, "writeQueueNums": 2}
     body = json.dumps({"queueDatas": [queue], "brokerDatas": []}).encode()
 

@@ -14,7 +14,7 @@ ROUTE = {"topic": "orders"}
 
 async def test_a_closed_connection_takes_its_broker_out_at_once(
     client, second_client, name_server, eventually
-):
+):  # S95
     await second_client.register()
     assert (await client.ask(105, ROUTE)).code == 0
 
@@ -36,7 +36,7 @@ async def test_a_broker_that_came_back_stays_when_its_old_connection_closes(
     assert (await client.ask(105, ROUTE)).code == 0
 
 
-async def test_a_silent_broker_is_closed_and_taken_out(client, second_client):
+async def test_a_silent_broker_is_closed_and_taken_out(client, second_client):  # S94
     await second_client.register(heartbeatTimeoutMillis="1000")
 
     assert await second_client.is_closed_by_peer()

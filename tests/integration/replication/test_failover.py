@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from backend.clients.clock import SystemClock
+from backend.nameserver.server import NameServer
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.replication.conftest import free_port, read_all
 
@@ -33,9 +35,11 @@ async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_i
     assert told[0]["epochList"] == told[1]["epochList"]
     assert [entry["epoch"] for entry in told[0]["epochList"]] == [1, 2]
     assert [one["brokerId"] for one in told] == [1, 0]
+    told = [(await group.client(number).call(906)).ext.get("masterEpoch") for number in (1, 2)]
+    assert told == [None, "2"]
 
 
-async def test_a_returned_master_cuts_what_nobody_acknowledged(group):
+async def test_a_returned_master_cuts_what_nobody_acknowledged(group):  # S70
     await group.add_many(2, slaveTimeout="300")
     assert (await group.send(1, b"acknowledged")).code == 0
     group.pause(2)
@@ -79,6 +83,16 @@ async def test_of_three_the_last_one_has_every_message_after_two_failovers(group
     assert group.log_bytes(1) == group.log_bytes(2) == group.log_bytes(3)
 
 
+async def test_every_replica_hears_of_a_new_master_without_asking(group):  # S48, 2.7
+    await group.add_many(3, syncBrokerMetadataPeriod="600000")
+    group.kill(1)
+    master = (await group.await_master(2))[0]
+
+    await group.await_state(master, 2, {2, 3})
+
+    assert (await group.send(master, b"both")).code == 0
+
+
 async def test_a_master_that_is_stopped_hands_over_at_once_with_all_that_it_took(group):  # R10c
     await group.add_many(2)
     assert (await group.send(1, b"before")).code == 0
@@ -110,7 +124,7 @@ async def test_a_paused_master_comes_back_as_a_replica_and_has_acknowledged_noth
     assert group.log_bytes(1) == group.log_bytes(2)
 
 
-async def test_a_lone_master_that_is_killed_comes_back_in_a_new_epoch(group):  # S54, not S71
+async def test_a_lone_master_that_is_killed_comes_back_in_a_new_epoch(group):  # S54
     await group.add()
     await group.await_state(1, 1, {1})
     assert (await group.send(1, b"before")).code == 0
@@ -150,7 +164,7 @@ async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_nobody_knows_
     assert group.agents[0].events("log_not_verifiable")
 
 
-async def test_the_quorum_goes_on_without_a_controller(group):  # S27
+async def test_the_quorum_goes_on_without_a_controller(group):  # S27, by D9
     await group.add_many(2, controllerHeartBeatTimeoutMills="500")
     assert (await group.send(1, b"before")).code == 0
 
@@ -162,6 +176,7 @@ async def test_the_quorum_goes_on_without_a_controller(group):  # S27
 
 
 async def test_a_strict_master_acknowledges_nothing_without_a_controller(group):
+    """S27, by D9: stock's master goes on whatever it can reach."""
     await group.add_many(
         2, controllerHeartBeatTimeoutMills="500", leasePolicy="strict", slaveTimeout="300"
     )
@@ -174,7 +189,8 @@ async def test_a_strict_master_acknowledges_nothing_without_a_controller(group):
     assert await read_all(group.client(1)) == [b"before"]
 
 
-async def test_messages_are_refused_while_too_few_replicas_are_in_sync(group):  # S45
+async def test_messages_are_refused_while_too_few_replicas_are_in_sync(group):
+    """S45; stock answers with code 1."""
     await group.add(minInSyncReplicas="2")
     await group.await_state(1, 1, {1})
     refusal = await group.client(1).send("orders", b"alone")
@@ -187,8 +203,11 @@ async def test_messages_are_refused_while_too_few_replicas_are_in_sync(group):  
     assert (await group.send(1, b"two")).code == 0
 
 
-async def test_a_broker_that_finds_no_controller_stays_fenced_until_there_is_one(group):  # S26
-    await group.add(controllerAddr=f"127.0.0.1:{free_port()}", namesrvAddr="")
+async def test_a_broker_that_finds_no_controller_stays_fenced_until_there_is_one(
+    group, database, redis
+):  # S26
+    port = free_port()
+    await group.add(controllerAddr=f"127.0.0.1:{port}", namesrvAddr="")
 
     sent = await group.client(1).send("orders", b"m")
     pulled = await group.client(1).pull("orders")
@@ -196,6 +215,10 @@ async def test_a_broker_that_finds_no_controller_stays_fenced_until_there_is_one
     assert (sent.code, pulled.code) == (14, 14)
     assert "not the master" in sent.remark
     assert "no master of the group is known yet" in pulled.remark
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+    async with NameServer.serve("127.0.0.1", port, **stores):
+        await group.await_state(1, 1, {1})
+        assert (await group.send(1, b"m")).code == 0
 
 
 async def test_a_replica_refuses_messages_and_shows_what_is_confirmed(group):

@@ -27,7 +27,7 @@ def free_port() -> int:
 
 def a_layout(data_dir: Path, **ports: int) -> ClusterLayout:
     chosen = {"http_port": free_port(), "remoting_port": free_port(), "broker_port": free_port()}
-    return plan_layout(data_dir=data_dir, group_count=1, **(chosen | ports))
+    return plan_layout(data_dir=data_dir, replica_counts={"broker-a": 1}, **(chosen | ports))
 
 
 def test_a_port_in_use_is_named_with_its_option(tmp_path: Path):
@@ -38,7 +38,7 @@ def test_a_port_in_use_is_named_with_its_option(tmp_path: Path):
         with pytest.raises(CannotStart) as refused:
             preflight.check_ports(layout)
 
-    assert f"port {port} is in use" in str(refused.value)
+    assert f"port {port} of the name server is in use" in str(refused.value)
     assert "--remoting-port" in str(refused.value)
 
 
@@ -56,10 +56,10 @@ def test_a_broker_port_beyond_the_last_one_is_refused(tmp_path: Path):
         http_port=free_port(),
         remoting_port=free_port(),
         broker_port=65530,
-        group_count=2,
+        replica_counts={"broker-a": 1, "broker-b": 1},
     )
 
-    with pytest.raises(CannotStart, match="65540 is outside"):
+    with pytest.raises(CannotStart, match="65540 of broker-b is outside"):
         preflight.check_ports(layout)
 
 
@@ -100,6 +100,7 @@ def test_a_refused_start_is_one_line_and_exit_code_one(tmp_path: Path, capsys):
             remoting_port=free_port(),
             broker_port=free_port(),
             group_count=1,
+            replica_count=None,
         )
 
         code = run_cluster(options)

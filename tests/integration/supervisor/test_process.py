@@ -5,12 +5,14 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backend.supervisor.errors import CannotStart
-from backend.supervisor.process import LOG_BYTES_MAX, ProcessSpec, SupervisedProcess
+from backend.supervisor.process import LOG_BYTES_MAX, ChildProcess, ProcessSpec
+from backend.supervisor.supervision import Condition, Supervised
 
 SLEEP = "import time; print('up', flush=True); time.sleep(60)"
 DEAF = (
@@ -19,14 +21,22 @@ DEAF = (
 )
 
 
-def a_process(tmp_path: Path, program: str, *, stop_timeout_s: float = 10) -> SupervisedProcess:
+def a_process(
+    tmp_path: Path,
+    program: str,
+    *,
+    stop_timeout_s: float = 10,
+    is_ready: Condition | None = None,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> Supervised:
     spec = ProcessSpec(
         name="probe",
         command=(sys.executable, "-c", program),
         log_path=tmp_path / "probe.log",
+        is_ready=is_ready,
         stop_timeout_s=stop_timeout_s,
     )
-    return SupervisedProcess(spec, on_change=lambda: None)
+    return Supervised(ChildProcess(spec), tell=tell, on_change=lambda: None)
 
 
 async def until(condition, *, timeout_s: float = 10) -> None:
@@ -47,23 +57,85 @@ def is_alive(pid: int) -> bool:
 async def test_a_killed_process_is_started_again(tmp_path: Path):
     process = a_process(tmp_path, SLEEP)
     await process.start()
-    first = process.pid
+    first = process.part.pid
 
     os.kill(first, signal.SIGKILL)
-    await until(lambda: process.pid not in (None, first))
+    await until(lambda: process.part.pid not in (None, first))
 
     assert process.restart_count == 1
+    await process.stop()
+
+
+async def test_the_user_is_told_what_ended_how_and_when_it_does_its_work_again(tmp_path: Path):
+    told: list[str] = []
+    is_well = asyncio.Event()
+
+    async def is_ready() -> bool:
+        return is_well.is_set()
+
+    process = a_process(tmp_path, SLEEP, is_ready=is_ready, tell=told.append)
+    await process.start()
+    first = process.part.pid
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: process.part.pid not in (None, first))
+
+    assert [line.partition(" (log")[0] for line in told] == [
+        "probe was ended by SIGKILL; starting it again"
+    ]
+    is_well.set()
+    await until(lambda: len(told) > 1)
+    assert told[1].startswith("probe is up again after ")
+    await process.stop()
+
+
+async def test_the_last_words_of_a_process_that_ends_by_itself_are_told(tmp_path: Path):
+    told: list[str] = []
+    process = a_process(tmp_path, "raise SystemExit('the disk is full')", tell=told.append)
+
+    await process.start()
+    await until(lambda: told)
+
+    assert told[0].startswith("probe exited with 1: the disk is full; starting it again")
+    await process.stop()
+
+
+async def test_what_keeps_ending_is_started_ever_more_seldom(tmp_path: Path):
+    process = a_process(tmp_path, "raise SystemExit(1)")
+    started = time.monotonic()
+
+    await process.start()
+    await until(lambda: process.restart_count == 4)
+
+    # 0.2 + 0.4 + 0.8 s lie between the four ends.
+    assert time.monotonic() - started >= 1.4
+    await process.stop()
+
+
+async def test_what_cannot_be_started_again_is_tried_again(tmp_path: Path):
+    told: list[str] = []
+    process = a_process(tmp_path, SLEEP, tell=told.append)
+    await process.start()
+    log_path = process.part.log_path
+    log_path.unlink()
+    log_path.mkdir()
+
+    os.kill(process.part.pid, signal.SIGKILL)
+    await until(lambda: any("probe did not start" in line for line in told))
+    log_path.rmdir()
+    await until(lambda: process.part.pid is not None)
+
+    assert told[-1].startswith("probe is up again")
     await process.stop()
 
 
 async def test_a_stopped_process_is_not_started_again(tmp_path: Path):
     process = a_process(tmp_path, SLEEP)
     await process.start()
-    pid = process.pid
+    pid = process.part.pid
 
     await process.stop()
 
-    assert process.pid is None
+    assert process.part.pid is None
     assert not is_alive(pid)
 
 
@@ -74,7 +146,7 @@ async def test_a_process_that_ignores_the_request_to_stop_is_killed(tmp_path: Pa
 
     await process.stop()
 
-    assert process.pid is None
+    assert process.part.pid is None
 
 
 async def test_a_process_that_dies_while_starting_says_why(tmp_path: Path):

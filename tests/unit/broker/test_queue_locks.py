@@ -20,7 +20,7 @@ def test_groups_lock_apart():
     assert locks.lock("h", client_id="b", queues=QUEUES, now_ms=0) == QUEUES
 
 
-def test_a_renewed_lock_lives_on_and_a_silent_one_ends():
+def test_a_renewed_lock_lives_on_and_a_silent_one_ends():  # S126
     locks = QueueLocks()
     locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=0)
     locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=50_000)

@@ -7,13 +7,11 @@ import stat
 import httpx
 import pytest
 
-from backend.cli import capacity, rest
 from backend.cli.app import run
-from backend.cli.logins import Login, login_path, save_login
+from backend.cli.logins import login_path
+from tests.unit.cli.fake_server import SERVER, SESSION, refusal
 
-SERVER = "http://regent.test:8080"
 REPORT_ID = "8d0c1f1e-6a53-4a0e-9f0e-0b6f0a4c9d11"
-SESSION = {"name": "admin", "role": "admin", "expires_at": "2026-03-02T12:00:00Z"}
 
 
 def report(**values) -> dict:
@@ -62,67 +60,6 @@ def report(**values) -> dict:
         "rows": [disk, day],
         **values,
     }
-
-
-def refusal(status: int, code: str, message: str, details=None) -> httpx.Response:
-    body = {"error": {"code": code, "message": message, "details": details}}
-    return httpx.Response(status, json=body)
-
-
-class FakeServer:
-    """Answer requests from a table and remember them."""
-
-    def __init__(self) -> None:
-        self.answers: dict[tuple[str, str], list] = {}
-        self.requests: list[httpx.Request] = []
-
-    def on(self, method: str, path: str, *answers) -> None:
-        self.answers[method, path] = list(answers)
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
-        path = request.url.raw_path.decode().split("?")[0].removeprefix("/api/v1")
-        answers = self.answers.get((request.method, path))
-        if answers is None:
-            return refusal(404, "not_found", f"no {path}")
-        answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
-
-
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    fake, client_type = FakeServer(), httpx.Client
-
-    def client(**options):
-        return client_type(**{**options, "transport": httpx.MockTransport(fake)})
-
-    monkeypatch.setattr(rest.httpx, "Client", client)
-    monkeypatch.setattr(capacity, "POLL_INTERVAL_S", 0)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    for name in ("REGENT_URL", "REGENT_TOKEN", "REGENT_CLUSTER"):
-        monkeypatch.delenv(name, raising=False)
-    return fake
-
-
-@pytest.fixture
-def local_cluster(server, tmp_path):
-    """Lay out what `regent up` leaves for its own command line."""
-    directory = tmp_path / ".regent"
-    directory.mkdir()
-    (directory / "cluster.json").write_text(json.dumps({"http": {"url": SERVER}}))
-    (directory / "bootstrap-secret").write_text("the secret\n")
-    server.on("POST", "/session", {**SESSION, "token": "t0"})
-    server.on("DELETE", "/session", httpx.Response(204))
-    return directory
-
-
-@pytest.fixture
-def signed_in(server):
-    save_login(Login(SERVER, "saved-token"))
-    return server
 
 
 @pytest.mark.usefixtures("local_cluster")

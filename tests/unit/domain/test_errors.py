@@ -4,6 +4,7 @@ import pytest
 
 from backend.api.answers import ANSWERS as HTTP_ANSWERS
 from backend.api.graphql.errors import CODES as GRAPHQL_CODES
+from backend.api.stock_codes import STOCK_CODES
 from backend.domain import errors
 from backend.domain.errors import DomainError
 from backend.nameserver.errors import ANSWERS as REMOTING_ANSWERS
@@ -22,6 +23,10 @@ def every_error(base=DomainError):
 )
 def test_every_domain_error_stands_in_the_table_of_every_door(table):
     assert [kind.__name__ for kind in every_error() if kind not in table] == []
+
+
+def test_the_stock_codes_that_other_doors_tell_are_those_of_the_remoting_door():
+    assert {kind: REMOTING_ANSWERS[kind] for kind in STOCK_CODES} == STOCK_CODES
 
 
 def test_every_domain_error_has_a_code_of_its_own():

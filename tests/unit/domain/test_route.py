@@ -33,7 +33,7 @@ def test_a_group_that_does_not_act_is_left_as_it_is():
     assert substituted(entry({1: "b"}, acting=False)) == {1: "b"}
 
 
-def test_only_masters_of_the_callers_zone_are_kept_and_masterless_groups():
+def test_only_masters_of_the_callers_zone_are_kept_and_masterless_groups():  # S105
     near, far = entry({0: "a"}, zone="X"), entry({0: "b"}, zone="y")
     lone = entry({1: "c"}, zone="y")
 

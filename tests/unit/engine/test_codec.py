@@ -6,7 +6,13 @@ from random import Random
 
 import pytest
 import regent_engine
-from regent_engine import Command, Decoder, ProtocolError, encode_command
+from regent_engine import (
+    Command,
+    Decoder,
+    ProtocolError,
+    encode_command,
+    encode_pull_answer,
+)
 
 from tests.unit.engine.generated_commands import damage, frame, generate_frame
 from tests.unit.engine.slow_decoder import BrokenStreamError, SlowCommand, SlowDecoder
@@ -236,3 +242,32 @@ def test_the_module_ships_its_types() -> None:
     import importlib.resources  # noqa: PLC0415
 
     assert importlib.resources.files(regent_engine).joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize("encoding", ["json", "rocketmq"])
+@pytest.mark.parametrize("remark", [None, "FOUND"])
+def test_the_answer_of_a_pull_is_the_command_with_its_fields(
+    encoding: str, remark: str | None
+) -> None:
+    (pull,) = Decoder().receive(encode_command(code=11, opaque=7, encoding=encoding))
+    offsets = {"next_offset": 2**53, "min_offset": 0, "max_offset": 2**53 + 1}
+
+    head = encode_pull_answer(
+        pull, 19, suggested_broker_id=1, remark=remark, body_size=300, **offsets
+    )
+
+    assert head == encode_command(
+        code=19,
+        opaque=7,
+        flag=1,
+        language="JAVA",
+        remark=remark,
+        ext={
+            "suggestWhichBrokerId": "1",
+            "nextBeginOffset": str(2**53),
+            "minOffset": "0",
+            "maxOffset": str(2**53 + 1),
+        },
+        body_size=300,
+        encoding=encoding,
+    )

@@ -126,3 +126,25 @@ def test_there_is_an_end_to_how_many_are_heard(table, monkeypatch):
     assert hear(table, KEY)
     table.remove(KEY)
     assert hear(table, OTHER)
+
+
+def test_a_lease_is_promised_from_the_last_heartbeat_on(table, clock):  # D9
+    hear(table, takes_notices=True)
+    hear(table, OTHER)
+
+    clock.now_ms += 30
+    assert (table.promise_lease(KEY), table.promise_lease(OTHER)) == (70, 0)
+
+    # It ends when it was to end, whatever is heard while Postgres writes it.
+    clock.now_ms += 20
+    hear(table, takes_notices=True)
+    held = table.find(KEY)
+    assert held.lease_ends_at_ms - held.heard_at_ms == 50
+
+
+def test_no_lease_is_promised_to_who_was_silent_for_too_long_or_never_heard(table, clock):
+    hear(table, takes_notices=True)
+
+    clock.now_ms += 101
+
+    assert (table.promise_lease(KEY), table.promise_lease(OTHER)) == (0, 0)

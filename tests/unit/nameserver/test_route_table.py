@@ -5,47 +5,17 @@ import pytest
 from backend.domain.broker import DataVersion
 from backend.domain.errors import RegistrationRefused, RouteNotFound
 from backend.domain.topic import QueueSettings
-from backend.nameserver.members import Departure, Registration
+from backend.nameserver.members import Departure
 from backend.nameserver.route_table import RouteTable
-
-ORDERS = {"orders": QueueSettings(4, 4, 6), "TBW102": QueueSettings(8, 8, 7)}
-FIRST, SECOND = object(), object()
-
-
-def registration(broker_id=0, address="10.0.0.1:10911", **changes):
-    values = {
-        "cluster_name": "main",
-        "group_name": "broker-a",
-        "broker_id": broker_id,
-        "address": address,
-        "ha_address": "10.0.0.1:10912",
-        "heartbeat_timeout_ms": 10_000,
-        "data_version": DataVersion(0, 1_000, 1),
-    }
-    return Registration(**(values | changes))
-
-
-def register(table, broker_id=0, address=None, *, topics=None, now_ms=0, connection=FIRST, **more):
-    address = address or f"10.0.0.{broker_id + 1}:10911"
-    return table.register(
-        registration(broker_id, address, **more),
-        ORDERS if topics is None else topics,
-        now_ms=now_ms,
-        connection=connection,
-    )
-
-
-def leave(table, broker_id=0, address=None, *, cluster="main", group="broker-a"):
-    address = address or f"10.0.0.{broker_id + 1}:10911"
-    table.remove([Departure(cluster, group, broker_id, address)])
-
-
-def addresses(table, topic="orders"):
-    return dict(table.route(topic).entries[0].members.addresses)
-
-
-def permissions(table, topic="orders"):
-    return table.route(topic).entries[0].settings.permissions
+from tests.unit.nameserver.registering import (
+    FIRST,
+    ORDERS,
+    SECOND,
+    addresses,
+    leave,
+    permissions,
+    register,
+)
 
 
 @pytest.fixture
@@ -53,7 +23,7 @@ def table():
     return RouteTable()
 
 
-def test_a_master_with_two_topics_is_taken_in_without_master_data(table):
+def test_a_master_with_two_topics_is_taken_in_without_master_data(table):  # S80
     outcome = register(table)
 
     assert outcome.is_accepted
@@ -61,7 +31,7 @@ def test_a_master_with_two_topics_is_taken_in_without_master_data(table):
     assert addresses(table) == {0: "10.0.0.1:10911"}
 
 
-def test_a_replica_learns_its_master(table):
+def test_a_replica_learns_its_master(table):  # S81
     register(table)
 
     outcome = register(table, 1)
@@ -71,7 +41,7 @@ def test_a_replica_learns_its_master(table):
     assert addresses(table) == {0: "10.0.0.1:10911", 1: "10.0.0.2:10911"}
 
 
-def test_a_broker_that_is_not_known_may_not_begin_with_one_topic(table):
+def test_a_broker_that_is_not_known_may_not_begin_with_one_topic(table):  # S93
     with pytest.raises(RegistrationRefused, match="register broker failed"):
         register(table, topics={"orders": QueueSettings(4, 4, 6)})
 
@@ -91,6 +61,7 @@ def test_a_known_broker_may_add_one_topic(table):
 
 
 def test_topics_missing_in_a_later_registration_stay(table):
+    """S99; and S98, for no switch makes absence a deletion here."""
     register(table)
 
     register(table, topics={}, data_version=DataVersion(0, 2_000, 2))
@@ -98,7 +69,7 @@ def test_topics_missing_in_a_later_registration_stay(table):
     assert table.list_topics() == ["TBW102", "orders"]
 
 
-def test_an_address_has_one_id_in_its_group(table):
+def test_an_address_has_one_id_in_its_group(table):  # S92
     register(table, 1, "10.0.0.9:10911")
 
     register(table, 0, "10.0.0.9:10911")
@@ -106,7 +77,7 @@ def test_an_address_has_one_id_in_its_group(table):
     assert addresses(table) == {0: "10.0.0.9:10911"}
 
 
-def test_a_new_address_takes_an_id_over(table):
+def test_a_new_address_takes_an_id_over(table):  # S91
     register(table, address="10.0.0.1:10911", data_version=DataVersion(1, 0, 0))
 
     register(table, address="10.0.0.2:10911", data_version=DataVersion(2, 0, 0))
@@ -122,7 +93,7 @@ def test_groups_without_a_controller_let_the_later_registration_win(table):
     assert addresses(table) == {0: "10.0.0.2:10911"}
 
 
-def test_a_master_of_an_older_epoch_is_ignored_and_not_heard_any_more(table):
+def test_a_master_of_an_older_epoch_is_ignored_and_not_heard_any_more(table):  # S90
     register(table, address="10.0.0.1:10911", data_version=DataVersion(2, 0, 0))
 
     outcome = register(table, address="10.0.0.9:10911", data_version=DataVersion(1, 0, 0))
@@ -140,36 +111,6 @@ def test_an_id_whose_holder_is_no_longer_heard_is_free_whatever_the_epoch(table)
     outcome = register(table, address="10.0.0.9:10911", data_version=DataVersion(1, 0, 0))
 
     assert outcome.is_accepted
-
-
-def test_a_replica_does_not_speak_for_its_group_while_a_master_does(table):
-    register(table)
-
-    outcome = register(table, 1, topics={"other": QueueSettings(1, 1, 6)} | ORDERS)
-
-    assert outcome.changed_topics == {}
-    assert table.list_topics() == ["TBW102", "orders"]
-
-
-def test_an_old_replica_never_speaks_for_its_group(table):
-    register(table, 1)
-
-    assert table.list_topics() == []
-
-
-def test_the_smallest_replica_speaks_without_the_write_bit(table):
-    register(table, 2, acting_master_enabled=True)
-    register(table, 3, acting_master_enabled=True, topics={"late": QueueSettings(1, 1, 6)} | ORDERS)
-
-    assert table.list_topics() == ["TBW102", "orders"]
-    assert permissions(table) == 4
-    assert permissions(table, "TBW102") == 5
-
-
-def test_a_replica_speaks_with_the_write_bit_when_its_group_has_no_acting_master(table):
-    register(table, 2, acting_master_enabled=False)
-
-    assert permissions(table) == 6
 
 
 def test_settings_change_only_with_the_data_version(table):
@@ -227,7 +168,7 @@ def test_the_last_broker_takes_the_topics_of_its_group_along(table):
     assert table.list_topics() == []
 
 
-def test_groups_that_leave_together_leave_nothing(table):
+def test_groups_that_leave_together_leave_nothing(table):  # S96
     register(table)
     register(table, address="10.1.0.1:10911", group_name="broker-b")
 
@@ -241,60 +182,7 @@ def test_groups_that_leave_together_leave_nothing(table):
     assert (table.list_topics(), table.list_groups()) == ([], [])
 
 
-def test_a_replica_acts_as_master_after_the_master_left(table):
-    register(table, acting_master_enabled=True)
-    register(table, 1, acting_master_enabled=True)
-
-    leave(table)
-
-    assert addresses(table) == {0: "10.0.0.2:10911"}
-    assert permissions(table) == 4
-    assert table.find_group("main", "broker-a").addresses == {1: "10.0.0.2:10911"}
-
-
-def test_without_acting_masters_a_lone_replica_keeps_its_id_and_the_permissions(table):
-    register(table)
-    register(table, 1)
-
-    leave(table)
-
-    assert addresses(table) == {1: "10.0.0.2:10911"}
-    assert permissions(table) == 6
-
-
-def test_a_master_that_returns_takes_writes_again(table):
-    register(table, acting_master_enabled=True)
-    register(table, 1, acting_master_enabled=True)
-    leave(table)
-
-    register(table, acting_master_enabled=True)
-
-    assert addresses(table) == {0: "10.0.0.1:10911", 1: "10.0.0.2:10911"}
-    assert permissions(table) == 6
-
-
-def test_acting_moves_on_to_the_next_replica(table):
-    for broker_id in (0, 1, 2):
-        register(table, broker_id, acting_master_enabled=True)
-
-    leave(table, 0)
-    leave(table, 1)
-
-    assert addresses(table) == {0: "10.0.0.3:10911"}
-
-
-def test_the_members_topic_shows_real_ids(table):
-    name = "rmq_sys_SYNC_BROKER_MEMBER_broker-a"
-    topics = ORDERS | {name: QueueSettings(1, 1, 1)}
-    register(table, topics=topics, acting_master_enabled=True)
-    register(table, 1, acting_master_enabled=True)
-
-    leave(table)
-
-    assert addresses(table, name) == {1: "10.0.0.2:10911"}
-
-
-def test_silence_longer_than_asked_for_is_found(table):
+def test_silence_longer_than_asked_for_is_found(table):  # S94
     register(table, now_ms=1_000)
     register(table, 1, now_ms=1_000, heartbeat_timeout_ms=60_000)
 
@@ -328,7 +216,7 @@ def test_a_broker_that_came_back_is_not_of_its_old_connection(table):
     assert table.list_of_connection(FIRST) == []
 
 
-def test_wiped_permission_survives_the_same_version_and_not_a_new_one(table):
+def test_wiped_permission_survives_the_same_version_and_not_a_new_one(table):  # S97
     register(table)
 
     count = table.wipe_write("broker-a")
@@ -348,7 +236,7 @@ def test_added_permission_is_exactly_read_and_write(table):
     assert (count, permissions(table), permissions(table, "TBW102")) == (2, 6, 6)
 
 
-def test_deleting_a_topic_in_one_cluster_leaves_the_other(table):
+def test_deleting_a_topic_in_one_cluster_leaves_the_other(table):  # S101
     register(table)
     register(table, address="10.1.0.1:10911", cluster_name="other")
 
@@ -365,7 +253,7 @@ def test_deleting_a_topic_everywhere_forgets_it(table):
     assert table.list_topics() == ["TBW102"]
 
 
-def test_a_topic_is_added_only_to_groups_that_are_known(table):
+def test_a_topic_is_added_only_to_groups_that_are_known(table):  # S100
     register(table)
     settings = QueueSettings(2, 2, 6)
 

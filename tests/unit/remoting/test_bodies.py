@@ -22,6 +22,7 @@ from backend.remoting.bodies import (
     encode_topic_stats,
 )
 from backend.remoting.bodies import topics as topic_bodies
+from backend.remoting.bodies.groups import LockBody
 from backend.remoting.java_json import InvalidJson
 
 TOPICS = st.builds(
@@ -148,3 +149,9 @@ def test_a_topic_is_spelled_like_the_stock_example():
         "topicSysFlag": 0,
         "writeQueueNums": 4,
     }
+
+
+def test_a_lock_that_does_not_say_so_is_not_for_one_broker_only():  # S140
+    body = java_json.decode(b'{"clientId":"c","consumerGroup":"g","mqSet":[]}', LockBody)
+
+    assert not body.only_this_broker

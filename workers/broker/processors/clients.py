@@ -75,6 +75,7 @@ def _register_consumer(
     except Refusal:
         return False
     is_light = heartbeat.fingerprint != 0 and heartbeat.without_subscriptions
+    broker.hot.revoke_pulls()
     if broker.consumers.register(consumer, caller, client, with_subscriptions=not is_light):
         broker.notify_members(consumer.group_name)
     if not heartbeat.fingerprint:
@@ -97,6 +98,7 @@ def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> by
     if header.producer_group:
         broker.producers.unregister(header.producer_group, caller)
     if header.consumer_group and broker.consumers.unregister(header.consumer_group, caller):
+        broker.hot.revoke_pulls()
         broker.notify_members(header.consumer_group)
     return answer(command)
 

@@ -25,6 +25,7 @@ def on_put_group(broker: Broker, _caller: Caller, command: Command) -> bytes | A
     check_group_name(group.name)
     if not broker.groups.put(group, broker.clock()):
         return answer(command)
+    broker.hot.revoke_pulls()
     broker.state.group_saver.touch()
     return broker.saved(answer(command))
 

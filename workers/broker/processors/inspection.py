@@ -133,7 +133,7 @@ def sample_of(broker: Broker) -> BrokerSample:
         booted_at_ms=meters.booted_at_ms,
         cluster_name=settings.cluster_name,
         broker_name=settings.broker_name,
-        broker_id=settings.broker_id,
+        broker_id=settings.broker_id if broker.replication is None else broker.replication.role_id,
         messages_in=counters.messages,
         bytes_in=counters.bytes,
         messages_out=meters.messages_out,

@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from regent_engine import Command, ReadResult, StoreError, tag_hash
+from regent_engine import Command, ReadResult, StoreError, encode_pull_answer, tag_hash
 
 from backend.remoting.bodies import SubscriptionData, TopicConfig
 from backend.remoting.command import answer
-from backend.remoting.headers import (
-    PullMessageAnswer,
-    PullMessageHeader,
-    decode_header,
-    encode_header,
-)
+from backend.remoting.headers import PullMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -45,7 +40,8 @@ _CODES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Not frozen, since there is one for each pull, and to make a frozen one takes twice as long.
+@dataclass(slots=True, eq=False)
 class Pull:
     """One pull that passed every check, ready to be run once or again."""
 
@@ -104,35 +100,33 @@ class Pull:
         code = _code_of(result, offset)
         is_corrected = code == ResponseCode.PULL_OFFSET_MOVED
         next_offset = result.next_offset if is_corrected else max(offset, result.next_offset)
-        found = PullMessageAnswer(
-            suggested_broker_id=MASTER_ID,
-            next_begin_offset=next_offset,
-            min_offset=result.min_offset,
-            max_offset=result.max_offset,
-        )
         body = result.body if code == ResponseCode.SUCCESS else b""
         self.broker.meters.pulled(messages=result.count if body else 0, size_bytes=len(body))
-        head = answer(
+        if self.command.is_oneway:
+            return
+        head = encode_pull_answer(
             self.command,
-            code=code,
-            ext=encode_header(found),
+            code,
+            suggested_broker_id=MASTER_ID,
+            next_offset=next_offset,
+            min_offset=result.min_offset,
+            max_offset=result.max_offset,
             body_size=len(body),
             remark=result.status,
         )
-        if not self.command.is_oneway:
-            self.caller.send(head, body)
+        self.caller.send(head, body)
 
     def _again(self, offset: int) -> bytes:
         """Encode that the client should ask once more."""
         low, high = self.broker.store.offsets(*self._queue) or (0, 0)
-        header = PullMessageAnswer(
+        return encode_pull_answer(
+            self.command,
+            ResponseCode.PULL_RETRY_IMMEDIATELY,
             suggested_broker_id=MASTER_ID,
-            next_begin_offset=offset,
+            next_offset=offset,
             min_offset=low,
             max_offset=high,
         )
-        code = ResponseCode.PULL_RETRY_IMMEDIATELY
-        return answer(self.command, code=code, ext=encode_header(header))
 
     def _wanted(self, offset: int) -> tuple[str, int, int, int, int, list[int] | None]:
         count_max = max(1, min(self.header.message_count_max, COUNT_MAX))
@@ -169,8 +163,9 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
             ResponseCode.REQUEST_CODE_NOT_SUPPORTED, f"request type {command.code} not supported"
         )
     header = decode_header(PullMessageHeader, command.ext)
-    _check_permission(broker, command, header)
+    topic = _check_permission(broker, command, header)
     tag_hashes = _filter_of(broker, header)
+    _grant(broker, header, topic, tag_hashes)
     if header.sys_flag & _COMMIT_FLAG:
         broker.offsets.commit(
             header.consumer_group,
@@ -181,7 +176,29 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     return Pull(broker, caller, command, header, tag_hashes).run()
 
 
-def _check_permission(broker: Broker, command: Command, header: PullMessageHeader) -> None:
+def _grant(
+    broker: Broker, header: PullMessageHeader, topic: TopicConfig, tag_hashes: list[int] | None
+) -> None:
+    """Have the engine answer pulls like this one, which passed every check.
+
+    It stops as soon as anything changes that a check looks at: see the callers of `revoke_pulls`.
+    """
+    carries_filter = bool(header.sys_flag & _SUBSCRIPTION_FLAG)
+    broker.hot.grant_pulls(
+        header.consumer_group,
+        header.topic,
+        read_queue_count=topic.read_queue_count,
+        tag_hashes=tag_hashes,
+        count_max=COUNT_MAX,
+        bytes_max=SIZE_MAX_BYTES,
+        suggested_broker_id=MASTER_ID,
+        version=None if carries_filter else header.subscription_version,
+        expression=header.subscription,
+        expression_type=header.expression_type,
+    )
+
+
+def _check_permission(broker: Broker, command: Command, header: PullMessageHeader) -> TopicConfig:
     if not broker.settings.permissions & READABLE:
         raise Refusal(ResponseCode.NO_PERMISSION, "the broker pulling message is forbidden")
     if command.code == RequestCode.LITE_PULL_MESSAGE and not broker.settings.lite_pull:
@@ -189,7 +206,9 @@ def _check_permission(broker: Broker, command: Command, header: PullMessageHeade
     group = broker.find_group(header.consumer_group)
     if not group.consume_enabled:
         raise Refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group.name}")
-    _check_queue(broker.find_topic(header.topic), header.queue_id)
+    topic = broker.find_topic(header.topic)
+    _check_queue(topic, header.queue_id)
+    return topic
 
 
 def _check_queue(topic: TopicConfig, queue_id: int) -> None:
@@ -267,10 +286,11 @@ def hashes_of(expression: str | None) -> list[int] | None:
 
 
 def _code_of(result: ReadResult, offset: int) -> ResponseCode:
-    if result.status in {"NO_MATCHED_LOGIC_QUEUE", "NO_MESSAGE_IN_QUEUE"}:
+    status = result.status
+    if status in {"NO_MATCHED_LOGIC_QUEUE", "NO_MESSAGE_IN_QUEUE"}:
         # At offset 0 the queue is merely empty; 21 would make clients persist a jump.
         return ResponseCode.PULL_OFFSET_MOVED if offset else ResponseCode.PULL_NOT_FOUND
-    return _CODES[result.status]
+    return _CODES[status]
 
 
 def _moved(pull: HeldPull[Resumable], offset: int, deadline_ms: int) -> HeldPull[Resumable]:

@@ -1,5 +1,6 @@
-"""Answer the other brokers of the group (43, 45, 906, 1007; storage-and-ha.md 9.10)."""
+"""Answer the group and its controller (43, 45, 402, 906, 907, 1007; our 7002)."""
 
+from collections.abc import Awaitable
 from typing import Final
 
 from regent_engine import Command
@@ -7,12 +8,13 @@ from regent_engine import Command
 from backend.remoting import java_json
 from backend.remoting.bodies.controller import EpochBody, EpochsBody
 from backend.remoting.command import answer
-from backend.remoting.headers import encode_header
-from backend.remoting.headers.replication import HaInfoAnswer
+from backend.remoting.headers import decode_header, encode_header
+from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.replication.face import Replication
 
 UNBOUNDED: Final = 2**63 - 1
 
@@ -25,6 +27,11 @@ def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how far each delay level is delivered."""
     return answer(command, body=broker.state.delays.as_file())
+
+
+def on_get_request_modes(_broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give a replica how groups receive messages: all pull, since nothing sets another mode."""
+    return answer(command, body=java_json.encode({"messageRequestModeMap": {}}))
 
 
 def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -46,18 +53,42 @@ def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, body=java_json.encode(body))
 
 
+def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show how far replicas are, or how this one follows its master."""
+    if broker.replication is None:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")
+    return answer(command, body=java_json.encode(broker.replication.describe_ha()))
+
+
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell a replica where this master sends its log; one that is no master tells nothing.
 
     What a caller says of addresses is not believed: the controller says who is master.
     """
-    ha_address = None if broker.replication is None else broker.replication.ha_address
-    if ha_address is None:
+    replication = broker.replication
+    if replication is None or replication.ha_address is None:
         return answer(command)
     host, port = broker.store_host
     told = HaInfoAnswer(
-        master_ha_address=ha_address,
+        master_ha_address=replication.ha_address,
         master_flush_offset=broker.store.flushed_position,
         master_address=f"{host}:{port}",
+        master_epoch=replication.epoch,
     )
     return answer(command, ext=encode_header(told))
+
+
+def on_hand_over(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Let a controller elect another master without a message in flight (R10c).
+
+    Whoever asks without electing anybody makes clients wait for a moment, and no more.
+    """
+    if broker.replication is None:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")
+    header = decode_header(HandOverHeader, command.ext)
+    return _hand_over(broker.replication, command, header.master_epoch)
+
+
+async def _hand_over(replication: Replication, command: Command, epoch: int) -> bytes:
+    await replication.hand_over(epoch)
+    return answer(command)

@@ -74,6 +74,10 @@ class GroupState:
     master_address: str | None
     epoch: int
     sync_state_set: SyncStateSet | None
+    lease_ms: int = 0
+    """What a new master is granted with its election, from `lease_from_s` on."""
+
+    lease_from_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,18 @@ class Sign:
     epoch: int
     max_position: int
     confirmed_position: int
+    is_verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a broker tells of itself when it registers, in case its group was lost (D6)."""
+
+    epoch: int
+    max_position: int
+    master_id: int
+    """Who serves as master for all that it knows; 0 is nobody."""
+
     is_verified: bool
 
 
@@ -139,11 +155,11 @@ class ControllerClient:
                 raise IdTaken from error
             raise ConnectionError(str(error)) from error
 
-    async def register(self, identity: Identity) -> GroupState:
+    async def register(self, identity: Identity, standing: Standing) -> GroupState:
         """Say where this broker is reached, and learn of a living master (1003).
 
         Raises:
-            ControllerRefused: nobody applied for the id.
+            ControllerRefused: nobody applied for the id, or somebody else did.
             OSError: no answer.
         """
         header = RegisterReplicaHeader(
@@ -151,6 +167,11 @@ class ControllerClient:
             broker_name=identity.broker_name,
             broker_id=identity.broker_id,
             broker_address=self._own_address,
+            register_check_code=identity.register_code,
+            epoch=standing.epoch,
+            max_offset=standing.max_position,
+            known_master_id=standing.master_id,
+            is_verified=standing.is_verified,
         )
         return _state(await self._ask(RequestCode.CONTROLLER_REGISTER_BROKER, header))
 
@@ -326,6 +347,7 @@ def _state(answer: Command) -> GroupState:
         told.master_address,
         told.master_epoch or 0,
         _set_of(answer.body) if answer.body else None,
+        told.lease_ms or 0,
     )
 
 

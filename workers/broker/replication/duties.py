@@ -1,12 +1,12 @@
 """Carry out on the broker what its role in the group asks for (control-plane.md 3.6, 3.7, 3.12)."""
 
 import asyncio
-import contextlib
 import socket
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
+from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker, WriteBlock
@@ -16,15 +16,16 @@ from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.controller_client import GroupState, Sign
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
+from workers.broker.replication.handover import Handover
 from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
 from workers.broker.replication.metadata_copy import MetadataCopy
+from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
 
 TICK_S: Final = 0.05
-DRAIN_S_MAX: Final = 2.0
 
 _FOR_THE_MASTER: Final = frozenset(
     {
@@ -48,21 +49,6 @@ _FENCED: Final = _FOR_THE_MASTER | {
 log = structlog.get_logger()
 
 
-class Authority(Protocol):
-    """Who speaks with the controller."""
-
-    async def ask_for_set(
-        self, epoch: int, members: frozenset[int], set_epoch: int
-    ) -> SyncStateSet:
-        """Ask for another set (1001); as `ControllerClient.alter`."""
-
-    async def learn_set(self) -> None:
-        """Have the controller's present state told to this broker."""
-
-    def hurry(self) -> None:
-        """Tell the controller now how this broker is."""
-
-
 class Duties:
     """What this broker does as master, as replica, and before it is either."""
 
@@ -77,13 +63,15 @@ class Duties:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self._registrant, self.verification = registrant, verification
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
+        self._handover = Handover(broker)
         self._own_id = 0
         self._authority: Authority | None = None
         self._lease = Lease()
+        self._led_epoch: int | None = None
         self._term: Term | None = None
         self._term_task: asyncio.Task[None] | None = None
+        self._follower: Follower | None = None
         self._following: list[asyncio.Task[None]] = []
-        self._is_append_noted = False
         self._is_readable = False
         self.is_leaving = self.is_broken = False
 
@@ -102,11 +90,38 @@ class Duties:
         """Give where replicas get the log; None unless this broker is master."""
         return None if self._term is None else self._registrant.ha_address
 
+    @property
+    def epoch(self) -> int | None:
+        """Give the epoch that this broker serves as master; None unless it is master."""
+        return None if self._term is None else self._term.epoch
+
+    def describe_ha(self) -> HaStatusBody:
+        """Say how this broker's log is replicated (907)."""
+        end = self._store.max_position
+        if self._term is not None:
+            members = self._term.current.broker_ids
+            return HaStatusBody(
+                is_master=True,
+                max_position=end,
+                in_sync_count=len(members) - 1,
+                connections=self._listener.describe(end, members),
+            )
+        if self._follower is None:
+            return HaStatusBody(is_master=False)
+        return HaStatusBody(is_master=False, client=self._follower.describe(self._broker.clock()))
+
     def sign(self) -> Sign:
-        """Give what the controller is told of this broker; the epoch is on the disk (D12)."""
-        epochs = self._store.epochs()
+        """Give what the controller is told of this broker.
+
+        The epoch is on the disk (D12), or, of a master that was just elected, about to be: alone in
+        its set, it competes with nobody by that, and gets its lease meanwhile.
+        """
+        epoch = self._led_epoch
+        if epoch is None:
+            epochs = self._store.epochs()
+            epoch = epochs[-1][0] if epochs else -1
         return Sign(
-            epoch=epochs[-1][0] if epochs else -1,
+            epoch=epoch,
             max_position=self._store.max_position,
             confirmed_position=self._store.confirmed_position,
             is_verified=self.verification.is_verified,
@@ -126,18 +141,28 @@ class Duties:
         """Listen for replicas; they are taken while this broker is master."""
         await self._listener.start()
 
+    async def hand_over(self, epoch: int) -> None:
+        """Have all confirmed and take no more until another is elected, or for a moment.
+
+        Raises:
+            Refusal: this broker is not the master of that epoch, or too much is unconfirmed.
+        """
+        term = self._term
+        if term is None or term.epoch != epoch or self.is_leaving:
+            raise Refusal(ResponseCode.CONTROLLER_INVALID_MASTER, f"epoch {epoch} is not served")
+        await self._handover.prepare(term)
+
     async def drain(self) -> None:
         """Let what was appended be confirmed, to a deadline; nothing is appended any more."""
         if self._term is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(DRAIN_S_MAX):
-                    await self._term.drain()
+            await self._handover.leave(self._term)
 
     async def stop(self) -> None:
-        """Be neither master nor replica any more."""
+        """Be neither master nor replica any more, and tell clients that waited for that."""
         self._end_term()
         await self._stop_following()
         self._listener.stop()
+        await self._handover.let_clients_go()
 
     def check(self, code: int) -> None:
         """Pass a request that this broker may serve in its role.
@@ -153,10 +178,11 @@ class Duties:
             )
 
     def appended(self) -> None:
-        """Hear that the log has grown; what one turn of the loop appends is one piece of news."""
-        if not self._is_append_noted:
-            self._is_append_noted = True
-            asyncio.get_running_loop().call_soon(self._on_appended)
+        """Hear that the log has grown: it is on its way to the replicas when this returns."""
+        if self._term is not None and self._term.is_alone:
+            # Who waits for nobody else is answered before a learner is sent anything.
+            self._term.advance()
+        self._listener.appended()
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position may be acknowledged, or when that is hopeless."""
@@ -187,14 +213,14 @@ class Duties:
 
     def take_lease(self, epoch: int, *, asked_at_s: float, lease_ms: int) -> bool:
         """Take what the controller grants a master; False when it grants none to this one."""
-        term = self._term
-        if term is None or term.epoch != epoch or self.is_leaving:
+        if epoch != self._led_epoch or self.is_leaving:
             return True
         if lease_ms <= 0:
             self._lease.drop()
             return False
         self._lease.grant(epoch, asked_at_s=asked_at_s, lease_ms=lease_ms)
-        term.advance()
+        if self._term is not None:
+            self._term.advance()
         return True
 
     async def tick(self) -> None:
@@ -215,14 +241,29 @@ class Duties:
         """Stop acknowledging and taking messages at once."""
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.stop()
+        self._handover.end()
         self._end_term()
 
     async def become_master(self, state: GroupState) -> None:
-        """Serve as master of a new epoch."""
+        """Serve as master of a new epoch; clients may come at once, and wait until it serves."""
         if self.is_leaving:
             return
+        self._broker.gate.shut()
         await self._stop_following()
-        await asyncio.to_thread(self._store.begin_epoch, state.epoch)
+        # While the epoch is written the lease is granted, and clients are sent here.
+        self._led_epoch = state.epoch
+        self._lease.grant(state.epoch, asked_at_s=state.lease_from_s, lease_ms=state.lease_ms)
+        self._hurry()
+        self._announce(0, state.epoch)
+        try:
+            await asyncio.to_thread(self._store.begin_epoch, state.epoch)
+        except BaseException:
+            self._led_epoch = None
+            self._broker.gate.open()
+            raise
+        if self._led_epoch is None:
+            # A newer epoch has become known.
+            return
         term = self._term = Term(
             self,
             self._settings,
@@ -237,10 +278,9 @@ class Duties:
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
         self.set_replica_count(len(term.current.broker_ids))
         self._is_readable = True
-        self._hurry()
         self._broker.unblock_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.start()
-        self._announce(0, state.epoch)
+        self._broker.gate.open()
 
     async def become_replica(self, state: GroupState) -> None:
         """Follow a master."""
@@ -248,7 +288,7 @@ class Duties:
             return
         assert state.master_address is not None, "the keeper takes no master without an address"
         await self._stop_following()
-        follower = Follower(
+        follower = self._follower = Follower(
             self._store,
             self._settings,
             broker_id=self._own_id,
@@ -262,8 +302,8 @@ class Duties:
         self._following = [
             asyncio.create_task(follower.run(), name="follow"),
             asyncio.create_task(copy.run(), name="copy-metadata"),
+            asyncio.create_task(self._handover.let_clients_go(), name="let-clients-go"),
         ]
-        self._hurry()
         self._announce(self._own_id, state.epoch)
 
     def install(self, committed: SyncStateSet) -> None:
@@ -310,12 +350,6 @@ class Duties:
         assert self._authority is not None, "terms come after the id"
         await self._authority.learn_set()
 
-    def _on_appended(self) -> None:
-        self._is_append_noted = False
-        self._listener.appended()
-        if self._term is not None:
-            self._term.advance()
-
     def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - the flusher's way to tell
         if self._term is not None:
             self._term.advance()
@@ -342,6 +376,7 @@ class Duties:
 
     def _end_term(self) -> None:
         self._listener.close_sessions()
+        self._led_epoch = None
         if self._term is not None:
             self._term.end()
             self._term = None
@@ -351,6 +386,7 @@ class Duties:
         self._lease.drop()
 
     async def _stop_following(self) -> None:
+        self._follower = None
         tasks, self._following = self._following, []
         for task in tasks:
             task.cancel()

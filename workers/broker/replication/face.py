@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from backend.remoting.bodies.controller import HaStatusBody
 from workers.broker.replication.acknowledgement import Release
 
 
@@ -15,6 +16,13 @@ class Replication(Protocol):
     @property
     def ha_address(self) -> str | None:
         """Give where replicas get the log; None unless this broker is master."""
+
+    @property
+    def epoch(self) -> int | None:
+        """Give the epoch that this broker serves as master; None unless it is master."""
+
+    def describe_ha(self) -> HaStatusBody:
+        """Say how this broker's log is replicated (907)."""
 
     def check(self, code: int) -> None:
         """Pass a request that this broker may serve in its role.
@@ -31,6 +39,13 @@ class Replication(Protocol):
 
     async def safe(self, position: int, reply: bytes) -> bytes:
         """Give an answer once the log up to a position may be acknowledged, or what it is then."""
+
+    async def hand_over(self, epoch: int) -> None:
+        """Have what was taken confirmed, and take no more: another master is to be elected.
+
+        Raises:
+            Refusal: this broker is not the master of that epoch, or too much is unconfirmed.
+        """
 
     def flush_failed(self) -> None:
         """Hear that nobody knows what is on the disk."""

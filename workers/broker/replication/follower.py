@@ -7,10 +7,12 @@ from typing import Final, cast
 import structlog
 from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
 
+from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers import InvalidHeader, decode_header
 from backend.remoting.headers.replication import HaInfoAnswer
 from backend.remoting.request_code import RequestCode
+from workers.broker.replication.transfer_rate import TransferRate
 from workers.broker.replication.verification import Verification
 from workers.broker.requester import connect, split_address
 from workers.broker.settings import BrokerSettings
@@ -19,6 +21,7 @@ RETRY_FIRST_S: Final = 0.05
 RETRY_MAX_S: Final = 1.0
 CONNECT_TIMEOUT_S: Final = 3.0
 TICK_S: Final = 0.5
+_NO_EPOCH: Final = -1
 
 WhenDurable = Callable[[int, Callable[[bool], None]], None]
 
@@ -44,14 +47,23 @@ class Follower:
         self._broker_id, self._epoch, self.master_address = broker_id, epoch, master_address
         self._verification = verification
         self._when_durable, self._on_confirmed = when_durable, on_confirmed
+        self._connection: _Connection | None = None
+
+    def describe(self, now_ms: int) -> HaClientBody:
+        """Say how this broker follows its master, at a time of the wall clock (907)."""
+        connection = self._connection
+        if connection is None:
+            return HaClientBody(
+                master_address=self.master_address, max_offset=self._store.max_position
+            )
+        return connection.describe(self.master_address, self._store.max_position, now_ms)
 
     async def run(self) -> None:
         """Stay connected until cancelled."""
         retry_s, reported = RETRY_FIRST_S, ""
         while True:
             try:
-                host, port = await self._find_ha_address()
-                await self._follow(host, port)
+                await self._follow(await self._ask_master())
             except _WorthALook as error:
                 reason = str(error)
                 retry_s = RETRY_MAX_S
@@ -63,8 +75,8 @@ class Follower:
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_MAX_S)
 
-    async def _find_ha_address(self) -> tuple[str, int]:
-        """Ask the master itself (906): the name server may not know it yet."""
+    async def _ask_master(self) -> HaInfoAnswer:
+        """Ask the master itself where its log is (906): the name server may not know it yet."""
         host, port = split_address(self.master_address)
         requester = await connect(host, port, peer_name="master", on_close=_do_nothing)
         try:
@@ -77,14 +89,16 @@ class Follower:
             raise ConnectionError(f"the master's answer cannot be read: {error}") from error
         if not told.master_ha_address:
             raise ConnectionError(f"{self.master_address} does not serve as master yet")
-        return split_address(told.master_ha_address)
+        return told
 
-    async def _follow(self, host: str, port: int) -> None:
+    async def _follow(self, master: HaInfoAnswer) -> None:
         loop = asyncio.get_running_loop()
+        host, port = split_address(master.master_ha_address or "")
         link = ReplicaLink(
             self._store,
             broker_id=self._broker_id,
-            known_epoch=self._epoch,
+            # Stock's log knows no epoch in which nothing was written (storage-and-ha.md 9.4).
+            known_epoch=_NO_EPOCH if master.master_epoch is None else self._epoch,
             is_learner=self._settings.is_learner,
             is_from_last_segment=self._settings.sync_from_last_file,
         )
@@ -97,9 +111,11 @@ class Follower:
             await self._agree(link)
             log.info("following_master", master=self.master_address, epoch=self._epoch)
             connection.begin()
+            self._connection = connection
             while True:
                 await connection.tick(self._settings)
         finally:
+            self._connection = None
             connection.close()
 
     async def _agree(self, link: ReplicaLink) -> None:
@@ -116,13 +132,15 @@ class Follower:
         if self._settings.flush_mode == "sync":
             # The first report is of the whole log.
             await asyncio.to_thread(self._store.flush)
-        if (greeted_end := link.greeted_end) is not None and end >= greeted_end:
-            self._verify()
+        self._verify(link, end)
 
-    def _verify(self) -> None:
-        if not self._verification.is_verified:
-            self._verification.succeed()
-            log.info("log_verified", position=self._store.max_position)
+    def _verify(self, link: ReplicaLink, end: int) -> None:
+        """Count on this log again once it holds all that the master had when it greeted."""
+        greeted_end = link.greeted_end
+        if self._verification.is_verified or greeted_end is None or end < greeted_end:
+            return
+        self._verification.succeed()
+        log.info("log_verified", position=end)
 
     def _on_progress(self, connection: "_Connection", confirmed: int | None) -> None:
         """Report what was appended, once it is held as safely as the settings ask."""
@@ -131,11 +149,10 @@ class Follower:
             self._when_durable(end, lambda is_safe: self._report_durable(connection, end, is_safe))
         else:
             connection.report(end)
-        greeted_end = connection.link.greeted_end
-        if greeted_end is not None and end >= greeted_end:
-            self._verify()
         if confirmed is not None:
             self._on_confirmed(min(confirmed, end))
+        if not self._verification.is_verified:
+            self._verify(connection.link, end)
 
     def _report_durable(self, connection: "_Connection", end: int, is_safe: bool) -> None:  # noqa: FBT001
         if is_safe:
@@ -159,6 +176,19 @@ class _Connection(asyncio.Protocol):
         self._over = asyncio.Event()
         self._error: Exception | None = None
         self._heard_at_s = self._written_at_s = self._loop.time()
+        self._rate = TransferRate(self._heard_at_s)
+
+    def describe(self, master_address: str, log_end: int, now_ms: int) -> HaClientBody:
+        """Say what passed when, at a time of the wall clock."""
+        now_s = self._loop.time()
+        return HaClientBody(
+            is_connected=True,
+            last_read_at_ms=now_ms - round((now_s - self._heard_at_s) * 1000),
+            last_write_at_ms=now_ms - round((now_s - self._written_at_s) * 1000),
+            master_address=master_address,
+            max_offset=log_end,
+            bytes_per_second=self._rate.per_second(now_s),
+        )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports have the methods, not the base class.
@@ -167,6 +197,7 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard_at_s = self._loop.time()
+        self._rate.add(len(data), self._heard_at_s)
         if self._over.is_set():
             return
         try:

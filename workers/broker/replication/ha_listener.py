@@ -1,4 +1,4 @@
-"""Send the log to replicas as it grows (storage-and-ha.md 9.3); one task a replica.
+"""Send the log to replicas as it grows (storage-and-ha.md 9.3), in the turn that appends to it.
 
 A replica that reads slowly fills its own transport's buffer and waits there; nobody else does.
 """
@@ -13,6 +13,8 @@ from typing import Final, Protocol, cast
 import structlog
 from regent_engine import MasterLink, ProtocolError, Store, StoreError
 
+from backend.remoting.bodies.controller import HaConnectionBody
+from workers.broker.replication.transfer_rate import TransferRate
 from workers.broker.resources import memory_bytes
 from workers.broker.settings import BrokerSettings
 
@@ -52,12 +54,14 @@ class ReplicaSession(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._link = MasterLink(store)
         self._transport: asyncio.Transport | None = None
-        self._wanted = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
-        self._task: asyncio.Task[None] | None = None
+        self._watcher: Watcher | None = None
+        self._is_writable = True
+        # It has a turn of its own soon, or a thread reads for it.
+        self._is_busy = False
+        self._cold_read: asyncio.Task[None] | None = None
         self._heard_at_s = self._written_at_s = self._loop.time()
         self._told_position = -1
+        self._rate = TransferRate(self._loop.time())
         self.address = ""
         self.broker_id: int | None = None
 
@@ -67,19 +71,17 @@ class ReplicaSession(asyncio.Protocol):
         host, port = (self._transport.get_extra_info("peername") or ("", 0))[:2]
         self.address = f"{host}:{port}"
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
-        if not self._listener.admit(self):
-            self._transport.abort()
-            return
-        self._task = self._loop.create_task(self._feed(), name=f"feed {self.address}")
+        self._watcher = self._listener.admit(self)
+        if self._watcher is None:
+            self.abort()
 
     def data_received(self, data: bytes) -> None:
         self._heard_at_s = self._loop.time()
-        watcher = self._listener.watcher
+        watcher = self._watcher
         if watcher is None:
-            self.abort()
             return
         try:
-            has_greeted = self._link.receive(data)
+            has_greeted, held = self._link.receive(data)
             if has_greeted:
                 self.broker_id = self._link.broker_id
                 self._write(self._link.greeting())
@@ -87,26 +89,84 @@ class ReplicaSession(asyncio.Protocol):
         except (ProtocolError, StoreError) as error:
             self._break_off(error)
             return
-        if self.broker_id is not None and self._link.next_position is not None:
-            watcher.held(self.broker_id, self._link.acknowledged)
-            self.wake()
+        if self.broker_id is not None and held is not None:
+            watcher.held(self.broker_id, held)
+            self.pump()
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        self._is_writable = False
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        self._is_writable = True
+        self.pump()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        if self._task is not None:
-            self._task.cancel()
+        self._transport = self._watcher = None
         self._listener.dismiss(self)
         log.info("replica_disconnected", replica=self.broker_id, reason=str(exc or "it hung up"))
 
-    def wake(self) -> None:
-        """Send what there is."""
-        self._wanted.set()
+    def describe(self, log_end: int, in_sync: frozenset[int]) -> HaConnectionBody:
+        """Say how far the replica is (907)."""
+        next_position = self._link.next_position
+        # Until it says where it stands, nothing is known of what it holds.
+        held = -1 if next_position is None else self._link.acknowledged
+        return HaConnectionBody(
+            address=self.address,
+            distance=log_end - max(held, 0),
+            is_in_sync=self.broker_id in in_sync,
+            held_position=held,
+            next_position=-1 if next_position is None else next_position,
+            bytes_per_second=self._rate.per_second(self._loop.time()),
+        )
+
+    def pump(self) -> None:
+        """Send what the log has and the connection takes; of much, a part in each turn."""
+        if self._is_busy:
+            return
+        try:
+            self._send_turn()
+        except (ProtocolError, StoreError) as error:
+            self._break_off(error)
+
+    def _send_turn(self) -> None:
+        size_max = self._settings.ha_transfer_size_max
+        sent = 0
+        while self._watcher is not None and self._is_writable and (lacks := self._link.pending):
+            if lacks > self._listener.hot_size:
+                self._is_busy = True
+                self._cold_read = self._loop.create_task(self._send_cold(self._watcher))
+                return
+            if sent >= size_max:
+                # The clients and the other replicas have theirs before the next one.
+                self._is_busy = True
+                self._loop.call_soon(self._go_on)
+                return
+            confirmed = self._watcher.published_position
+            sent += self._send(self._link.next_transfer(size_max, confirmed), confirmed)
+
+    async def _send_cold(self, watcher: Watcher) -> None:
+        """Have a thread read what may have to come from the disk."""
+        confirmed = watcher.published_position
+        size_max = max(self._settings.ha_transfer_size_max, COLD_SIZE_MAX)
+        try:
+            frame = await asyncio.to_thread(self._link.next_transfer, size_max, confirmed)
+        except (ProtocolError, StoreError) as error:
+            self._break_off(error)
+            return
+        self._send(frame, confirmed)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        self._is_busy = False
+        self.pump()
+
+    def _send(self, frame: bytes | None, confirmed: int) -> int:
+        if frame is None or self._watcher is None or self.broker_id is None:
+            return 0
+        self._write(frame)
+        self._told_position = confirmed
+        self._watcher.sent(self.broker_id)
+        return len(frame)
 
     def tick(self, now_s: float) -> None:
         """Show life, tell what is confirmed, and give up a replica that is silent."""
@@ -114,8 +174,8 @@ class ReplicaSession(asyncio.Protocol):
             log.warning("replica_silent", replica=self.broker_id, address=self.address)
             self.abort()
             return
-        watcher = self._listener.watcher
-        if watcher is None or not self._writable.is_set():
+        watcher = self._watcher
+        if watcher is None or not self._is_writable:
             return
         is_due = now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
         confirmed = watcher.published_position
@@ -127,44 +187,16 @@ class ReplicaSession(asyncio.Protocol):
                     self._write(frame)
 
     def abort(self) -> None:
-        """Close the connection at once."""
+        """Close the connection at once; nothing is sent or heard any more."""
+        self._watcher = None
         if self._transport is not None:
             self._transport.abort()
 
-    async def _feed(self) -> None:
-        try:
-            while True:
-                await self._wanted.wait()
-                self._wanted.clear()
-                while await self._send_next():
-                    # The others have their turn between two parts.
-                    await asyncio.sleep(0)
-                    await self._writable.wait()
-        except (ProtocolError, StoreError) as error:
-            self._break_off(error)
-
-    async def _send_next(self) -> bool:
-        watcher, position = self._listener.watcher, self._link.next_position
-        if watcher is None or position is None or self.broker_id is None:
-            return False
-        confirmed = watcher.published_position
-        size_max = self._settings.ha_transfer_size_max
-        if self._store.max_position - position > self._listener.hot_size:
-            size_max = max(size_max, COLD_SIZE_MAX)
-            frame = await asyncio.to_thread(self._link.next_transfer, size_max, confirmed)
-        else:
-            frame = self._link.next_transfer(size_max, confirmed)
-        if frame is None or self._transport is None or self._listener.watcher is not watcher:
-            return False
-        watcher.sent(self.broker_id)
-        self._told_position = confirmed
-        self._write(frame)
-        return True
-
     def _write(self, frame: bytes) -> None:
-        self._written_at_s = self._loop.time()
         if self._transport is not None:
             self._transport.write(frame)
+        self._written_at_s = self._loop.time()
+        self._rate.add(len(frame), self._written_at_s)
 
     def _break_off(self, error: Exception) -> None:
         log.warning(
@@ -208,6 +240,10 @@ class HaListener:
         for session in list(self._sessions):
             session.abort()
 
+    def describe(self, log_end: int, in_sync: frozenset[int]) -> list[HaConnectionBody]:
+        """Say of each replica that is connected how far it is, in the order of ids."""
+        return [session.describe(log_end, in_sync) for _, session in sorted(self._by_id.items())]
+
     def stop(self) -> None:
         """Listen no longer."""
         self.close_sessions()
@@ -217,19 +253,19 @@ class HaListener:
     def appended(self) -> None:
         """Have what is new in the log sent."""
         for session in self._sessions:
-            session.wake()
+            session.pump()
 
     def tick(self, now_s: float) -> None:
         """Do what is due; called a few times a second."""
         for session in list(self._sessions):
             session.tick(now_s)
 
-    def admit(self, session: ReplicaSession) -> bool:
-        """Take a connection in, if this broker is master."""
+    def admit(self, session: ReplicaSession) -> Watcher | None:
+        """Take a connection in, if this broker is master, and give who watches it."""
         if self.watcher is None or len(self._sessions) >= CONNECTION_COUNT_MAX:
-            return False
+            return None
         self._sessions.add(session)
-        return True
+        return self.watcher
 
     def identify(self, session: ReplicaSession, *, is_learner: bool) -> None:
         """Note whose connection it is; a former one of the same replica is over."""

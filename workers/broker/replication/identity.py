@@ -5,13 +5,14 @@ gives it to the bearer of that code; then it is written down as owned. Whatever 
 crash, what is on the disk tells how to go on: asking again for the wanted id with the same code has
 the same answer as the first time.
 
-The files are `.broker.meta` (one line `cluster#broker#id`) and `.broker.meta.temp` (and `#code`).
-A store that came from a stock broker has its id in `brokerIdentity`, which is adopted.
+The files are `.broker.meta` and `.broker.meta.temp`, one line `cluster#broker#id#code` each. The
+code is kept for good: it proves whose id it is to a controller that lost the group (D6). A store
+that came from a stock broker has its id in `brokerIdentity`, which is adopted.
 """
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -34,6 +35,8 @@ class Identity:
     cluster_name: str
     broker_name: str
     broker_id: int
+    # None for an id that came from a stock broker, or from before codes were kept.
+    register_code: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,9 @@ class IdentityFiles:
 
     def load_pending(self) -> PendingIdentity | None:
         """Read the id that this broker has asked for."""
-        parts = _parts(self.pending_path, 4)
-        identity = parts and _parsed(parts[:3])
-        return PendingIdentity(identity, parts[3]) if identity and parts and parts[3] else None
+        identity = _identity(self.pending_path)
+        code = identity and identity.register_code
+        return PendingIdentity(identity, code) if identity and code else None
 
     def save_pending(self, pending: PendingIdentity) -> None:
         """Write down what is going to be asked for; it is on the disk when this returns.
@@ -100,16 +103,17 @@ class IdentityFiles:
         Raises:
             OSError: the disk refused; there is no such file then.
         """
-        _put(self.pending_path, f"{_line(pending.identity)}{_MARK}{pending.register_code}")
+        _put(self.pending_path, _line(pending))
 
-    def settle(self, identity: Identity) -> None:
+    def settle(self, pending: PendingIdentity) -> Identity:
         """Write down the id as owned, then forget that it was asked for.
 
         Raises:
             OSError: the disk refused; the pending file is still there.
         """
-        _put(self.path, _line(identity))
+        _put(self.path, _line(pending))
         self.drop_pending()
+        return replace(pending.identity, register_code=pending.register_code)
 
     def drop_pending(self) -> None:
         """Forget an id that was asked for.
@@ -169,9 +173,9 @@ async def negotiate(
             log.info("broker_id_taken", broker_id=pending.identity.broker_id)
             files.drop_pending()
             continue
-        files.settle(pending.identity)
-        log.info("broker_id_assigned", broker_id=pending.identity.broker_id)
-        return pending.identity
+        identity = files.settle(pending)
+        log.info("broker_id_assigned", broker_id=identity.broker_id)
+        return identity
     raise ConnectionError("every id asked for was given to another broker; trying again later")
 
 
@@ -181,12 +185,7 @@ def _check(path: Path, found: Identity, cluster_name: str, broker_name: str) -> 
 
 
 def _identity(path: Path) -> Identity | None:
-    parts = _parts(path, 3)
-    return _parsed(parts) if parts else None
-
-
-def _parts(path: Path, count: int) -> list[str] | None:
-    """Read a whole line of so many parts; what was cut short by a crash has no line end."""
+    """Read a whole line, with a code or without; one cut short by a crash has no line end."""
     try:
         content = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -196,19 +195,16 @@ def _parts(path: Path, count: int) -> list[str] | None:
     is_stock = path.name == STOCK_FILE_NAME
     if not content.endswith("\n") and not is_stock:
         return None
-    parts = content.strip().split(_MARK, count - 1)
-    return parts if len(parts) == count else None
-
-
-def _parsed(parts: list[str]) -> Identity | None:
-    cluster_name, broker_name, broker_id = parts
+    cluster_name, broker_name, broker_id, code, *_ = [*content.strip().split(_MARK, 3), *[""] * 3]
     if not (cluster_name and broker_name and broker_id.isascii() and broker_id.isdecimal()):
         return None
-    return Identity(cluster_name, broker_name, int(broker_id))
+    return Identity(cluster_name, broker_name, int(broker_id), code or None)
 
 
-def _line(identity: Identity) -> str:
-    return _MARK.join((identity.cluster_name, identity.broker_name, str(identity.broker_id)))
+def _line(pending: PendingIdentity) -> str:
+    identity = pending.identity
+    names = (identity.cluster_name, identity.broker_name, str(identity.broker_id))
+    return _MARK.join((*names, pending.register_code))
 
 
 def _put(path: Path, line: str) -> None:

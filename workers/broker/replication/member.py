@@ -6,14 +6,18 @@ The controller decides; this holds the tasks that ask it, and has `Duties` carry
 import asyncio
 import contextlib
 import secrets
-from typing import Final
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any, Final
 
 import structlog
 
+from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.controller_client import (
     ControllerClient,
     ControllerRefused,
     GroupState,
+    Standing,
 )
 from workers.broker.replication.duties import Duties
 from workers.broker.replication.identity import Identity, IdentityFiles, negotiate
@@ -47,6 +51,7 @@ class GroupMember:
         self._beat_wanted, self._poll_wanted = asyncio.Event(), asyncio.Event()
         self._is_gone = False
         self._needs_election = False
+        self._answered_beat_at_s = 0.0
 
     async def run(self) -> None:
         """Join the group and stay in it, until cancelled.
@@ -127,7 +132,7 @@ class GroupMember:
             await asyncio.sleep(JOIN_RETRY_S)
 
     async def _try_to_join(self, identity: Identity, keeper: RoleKeeper) -> bool:
-        state = await self._controller.register(identity)
+        state = await self._register(identity, keeper)
         if state.master_id is not None and keeper.tell(state) is Verdict.TAKEN:
             return True
         if state.master_id == identity.broker_id:
@@ -144,6 +149,16 @@ class GroupMember:
             f"the controller is in epoch {state.epoch}, and this log in {keeper.epoch} already"
         )
 
+    async def _register(self, identity: Identity, keeper: RoleKeeper) -> GroupState:
+        sign = self._duties.sign()
+        standing = Standing(
+            epoch=max(sign.epoch, 0),
+            max_position=sign.max_position,
+            master_id=keeper.known_master_id,
+            is_verified=sign.is_verified,
+        )
+        return await self._controller.register(identity, standing)
+
     async def _trust_sole_member(self, identity: Identity) -> None:
         """Go by this log, whatever it lost, where no other broker has more (D11)."""
         state = await self._controller.replica_info(identity)
@@ -155,6 +170,7 @@ class GroupMember:
         reported = ""
         while True:
             pause_s = self._settings.heartbeat_interval_ms / 1000
+            self._beat_wanted.clear()
             asked_at_s, sign = boot_time_s(), self._duties.sign()
             try:
                 if self._is_gone:
@@ -162,12 +178,17 @@ class GroupMember:
                 if self._duties.is_broken:
                     await self._controller.say_goodbye(identity, sign)
                     return
-                lease_ms = await self._controller.heartbeat(identity, sign)
+                beat = self._controller.heartbeat(identity, sign)
+                lease_ms = await _unless(self._beat_wanted, beat)
+                if lease_ms is None:
+                    # What it asked for is out of date.
+                    continue
             except (OSError, ControllerRefused) as error:
                 reported = _report("heartbeat_unanswered", error, reported)
                 pause_s = BEAT_RETRY_S
             else:
                 reported = ""
+                self._answered_beat_at_s = asked_at_s
                 if not self._duties.take_lease(
                     sign.epoch, asked_at_s=asked_at_s, lease_ms=lease_ms
                 ):
@@ -189,13 +210,42 @@ class GroupMember:
             except (OSError, ControllerRefused) as error:
                 reported = _report("controller_unanswered", error, reported)
                 pause_s = POLL_RETRY_S
+                if _is_group_lost(error):
+                    await self._claim(identity, keeper)
             else:
                 reported = ""
             await _wait(self._poll_wanted, pause_s)
 
+    async def _claim(self, identity: Identity, keeper: RoleKeeper) -> None:
+        """Have a controller that lost the group know of this broker, as stock does (D6, 3.10)."""
+        try:
+            await self._register(identity, keeper)
+        except (OSError, ControllerRefused) as error:
+            log.debug("adoption_awaited", reason=str(error))
+
     def _on_notice(self, state: GroupState) -> None:
+        state = replace(state, lease_from_s=self._answered_beat_at_s)
         if self._keeper is not None and self._keeper.tell(state) is Verdict.NEEDS_ELECTION:
             self._poll_wanted.set()
+
+
+def _is_group_lost(error: Exception) -> bool:
+    """Tell whether the controller knows nothing of this broker's group."""
+    return (
+        isinstance(error, ControllerRefused)
+        and error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST
+    )
+
+
+async def _unless(event: asyncio.Event, work: Coroutine[Any, Any, int]) -> int | None:
+    """Give what some work gives, or nothing once something else is wanted."""
+    working, wanted = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait((working, wanted), return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        wanted.cancel()
 
 
 async def _wait(event: asyncio.Event, pause_s: float) -> None:

@@ -91,6 +91,7 @@ class MetadataCopy:
 
     def _take_groups(self, table: SubscriptionGroupTable) -> None:
         if self._broker.groups.adopt(table):
+            self._broker.hot.revoke_pulls()
             self._broker.state.group_saver.touch()
 
     def _take_offsets(self, table: ConsumerOffsetFile) -> None:

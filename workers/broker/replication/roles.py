@@ -16,6 +16,7 @@ from workers.broker.replication.controller_client import GroupState
 from workers.broker.replication.sync_state import SyncStateSet
 
 RETRY_S: Final = 0.5
+NO_MASTER: Final = 0
 
 log = structlog.get_logger()
 
@@ -55,6 +56,21 @@ class Actor(Protocol):
         """Take over the set of the present epoch."""
 
 
+class Authority(Protocol):
+    """Who speaks with the controller."""
+
+    async def ask_for_set(
+        self, epoch: int, members: frozenset[int], set_epoch: int
+    ) -> SyncStateSet:
+        """Ask for another set (1001); as `ControllerClient.alter`."""
+
+    async def learn_set(self) -> None:
+        """Have the controller's present state told to this broker."""
+
+    def hurry(self) -> None:
+        """Tell the controller now how this broker is."""
+
+
 class RoleKeeper:
     """The one place where roles change."""
 
@@ -68,6 +84,12 @@ class RoleKeeper:
         self._told = asyncio.Event()
         self.role = Role.NONE
         self.epoch = known_epoch
+        self._master_id = NO_MASTER
+
+    @property
+    def known_master_id(self) -> int:
+        """Give whom this broker serves under, which may be itself; 0 while it is fenced."""
+        return NO_MASTER if self.role is Role.NONE else self._master_id
 
     def tell(self, state: GroupState) -> Verdict:
         """Take what the controller says."""
@@ -116,6 +138,7 @@ class RoleKeeper:
         if self._target is target:
             self._target = None
             self.role = Role.MASTER if is_own else Role.REPLICA
+            self._master_id = target.master_id or NO_MASTER
             log.info("role_changed", role=self.role, epoch=target.epoch, master_id=target.master_id)
         else:
             # A newer epoch became known meanwhile.

@@ -106,11 +106,22 @@ class Term:
         """Give the set as it is committed."""
         return self._state.current
 
+    @property
+    def is_alone(self) -> bool:
+        """Tell whether what this broker holds itself is confirmed."""
+        return len(self._state.counted) == 1
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether a newer epoch has ended it."""
+        return self._is_over
+
     async def drain(self) -> None:
         """Wait until every answer that is held has been given."""
         drained = asyncio.Event()
         # Whoever waits for the end of the log is the last one.
         self.wait(self._host.log_end(), lambda _outcome: drained.set())
+        self.advance()
         await drained.wait()
 
     def wait(self, position: int, release: Release) -> None:
@@ -119,6 +130,8 @@ class Term:
             release(Outcome.DEPOSED)
             return
         self._acks.wait(position, self._now_ms(), release)
+        if position <= self.published_position:
+            self.advance()
 
     def advance(self) -> None:
         """Confirm what all members hold, show it to readers and answer who waits for it."""
@@ -128,10 +141,12 @@ class Term:
         position = self._state.advance(self._host.own_held())
         if not self._acks.may_acknowledge(self._state, has_lease=has_lease):
             return
-        if position > self.published_position:
-            self.published_position = position
-            self._host.show(position)
+        is_news = position > self.published_position
+        self.published_position = max(position, self.published_position)
+        # Senders wait for their answers; readers have their turn before anybody can ask again.
         self._acks.advance(self._state, has_lease=has_lease)
+        if is_news:
+            self._host.show(position)
 
     def end(self) -> None:
         """Acknowledge nothing any more."""

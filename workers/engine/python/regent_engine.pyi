@@ -76,6 +76,23 @@ def encode_command(
             both body and size are given.
     """
 
+def encode_pull_answer(
+    command: Command,
+    code: int,
+    *,
+    suggested_broker_id: int,
+    next_offset: int,
+    min_offset: int,
+    max_offset: int,
+    body_size: int = 0,
+    remark: str | None = None,
+) -> bytes:
+    """Encode the answer of a pull without its body, which is sent behind it.
+
+    Raises:
+        ValueError: a length doesn't fit its field.
+    """
+
 @final
 class Decoder:
     """Turns one connection's bytes into commands."""
@@ -274,6 +291,7 @@ class Store:
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         populate_ahead_bytes: int = 32 << 20,
+        spare_segment_count_max: int = 4,
         hot_size_bytes: int = 2**64 - 1,
         cold_cache_bytes: int = 256 << 20,
         store_host: tuple[str, int] | None = None,
@@ -287,6 +305,8 @@ class Store:
         With the `crc_property` "verified" every record ends in a checksum of all of it, and those
         checksums are verified: a wrong bit in a header is found, too. With "required" a record
         without one counts as damaged, besides.
+        With the `flush_mode` "sync" up to `spare_segment_count_max` expired segments are kept to be
+        used again, into which flushes wait half as long.
         Reads from more than `hot_size_bytes` behind the end of the log are smaller, 8 messages and
         64 KiB, and leave at most `cold_cache_bytes` of it in memory, all of them together.
         """
@@ -414,12 +434,14 @@ class Store:
         age_ms: int | None = None,
         log_bytes_max: int | None = None,
         is_forced: bool = False,
+        needs_room: bool = False,
         segment_count_max: int = 10,
     ) -> Expired:
         """Delete the oldest segments: those so old, those beyond a size of the log, or any.
 
         Never the newest one, and never one that is not on the disk yet. What was derived from them
-        goes too.
+        goes too. Some may be kept to be used again; when room is needed, or deletion forced, those
+        go first and count as well.
         """
     @property
     def flushed_position(self) -> int: ...
@@ -712,6 +734,29 @@ class HotPath:
     def set_writable(self, writable: bool, reason: str | None = None) -> None:
         """Take sends, or refuse them with code 14 and a reason."""
 
+    def grant_pulls(
+        self,
+        group: str,
+        topic: str,
+        *,
+        read_queue_count: int,
+        tag_hashes: Sequence[int] | None,
+        count_max: int,
+        bytes_max: int,
+        suggested_broker_id: int,
+        version: int | None = None,
+        expression: str | None = None,
+        expression_type: str | None = None,
+    ) -> None:
+        """Answer pulls that are like one that passed every check, until `revoke_pulls` is called.
+
+        Those want the `version` of what their group subscribed to, or without one carry this very
+        expression. Pulls that find nothing in memory, and oneway ones, stay cold.
+        """
+
+    def revoke_pulls(self) -> None:
+        """Have every pull checked again: call it when anything changes that checks look at."""
+
     def set_deferring(self, deferring: bool) -> None:
         """Defer the answers to stored sends, as a store that flushes for each of them does."""
 
@@ -721,11 +766,19 @@ class Connection:
 
     def __new__(cls, hot: HotPath, peer: tuple[str, int]) -> Connection: ...
     def receive(
-        self, data: bytes, now_ms: int, *, start: int = 0, size: int | None = None
+        self,
+        data: bytes,
+        now_ms: int,
+        *,
+        start: int = 0,
+        size: int | None = None,
+        pull_bytes_max: int = 0,
     ) -> Received:
-        """Take a chunk, append the sends it completes and answer them.
+        """Take a chunk, append the sends it completes and answer them, and granted pulls too.
 
         `start` and `size` in bytes take a slice of it without a copy; they may reach beyond it.
+        Once answers of pulls have `pull_bytes_max` bytes, further pulls stay cold, as do those with
+        answers of more than 64 KiB.
 
         Raises:
             ProtocolError: the stream is broken; `received` holds what came before the break.
@@ -749,6 +802,18 @@ class Received:
     def store_failure(self) -> str | None:
         """Why the store did not take a message that it should have taken."""
 
+    @property
+    def pull_answers(self) -> list[bytes]:
+        """Head and body of each answered pull, to write at once."""
+
+    @property
+    def pulled_messages(self) -> int: ...
+    @property
+    def pulled_bytes(self) -> int: ...
+    @property
+    def commits(self) -> list[tuple[str, str, int, int]]:
+        """Group, topic, queue and offset that answered pulls commit."""
+
 @final
 class MasterLink:
     """A master's end of the connection to one replica (storage-and-ha.md 9.3): bytes in, bytes out.
@@ -758,8 +823,11 @@ class MasterLink:
     """
 
     def __new__(cls, store: Store) -> MasterLink: ...
-    def receive(self, data: bytes) -> bool:
-        """Take bytes; return whether a handshake was among them, which `greeting` answers."""
+    def receive(self, data: bytes) -> tuple[bool, int | None]:
+        """Take bytes; return whether a handshake was among them, which `greeting` answers.
+
+        The second value is the position up to which the replica holds the log, if it reported.
+        """
 
     def greeting(self) -> bytes:
         """Return the log's history."""
@@ -780,6 +848,10 @@ class MasterLink:
     @property
     def is_learner(self) -> bool:
         """Whether it never joins the SyncStateSet."""
+
+    @property
+    def pending(self) -> int:
+        """How many bytes of the log it was not sent; 0 until it has said where it stands."""
 
     @property
     def acknowledged(self) -> int:

@@ -69,7 +69,7 @@ def test_a_new_broker_asks_takes_and_keeps_its_id_s15(files):
     identity = run(files, controller)
 
     assert identity == Identity(*GROUP, 1)
-    assert files.path.read_text() == "cluster-1#broker-a#1\n"
+    assert files.path.read_text() == "cluster-1#broker-a#1#10.0.0.1:10911;1\n"
     assert not files.pending_path.exists()
     assert controller.asked == [1012, 1013]
 
@@ -96,13 +96,14 @@ def test_without_an_answer_to_the_first_question_nothing_is_on_the_disk_s16(file
     assert not files.pending_path.exists()
 
 
-def test_a_lost_answer_leads_to_the_same_id_in_the_same_process_s21_d5(files):
+def test_a_lost_answer_leads_to_the_same_id_in_the_same_process_s18_s21_d5(files):
     controller, codes = ControllerDouble(), itertools.count(1)
     controller.lose_answers = 2
 
     for _ in range(2):
         with pytest.raises(TimeoutError):
             run(files, controller, codes)
+        assert not files.path.exists()
     identity = run(files, controller, codes)
 
     assert identity.broker_id == 1

@@ -102,7 +102,7 @@ async def test_a_master_takes_over_the_set_of_its_epoch(keeper, actor, eventuall
     assert actor.acts[-1] == ("set", 9)
 
 
-async def test_an_epoch_served_before_a_restart_is_not_resumed(keeper, actor):  # not S71
+async def test_an_epoch_served_before_a_restart_is_not_resumed(keeper, actor):  # S71, by D11
     assert keeper.tell(told(OWN, 3)) is Verdict.NEEDS_ELECTION
 
     assert keeper.role is Role.NONE
@@ -122,8 +122,15 @@ async def test_a_group_without_a_master_needs_an_election(keeper):
     assert keeper.tell(told(None, 4)) is Verdict.NEEDS_ELECTION
 
 
-async def test_a_controller_that_forgot_epochs_is_not_followed(keeper):  # S28
+async def test_a_controller_that_forgot_epochs_is_not_followed(keeper, eventually):  # S28
     assert keeper.tell(told(OTHER, 2)) is Verdict.IGNORED
+    keeper.tell(told(OWN, 4))
+    await eventually(lambda: keeper.role is Role.MASTER)
+
+    assert keeper.tell(told(OTHER, 1)) is Verdict.IGNORED
+    assert keeper.tell(told(None, 0)) is Verdict.IGNORED
+
+    assert (keeper.role, keeper.epoch) == (Role.MASTER, 4)
 
 
 async def test_a_step_that_fails_is_tried_again_and_no_role_is_taken_meanwhile(

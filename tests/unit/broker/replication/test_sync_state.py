@@ -96,7 +96,7 @@ def test_a_replica_joins_when_it_holds_what_is_confirmed_the_terms_start_and_wha
 
 
 @pytest.mark.parametrize("kind", ["learner", "member", "proposed", "gone", "unknown"])
-def test_who_never_joins(kind):
+def test_who_never_joins(kind):  # S43
     state = state_of(MASTER, *([SECOND] if kind == "member" else []))
     if kind != "unknown":
         state.connected(SECOND, is_learner=kind == "learner")

@@ -106,6 +106,28 @@ async def test_a_send_is_answered_once_every_member_holds_it():  # D7
     assert (outcomes, host.shown) == ([Outcome.CONFIRMED], [900, 1000])
 
 
+async def test_what_is_confirmed_already_is_answered_at_once_but_not_without_a_lease():  # D9
+    host = Host()
+    term = term_of(host, MASTER)
+    term.advance()
+
+    assert outcome_of(term, 1000) == [Outcome.CONFIRMED]
+    host.now_s += 10**9
+    assert outcome_of(term, 1000) == []
+
+
+async def test_a_master_is_alone_until_it_asks_for_another_member():  # D8
+    host = Host()
+    term = term_of(host, MASTER)
+    before = term.is_alone
+    connect(host, SECOND, 1000)
+    host.answers = [OSError()]
+
+    await term.check_set()
+
+    assert (before, term.is_alone) == (True, False)
+
+
 async def test_a_master_alone_without_a_lease_confirms_and_shows_nothing():  # D9
     host = Host()
     term = term_of(host, MASTER, lease=False)

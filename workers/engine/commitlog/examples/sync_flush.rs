@@ -1,23 +1,32 @@
 //! Prints, as JSON, how many synchronously flushed messages a second a store takes when 64 are in
 //! flight, against `fdatasync` after 1 KiB on a preallocated file (targets.md R4, R4b). Usage:
 //! `sync_flush DIRECTORY BLOCK_COUNT`.
+//!
+//! Measured is a store whose retention has begun, so that it writes segments that were written
+//! before, as a broker does for all its life but the first days; and in turn with it one that uses
+//! no segment again, whose blocks are written for the first time.
 
 use std::error::Error;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::os::linux::fs::MetadataExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use regent_commitlog::{FlushMode, NewMessage, Store, StoreConfig};
+use regent_commitlog::{FlushMode, NewMessage, Retention, Store, StoreConfig};
 use rustix::fs::{FallocateFlags, fallocate, major, minor};
 
 const GROUP_SIZE: u32 = 64;
-const GROUP_COUNT: u32 = 400;
-const SYNC_COUNT: u32 = 400;
+/// Of each block.
+const TURN_COUNT: u32 = 20;
+const GROUPS_A_TURN: u32 = 20;
+const SYNCS_A_TURN: u32 = 20;
 const BODY_SIZE: usize = 1024;
 const QUEUE_COUNT: i32 = 8;
 const NOW_MS: i64 = 1_758_000_000_000;
+const SEGMENT_SIZE: u64 = 128 << 20;
+/// Segments written before anything is measured, all but the last of which may expire.
+const OLD_SEGMENT_COUNT: u64 = 3;
 const SECTOR_BYTES: u64 = 512;
 const PROPERTIES: &[u8] = b"UNIQ_KEY\x01AC11000200002A9F0000000000000001\x02WAIT\x01true\x02";
 
@@ -31,37 +40,108 @@ fn main() -> Result<(), Failure> {
     let dir = tempfile::Builder::new()
         .prefix("regent-sync-flush-")
         .tempdir_in(PathBuf::from(parent))?;
-    let mut config = StoreConfig::new(dir.path().join("store"));
-    config.flush_mode = FlushMode::Sync;
-    let store = Store::open(config, NOW_MS)?;
-    append_groups(&store, 20)?;
+    let again = Measured::open(dir.path().join("again"), OLD_SEGMENT_COUNT)?;
+    let first = Measured::open(dir.path().join("first"), 0)?;
     let mut blocks = Vec::new();
     for _ in 0..block_count.parse()? {
-        blocks.push(measure(dir.path(), &store)?);
+        blocks.push(measure(dir.path(), &again, &first)?);
     }
-    store.close()?;
+    again.store.close()?;
+    first.store.close()?;
     println!("[{}]", blocks.join(", "));
     Ok(())
 }
 
-fn measure(dir: &Path, store: &Store) -> Result<String, Failure> {
-    let syncs = syncs_per_second(&dir.join("sync"))?;
-    let (written, appended) = (device_bytes(dir)?, store.max_position());
-    let begin = Instant::now();
-    append_groups(store, GROUP_COUNT)?;
-    let acks = f64::from(GROUP_SIZE * GROUP_COUNT) / begin.elapsed().as_secs_f64();
-    let written = device_bytes(dir)?
-        .zip(written)
-        .map(|(now, then)| now - then);
-    let appended = store.max_position() - appended;
+/// A store, and the files that were its segments before it was measured.
+struct Measured {
+    store: Store,
+    log: PathBuf,
+    old: Vec<u64>,
+}
+
+impl Measured {
+    /// Fills and expires so many segments; without any it uses none again.
+    fn open(dir: PathBuf, old_count: u64) -> Result<Self, Failure> {
+        let log = dir.join("commitlog");
+        let mut config = StoreConfig::new(dir);
+        config.flush_mode = FlushMode::Sync;
+        config.segment_size_bytes = SEGMENT_SIZE;
+        if old_count == 0 {
+            config.spare_segment_count_max = 0;
+        }
+        let store = Store::open(config, NOW_MS)?;
+        append_groups(&store, 20)?;
+        let mut old = Vec::new();
+        // The segment after the current one is made, anew, at its half.
+        let end = old_count * SEGMENT_SIZE + SEGMENT_SIZE / 4;
+        while old_count > 0 && store.max_position() < end {
+            append_groups(&store, 20)?;
+        }
+        for base in (0..old_count).map(|number| number * SEGMENT_SIZE) {
+            old.push(fs::metadata(log.join(format!("{base:020}")))?.st_ino());
+        }
+        let measured = Self { store, log, old };
+        measured.expire()?;
+        while old_count > 0 && !measured.is_used_again()? {
+            append_groups(&measured.store, 20)?;
+        }
+        Ok(measured)
+    }
+
+    fn expire(&self) -> Result<(), Failure> {
+        let retention = Retention {
+            log_bytes_max: Some(0),
+            segment_count_max: usize::MAX,
+            ..Retention::default()
+        };
+        self.store.expire(&retention, NOW_MS)?;
+        Ok(())
+    }
+
+    fn is_used_again(&self) -> Result<bool, Failure> {
+        let base = self.store.last_segment_start();
+        let file = fs::metadata(self.log.join(format!("{base:020}")))?;
+        Ok(self.old.contains(&file.st_ino()))
+    }
+    /// Appends groups; returns how long that took.
+    fn append(&self) -> Result<f64, Failure> {
+        let begin = Instant::now();
+        append_groups(&self.store, GROUPS_A_TURN)?;
+        Ok(begin.elapsed().as_secs_f64())
+    }
+}
+
+/// Takes short turns, so that other work on the machine meets all of them alike.
+fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Failure> {
+    let mut syncs = Syncs::new(dir.join("sync"))?;
+    let (mut sync_s, mut again_s, mut first_s) = (0.0, 0.0, 0.0);
+    let (mut written, mut appended) = (Some(0), 0);
+    for _ in 0..TURN_COUNT {
+        sync_s += syncs.run()?;
+        let (device, position) = (device_bytes(dir)?, again.store.max_position());
+        again_s += again.append()?;
+        let grown = device_bytes(dir)?.zip(device).map(|(now, then)| now - then);
+        written = written.zip(grown).map(|(sum, grown)| sum + grown);
+        appended += again.store.max_position() - position;
+        first_s += first.append()?;
+        again.expire()?;
+        first.expire()?;
+    }
+    if !again.is_used_again()? {
+        return Err("a new segment was made where an old one was to be used again".into());
+    }
     #[allow(clippy::cast_precision_loss, reason = "far below 2^52 bytes")]
     let amplification = written.map_or_else(
         || "null".to_owned(),
         |written| format!("{:.3}", written as f64 / appended as f64),
     );
+    let count = f64::from(GROUP_SIZE * GROUPS_A_TURN * TURN_COUNT);
     Ok(format!(
-        "{{\"syncs_per_s\": {syncs:.1}, \"acks_per_s\": {acks:.1}, \
-         \"device_bytes_per_byte\": {amplification}}}"
+        "{{\"syncs_per_s\": {:.1}, \"acks_per_s\": {:.1}, \"first_use_acks_per_s\": {:.1}, \
+         \"device_bytes_per_byte\": {amplification}}}",
+        f64::from(SYNCS_A_TURN * TURN_COUNT) / sync_s,
+        count / again_s,
+        count / first_s,
     ))
 }
 
@@ -82,24 +162,50 @@ fn append_groups(store: &Store, count: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-fn syncs_per_second(path: &Path) -> Result<f64, Failure> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)?;
-    let size = u64::from(SYNC_COUNT) * BODY_SIZE as u64;
-    fallocate(&file, FallocateFlags::empty(), 0, size)?;
-    file.sync_all()?;
-    let block = [0x5A_u8; BODY_SIZE];
-    let begin = Instant::now();
-    for turn in 0..SYNC_COUNT {
-        file.write_all_at(&block, u64::from(turn) * BODY_SIZE as u64)?;
-        file.sync_data()?;
+/// Writes of 1 KiB, one behind the other into a preallocated file, each of them synced.
+struct Syncs {
+    path: PathBuf,
+    file: File,
+    count: u32,
+}
+
+impl Syncs {
+    fn new(path: PathBuf) -> Result<Self, Failure> {
+        let mut options = OpenOptions::new();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)?;
+        let size = u64::from(SYNCS_A_TURN * TURN_COUNT) * BODY_SIZE as u64;
+        fallocate(&file, FallocateFlags::empty(), 0, size)?;
+        file.sync_all()?;
+        Ok(Self {
+            path,
+            file,
+            count: 0,
+        })
     }
-    let rate = f64::from(SYNC_COUNT) / begin.elapsed().as_secs_f64();
-    fs::remove_file(path)?;
-    Ok(rate)
+
+    /// Takes one turn; returns how long it took.
+    fn run(&mut self) -> Result<f64, Failure> {
+        let block = [0x5A_u8; BODY_SIZE];
+        let begin = Instant::now();
+        for _ in 0..SYNCS_A_TURN {
+            let at = u64::from(self.count) * BODY_SIZE as u64;
+            self.file.write_all_at(&block, at)?;
+            self.file.sync_data()?;
+            self.count += 1;
+        }
+        Ok(begin.elapsed().as_secs_f64())
+    }
+}
+
+impl Drop for Syncs {
+    fn drop(&mut self) {
+        // It goes with its directory otherwise.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// Bytes written so far to the device that holds the directory; `None` when it does not tell.

@@ -13,9 +13,10 @@ use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
 use crate::record::{Found, RecordView, locate};
 use crate::store::Store;
 
-/// How much of the log is stepped through to tell which queues became readable. Beyond that, naming
-/// all of them costs less.
-const STEPPED_BYTES_MAX: u64 = 16 << 20;
+/// How much of the log is stepped through in any case to tell which queues became readable.
+const STEPPED_BYTES_MIN: u64 = 64 << 10;
+/// How much more is, for each queue there is. Beyond that, naming all of them costs less.
+const STEPPED_BYTES_PER_QUEUE: u64 = 1 << 10;
 
 impl Store {
     /// Position up to which readers see the log: its end, unless
@@ -41,7 +42,8 @@ impl Store {
         let end = self.confirmed_position();
         *shown = (*shown).max(self.log.min_position());
         let distance = end.saturating_sub(*shown);
-        if distance <= STEPPED_BYTES_MAX
+        if (distance <= STEPPED_BYTES_MIN
+            || distance <= self.queues.count() as u64 * STEPPED_BYTES_PER_QUEUE)
             && let Some((queues, next)) = self.queues_between(*shown, end)
         {
             *shown = next;

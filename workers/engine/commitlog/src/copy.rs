@@ -141,17 +141,18 @@ impl Store {
         }
         let placed = self.placed(record, count, open.topic.is_schedule);
         let has_entry = occupies_queue(record.sys_flag);
-        if has_entry {
-            self.reserve_for(&mut open, record.queue_id, &placed)?;
-        }
+        let mut queue = if has_entry {
+            Some(self.reserve_for(&mut open, record.queue_id, &placed)?)
+        } else {
+            None
+        };
         let mut unit = log.reserve(record.bytes.len())?;
         unit.bytes().copy_from_slice(record.bytes);
         unit.commit(record.store_timestamp_ms);
-        open.count(u64::from(count), record.bytes.len());
-        if has_entry {
-            self.reserve_for(&mut open, record.queue_id, &placed)?
-                .push(&placed);
+        if let Some(queue) = &mut queue {
+            queue.push(&placed);
         }
+        open.count(u64::from(count), record.bytes.len());
         if has_entry && !open.has_batch_queues() && self.config.multi_dispatch_enabled {
             for (name, offset) in light_places(record) {
                 let placed = Placed { offset, ..placed };
@@ -189,7 +190,7 @@ impl Store {
     ) -> Result<OpenQueue<'q>, StoreError> {
         let position = placed.entry.log_position;
         let place = (queue_id, placed.offset);
-        let reserved = open.reserve_at(place, position, self.log.min_position());
+        let reserved = open.reserve_at(place, position, || self.log.min_position());
         reserved.map_err(|error| refused(position, error))
     }
 }
@@ -201,9 +202,13 @@ fn refused(position: u64, error: AppendError) -> StoreError {
     }
 }
 
+/// So many bytes tell the size of a record or blank, and which of the two it is.
+pub const UNIT_HEAD_SIZE: usize = MAGIC_AT + 4;
+
 /// Size that the record or blank at the start of `bytes` claims; `None` before that is known.
-fn unit_size(bytes: &[u8]) -> Option<usize> {
-    let head = bytes.first_chunk::<{ MAGIC_AT + 4 }>()?;
+#[must_use]
+pub fn unit_size(bytes: &[u8]) -> Option<usize> {
+    let head = bytes.first_chunk::<UNIT_HEAD_SIZE>()?;
     let [s3, s2, s1, s0, ..] = *head;
     Some(u32::from_be_bytes([s3, s2, s1, s0]) as usize)
 }

@@ -25,6 +25,19 @@ impl<'a> Writer<'a> {
         self.rest = rest;
     }
 
+    /// As [`Self::put`], for bytes that are mostly few: a call costs more than to copy them.
+    #[inline(always)]
+    pub(crate) fn put_few(&mut self, bytes: &[u8]) {
+        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(bytes.len());
+        match bytes.len() {
+            8..=16 => copy_ends::<8>(head, bytes),
+            17..=32 => copy_ends::<16>(head, bytes),
+            33..=64 => copy_ends::<32>(head, bytes),
+            _ => head.copy_from_slice(bytes),
+        }
+        self.rest = rest;
+    }
+
     #[inline]
     pub(crate) fn put_u32(&mut self, value: u32) {
         self.put(&value.to_be_bytes());
@@ -47,6 +60,17 @@ impl<'a> Writer<'a> {
 
     pub(crate) fn is_full(&self) -> bool {
         self.rest.is_empty()
+    }
+}
+
+/// Copies the first and the last `N` of at most twice as many bytes.
+#[inline(always)]
+fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<N>(), from.first_chunk()) {
+        *to = *from;
+    }
+    if let (Some(to), Some(from)) = (to.last_chunk_mut::<N>(), from.last_chunk()) {
+        *to = *from;
     }
 }
 
@@ -106,5 +130,31 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn few_bytes_and_many_are_copied_alike() {
+        let bytes: Vec<u8> = (0..=200).collect();
+        for size in 0..bytes.len() {
+            let mut copied = [0xFF; 202];
+            let mut out = Writer::new(&mut copied);
+
+            out.put_few(&bytes[..size]);
+            out.put(b"|");
+
+            assert_eq!(copied[..size], bytes[..size]);
+            assert_eq!(
+                copied[size], b'|',
+                "{size} bytes moved on by another number"
+            );
+            assert_eq!(copied[size + 1..], [0xFF; 202][size + 1..]);
+        }
     }
 }

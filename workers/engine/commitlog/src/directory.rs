@@ -1,6 +1,6 @@
 //! The store directory: its lock file, its mark of an unclean stop, its places.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -91,8 +91,16 @@ impl StoreDirectory {
         self.abort().exists()
     }
 
-    /// Writes the mark: the process id in decimal.
-    pub(crate) fn put_abort_mark(&self) -> Result<(), StoreError> {
+    /// Which run of the system the mark is of, if its writer told: stock, which may have written
+    /// over the mark, does not.
+    pub(crate) fn abort_boot_id(&self) -> Option<String> {
+        let text = fs::read_to_string(self.abort()).ok()?;
+        text.lines().nth(1).map(str::to_owned)
+    }
+
+    /// Writes the mark: the process id in decimal, and where recovery must know it, on the disk,
+    /// the run of the system. Returns whether it is written: a full disk may have no room for it.
+    pub(crate) fn put_abort_mark(&self, boot_id: Option<&str>) -> Result<bool, StoreError> {
         let path = self.abort();
         let mut options = OpenOptions::new();
         // The block that the mark of a killed process holds is written again: on a full disk a
@@ -100,16 +108,26 @@ impl StoreDirectory {
         let options = options.write(true).create(true).truncate(false);
         let file = step(Step::Create, &path, || options.open(&path));
         let file = file.map_err(|error| StoreError::io(&path, error))?;
-        let content = std::process::id().to_string();
+        let mut content = std::process::id().to_string();
+        if let Some(boot_id) = boot_id {
+            content = format!("{content}\n{boot_id}\n");
+        }
         let written = step(Step::Write, &path, || {
             file.write_all_at(content.as_bytes(), 0)?;
             file.set_len(content.len() as u64)
         });
-        match written.map_err(|error| StoreError::io(&path, error)) {
+        let is_written = match written.map_err(|error| StoreError::io(&path, error)) {
+            Ok(()) => true,
             // Whoever opens the store next only asks whether the mark is there.
-            Ok(()) | Err(StoreError::DiskFull { .. }) => sync_dir(&self.root),
-            Err(error) => Err(error),
+            Err(StoreError::DiskFull { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        if is_written && boot_id.is_some() {
+            step(Step::SyncFile, &path, || file.sync_all())
+                .map_err(|error| StoreError::io(&path, error))?;
         }
+        sync_dir(&self.root)?;
+        Ok(is_written)
     }
 
     pub(crate) fn remove_abort_mark(&self) -> Result<(), StoreError> {

@@ -13,7 +13,9 @@ use rustix::io::Errno;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 
-const BLOCK_SIZE: usize = 4096;
+pub(crate) const BLOCK_SIZE: usize = 4096;
+/// So much is cleared by writing zeros; of more the rest is given back, which writes nothing.
+const WRITTEN_ZEROS_MAX: u64 = 1 << 20;
 
 /// One segment found on disk.
 #[derive(Debug)]
@@ -241,6 +243,59 @@ pub(crate) fn clear(bytes: &mut [u8]) -> u64 {
         }
     }
     cleared
+}
+
+/// Zeroes a mapped file's bytes from `from` to `to`, all of which may be written; returns how many
+/// of them, in pages, were not zeros or were not looked at. Not durable yet.
+pub(crate) fn clear_file(file: &File, bytes: &mut [u8], (from, to): (u64, u64)) -> io::Result<u64> {
+    let written_to = to.min((from + WRITTEN_ZEROS_MAX).next_multiple_of(BLOCK_SIZE as u64));
+    #[allow(clippy::cast_possible_truncation)] // the file was mapped
+    let (near, far) = bytes[from as usize..to as usize].split_at_mut((written_to - from) as usize);
+    let cleared = clear(near);
+    if far.is_empty() {
+        return Ok(cleared);
+    }
+    match zero_range(file, written_to, to) {
+        Ok(()) => Ok(cleared + (to - written_to)),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(cleared + clear(far)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Zeroes the rest of a file that nobody looks at. Not durable yet.
+pub(crate) fn clear_file_rest(file: &File, from: u64, to: u64) -> io::Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    match zero_range(file, from, to) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => write_zeros(file, from, to),
+        done => done,
+    }
+}
+
+/// Has a range of a file read as zeros without writing them; its blocks stay.
+fn zero_range(file: &File, from: u64, to: u64) -> io::Result<()> {
+    loop {
+        match fallocate(file, FallocateFlags::ZERO_RANGE, from, to - from) {
+            Ok(()) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Err(io::ErrorKind::Unsupported.into()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Writes zeros over a range of a file, block by block: so they are in memory in small folios
+/// (targets.md 1.2), and nothing is read for them.
+pub(crate) fn write_zeros(file: &File, mut from: u64, to: u64) -> io::Result<()> {
+    const ZEROS: [u8; BLOCK_SIZE] = [0; BLOCK_SIZE];
+    while from < to {
+        let end = to.min((from + 1).next_multiple_of(BLOCK_SIZE as u64));
+        #[allow(clippy::cast_possible_truncation)] // at most a block
+        file.write_all_at(&ZEROS[..(end - from) as usize], from)?;
+        from = end;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

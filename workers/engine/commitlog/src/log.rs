@@ -1,6 +1,9 @@
 //! The commit log: segments that readers share, and the one writer that rolls them.
 
 mod copied;
+mod flush;
+mod tail;
+mod used_again;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -10,15 +13,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::StoreError;
-use crate::failpoint::{Step, step};
-use crate::files::{allocate_segment, remove_file, segment_name};
-use crate::prepare::{Preparer, SegmentPlan};
+use crate::files::{allocate_segment, segment_name};
+use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter};
 
-/// How much of the room behind a unit is fetched while the unit is written. The next one is likely
-/// of the same size; of a longer one the processor fetches the rest in time by itself.
-const PREFETCHED_BYTES_MAX: usize = 1024;
+use tail::Tail;
 
 /// One segment as readers see it.
 #[derive(Debug, Clone)]
@@ -119,16 +119,6 @@ impl SharedLog {
         self.segments.read().get(1).cloned()
     }
 
-    /// Removes the oldest segment; readers inside keep its map until they leave.
-    pub(crate) fn remove_oldest(&self) -> Result<(), StoreError> {
-        let Some(base) = self.segments.read().front().map(|oldest| oldest.base) else {
-            return Ok(());
-        };
-        remove_file(&self.segment_path(base))?;
-        self.segments.write().pop_front();
-        Ok(())
-    }
-
     pub(crate) fn max_position(&self) -> u64 {
         self.max_position.load(Ordering::Acquire)
     }
@@ -166,34 +156,6 @@ impl SharedLog {
     pub(crate) fn segment_path(&self, base: u64) -> PathBuf {
         self.dir.join(segment_name(base))
     }
-
-    /// Flushes what is published; one caller at a time.
-    ///
-    /// Only the written range is synced: the file also has populated pages that need no disk yet.
-    pub(crate) fn flush(&self) -> Result<u64, StoreError> {
-        let from = self.flushed_position();
-        let to = self.max_position();
-        let mut position = from;
-        while position < to {
-            let end = self.next_segment_start(position).min(to);
-            if let Some(segment) = self.segment_at(position) {
-                let (from, to) = (local(position, segment.base), local(end, segment.base));
-                let path = self.segment_path(segment.base);
-                let flush = || segment.map.flush(from, to);
-                step(Step::SyncRange { from, to }, &path, flush)
-                    .map_err(|error| StoreError::io(path, error))?;
-            }
-            position = end;
-        }
-        self.flushed_position.store(to, Ordering::Release);
-        Ok(to)
-    }
-}
-
-/// Offset inside a segment; segments are mapped, so it fits.
-#[allow(clippy::cast_possible_truncation)]
-fn local(position: u64, base: u64) -> usize {
-    (position - base) as usize
 }
 
 /// The end of the log; guarded by the append lock.
@@ -207,14 +169,6 @@ pub(crate) struct LogWriter {
     recovered: Option<(u64, MapWriter)>,
     /// Where the next segment begins when there is no tail.
     end: u64,
-}
-
-#[derive(Debug)]
-struct Tail {
-    base: u64,
-    map: MapWriter,
-    /// Position in the segment at which the helper must hear of the writer again.
-    wake_at: usize,
 }
 
 impl LogWriter {
@@ -265,13 +219,13 @@ impl LogWriter {
             return Ok(false);
         };
         map.reader().advise_written(true);
-        self.preparer
-            .follow(base, map.reader(), map.position(), map.position());
-        self.tail = Some(Tail {
-            base,
+        let prepared = Prepared {
+            populated: map.position(),
             map,
-            wake_at: 0,
-        });
+            used_again: None,
+        };
+        self.preparer.follow(base, &prepared);
+        self.tail = Some(Tail::new(base, prepared, 0));
         Ok(true)
     }
 
@@ -283,18 +237,15 @@ impl LogWriter {
     /// Makes room for one unit of `size` bytes.
     ///
     /// A unit that would leave less than the blank header's 8 bytes goes to the next segment.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reserve(&mut self, size: usize) -> Result<Unit<'_>, StoreError> {
-        let fits = |tail: &Tail| size + BLANK_SIZE <= tail.map.remaining();
-        while !self.tail.as_ref().is_some_and(fits) {
-            if !self.continue_recovered()? {
-                self.roll()?;
-            }
+        if !self.tail.as_ref().is_some_and(|tail| tail.is_ready(size)) {
+            self.make_room(size)?;
         }
         let Some(tail) = &mut self.tail else {
             return Err(StoreError::Closed);
         };
-        tail.map.prefetch(size, size.min(PREFETCHED_BYTES_MAX));
+        tail.prefetch_behind(size);
         let position = tail.base + tail.map.position() as u64;
         let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
         Ok(Unit {
@@ -308,42 +259,49 @@ impl LogWriter {
     }
 
     #[cold]
+    fn make_room(&mut self, size: usize) -> Result<(), StoreError> {
+        let fits = |tail: &Tail| size + BLANK_SIZE <= tail.map.remaining();
+        while !self.tail.as_ref().is_some_and(fits) {
+            if !self.continue_recovered()? {
+                self.roll()?;
+            }
+        }
+        match &mut self.tail {
+            Some(tail) => {
+                let end = tail.map.position() + size + BLANK_SIZE;
+                tail.wait_cleared(&self.preparer, end)
+            }
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
     fn roll(&mut self) -> Result<(), StoreError> {
         let base = self
             .tail
             .as_ref()
             .map_or(self.end, |tail| tail.base + self.plan.segment_size);
-        let map = self.preparer.take_next(base)?;
+        if let Some(full) = &mut self.tail {
+            full.wait_all_cleared(&self.preparer)?;
+        }
+        let prepared = self.preparer.take_next(base)?;
         if let Some(full) = &mut self.tail {
             let remaining = full.map.remaining();
             encode_blank(&mut full.map.tail()[..BLANK_SIZE], remaining);
             full.map.publish(remaining);
             full.map.reader().advise_written(false);
         }
-        let populated = map.reader().size().min(self.plan.populate_ahead);
-        self.preparer.follow(base, map.reader(), 0, populated);
+        self.preparer.follow(base, &prepared);
         self.shared.segments.write().push_back(LogSegment {
             base,
-            map: map.reader(),
+            map: prepared.map.reader(),
         });
-        self.tail = Some(Tail {
-            base,
-            map,
-            wake_at: self.plan.wake_distance(),
-        });
+        self.tail = Some(Tail::new(base, prepared, self.plan.wake_distance()));
         Ok(())
     }
 
     pub(crate) fn populated_position(&self) -> u64 {
         self.preparer.populated_position()
-    }
-
-    /// Ends the helper and removes a segment that it prepared in vain.
-    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
-        match self.preparer.stop() {
-            Some(path) => remove_file(&path),
-            None => Ok(()),
-        }
     }
 }
 
@@ -364,11 +322,13 @@ impl Unit<'_> {
         self.position
     }
 
+    #[inline]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         &mut self.tail.map.tail()[..self.size]
     }
 
     /// Makes the written unit part of the log.
+    #[inline(always)]
     pub(crate) fn commit(self, store_timestamp_ms: i64) {
         self.tail.map.publish(self.size);
         let end = self.position + self.size as u64;
@@ -377,18 +337,7 @@ impl Unit<'_> {
             .last_store_timestamp_ms
             .store(store_timestamp_ms, Ordering::Release);
         if self.tail.map.position() >= self.tail.wake_at {
-            self.wake_helper();
-        }
-    }
-
-    #[cold]
-    fn wake_helper(self) {
-        let position = self.tail.map.position();
-        self.tail.wake_at = position + self.plan.wake_distance();
-        self.preparer.advance(position);
-        if position as u64 >= self.plan.segment_size / 2 {
-            self.preparer
-                .want_next(self.tail.base + self.plan.segment_size);
+            self.tail.wake_helper(self.plan, self.preparer);
         }
     }
 }

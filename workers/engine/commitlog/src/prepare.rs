@@ -3,6 +3,10 @@
 //! A cold page costs the writer several times what the copy costs (targets.md 1.1), so pages are
 //! made present in slices small enough never to own a core (D24). Failing to populate only costs
 //! speed; failing to allocate is an error that the writer gets when it needs the segment.
+//!
+//! In a segment that is used again the pages ahead are made by writing zeros over what they were:
+//! so nothing is read from the disk, and the writer finds what it finds in a new segment. It must
+//! not overtake them, since zeros written over a record would be the end of it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,10 +18,13 @@ use parking_lot::{Condvar, Mutex};
 use rustix::io::Errno;
 
 use crate::error::StoreError;
-use crate::files::{create_segment, remove_file, segment_name, sync_dir};
+use crate::files::{BLOCK_SIZE, create_segment, remove_file, segment_name, sync_dir, write_zeros};
+use crate::spares::Spares;
 use crate::sys::{ExclusiveMap, MapReader, MapWriter};
 
-const SLICE_SIZE_BYTES: usize = 8 << 20;
+/// Populating a slice holds the lock of the process's memory map, which whoever asks the system for
+/// memory waits for: 8 MiB held the loop up for 8 ms and more.
+const SLICE_SIZE_BYTES: usize = 1 << 20;
 
 /// How long a failure answers for the appends that follow. To find out that a gigabyte cannot be
 /// had took 4 to 60 ms, which every message for a full disk would cost.
@@ -29,6 +36,18 @@ pub(crate) struct SegmentPlan {
     pub(crate) dir: PathBuf,
     pub(crate) segment_size: u64,
     pub(crate) populate_ahead: usize,
+    /// Where segments come from before new ones are made.
+    pub(crate) spares: Option<Arc<Spares>>,
+}
+
+/// A segment that is ready to be written.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) map: MapWriter,
+    /// Up to where its pages are present.
+    pub(crate) populated: usize,
+    /// The file of one that is used again, to clear the rest of it.
+    pub(crate) used_again: Option<Arc<File>>,
 }
 
 impl SegmentPlan {
@@ -65,7 +84,7 @@ enum Next {
     Unwanted,
     Wanted(u64),
     InProgress(u64),
-    Ready(u64, MapWriter),
+    Ready(u64, Prepared),
     Failed(u64, Instant, StoreError),
 }
 
@@ -75,6 +94,9 @@ struct Populating {
     map: MapReader,
     done: usize,
     wanted: usize,
+    /// Given for a segment that is used again.
+    file: Option<Arc<File>>,
+    failure: Option<Arc<StoreError>>,
 }
 
 impl Preparer {
@@ -113,7 +135,7 @@ impl Preparer {
     /// The segment at `base`, waiting until it is prepared.
     ///
     /// A failure from a while before this call is forgotten: there may be room by now.
-    pub(crate) fn take_next(&self, base: u64) -> Result<MapWriter, StoreError> {
+    pub(crate) fn take_next(&self, base: u64) -> Result<Prepared, StoreError> {
         let mut work = self.desk.work.lock();
         let mut is_fresh = false;
         loop {
@@ -121,7 +143,7 @@ impl Preparer {
                 return Err(StoreError::Closed);
             }
             match std::mem::replace(&mut work.next, Next::Unwanted) {
-                Next::Ready(ready, map) if ready == base => return Ok(map),
+                Next::Ready(ready, prepared) if ready == base => return Ok(prepared),
                 Next::Failed(failed, at, error)
                     if failed == base && (is_fresh || at.elapsed() < RETRY_INTERVAL) =>
                 {
@@ -139,23 +161,50 @@ impl Preparer {
     }
 
     /// Makes `map` the segment whose pages are populated ahead of `position`.
-    pub(crate) fn follow(&self, base: u64, map: MapReader, position: usize, populated: usize) {
+    pub(crate) fn follow(&self, base: u64, prepared: &Prepared) {
         let mut work = self.desk.work.lock();
+        let map = prepared.map.reader();
+        let position = prepared.map.position();
         let wanted = self.desk.wanted(&map, position);
         work.current = Some(Populating {
             base,
             map,
-            done: populated.max(position),
+            done: prepared.populated.max(position),
             wanted,
+            file: prepared.used_again.clone(),
+            failure: None,
         });
         self.desk.changed.notify_all();
+    }
+
+    /// Waits until the current segment, one that is used again, is cleared up to `needed`; returns
+    /// up to where it is.
+    pub(crate) fn wait_cleared(&self, needed: usize) -> Result<usize, StoreError> {
+        let mut work = self.desk.work.lock();
+        loop {
+            let is_stopped = work.is_stopped;
+            let Some(current) = work.current.as_mut().filter(|_| !is_stopped) else {
+                return Err(StoreError::Closed);
+            };
+            if let Some(failure) = current.failure.take() {
+                // Tried again for the next message.
+                return Err(failure.again());
+            }
+            if current.done >= needed {
+                return Ok(current.done);
+            }
+            current.wanted = current.wanted.max(needed);
+            self.desk.changed.notify_all();
+            self.desk.changed.wait(&mut work);
+        }
     }
 
     /// Tells where the writer is in the current segment.
     pub(crate) fn advance(&self, position: usize) {
         let mut work = self.desk.work.lock();
         if let Some(current) = &mut work.current {
-            current.wanted = self.desk.wanted(&current.map, position);
+            let wanted = self.desk.wanted(&current.map, position);
+            current.wanted = current.wanted.max(wanted);
             self.desk.changed.notify_all();
         }
     }
@@ -168,8 +217,8 @@ impl Preparer {
             .map_or(0, |current| current.base + current.done as u64)
     }
 
-    /// Ends the thread and gives back the path of a segment that was prepared and not used.
-    pub(crate) fn stop(&mut self) -> Option<PathBuf> {
+    /// Ends the thread and gives back the segment that was prepared and not used, and its base.
+    pub(crate) fn stop(&mut self) -> Option<(u64, Prepared)> {
         self.desk.work.lock().is_stopped = true;
         self.desk.changed.notify_all();
         if let Some(thread) = self.thread.take() {
@@ -178,7 +227,7 @@ impl Preparer {
         }
         let mut work = self.desk.work.lock();
         match std::mem::replace(&mut work.next, Next::Unwanted) {
-            Next::Ready(base, _) => Some(self.desk.plan.dir.join(segment_name(base))),
+            Next::Ready(base, prepared) => Some((base, prepared)),
             _ => None,
         }
     }
@@ -192,8 +241,9 @@ impl Drop for Preparer {
 
 impl Desk {
     fn wanted(&self, map: &MapReader, position: usize) -> usize {
-        map.size()
-            .min(position.saturating_add(self.plan.populate_ahead))
+        let ahead = position.saturating_add(self.plan.populate_ahead);
+        let whole = ahead.checked_next_multiple_of(BLOCK_SIZE);
+        map.size().min(whole.unwrap_or(ahead))
     }
 
     fn run(&self) {
@@ -207,7 +257,7 @@ impl Desk {
                 work.next = Next::InProgress(base);
                 drop(work);
                 let next = match self.prepare(base) {
-                    Ok(map) => Next::Ready(base, map),
+                    Ok(prepared) => Next::Ready(base, prepared),
                     Err(error) => Next::Failed(base, Instant::now(), error),
                 };
                 self.work.lock().next = next;
@@ -217,7 +267,7 @@ impl Desk {
             let slice = work
                 .current
                 .as_ref()
-                .filter(|current| current.done < current.wanted);
+                .filter(|current| current.done < current.wanted && current.failure.is_none());
             let Some(slice) = slice.cloned() else {
                 self.changed.wait(&mut work);
                 continue;
@@ -231,8 +281,10 @@ impl Desk {
         let to = slice
             .wanted
             .min(slice.done.saturating_add(SLICE_SIZE_BYTES));
+        let cleared = self.clear(slice, to);
         // An old kernel or a locked-memory limit only makes appends slower.
-        let done = if slice.map.populate(slice.done, to).is_ok() {
+        let is_populated = slice.map.populate(slice.done, to).is_ok();
+        let done = if is_populated || slice.file.is_some() {
             to
         } else {
             slice.map.size()
@@ -243,30 +295,62 @@ impl Desk {
             .as_mut()
             .filter(|current| current.base == slice.base)
         {
-            current.done = current.done.max(done);
+            match cleared {
+                Ok(()) => current.done = current.done.max(done),
+                Err(failure) => current.failure = Some(Arc::new(failure)),
+            }
         }
+        self.changed.notify_all();
     }
 
-    fn prepare(&self, base: u64) -> Result<MapWriter, StoreError> {
+    /// Clears a slice of a segment that is used again.
+    fn clear(&self, slice: &Populating, to: usize) -> Result<(), StoreError> {
+        let Some(file) = &slice.file else {
+            return Ok(());
+        };
+        write_zeros(file, slice.done as u64, to as u64).map_err(|error| {
+            let path = self.plan.dir.join(segment_name(slice.base));
+            StoreError::io(path, error)
+        })
+    }
+
+    fn prepare(&self, base: u64) -> Result<Prepared, StoreError> {
         let path = self.plan.dir.join(segment_name(base));
-        let file = create_segment(&path, self.plan.segment_size, self.plan.segment_size)?;
-        let map = self.map_new(&file, &path);
-        if map.is_err() {
+        let spare = match &self.plan.spares {
+            Some(spares) => spares.take(base, &path)?,
+            None => None,
+        };
+        let is_used_again = spare.is_some();
+        let file = match spare {
+            Some(file) => file,
+            None => create_segment(&path, self.plan.segment_size, self.plan.segment_size)?,
+        };
+        let prepared = self.map_new(file, &path, is_used_again);
+        if prepared.is_err() {
             // The next attempt creates it again. That also is why a failed sync of the directory
             // may be forgotten: the entry it was for is made, and synced, anew (D13).
             remove_file(&path)?;
         }
-        map
+        prepared
     }
 
     /// Maps a new segment, makes its name durable and its first pages present.
-    fn map_new(&self, file: &File, path: &Path) -> Result<MapWriter, StoreError> {
-        let map = ExclusiveMap::new(file).map_err(|error| StoreError::io(path, error))?;
+    fn map_new(
+        &self,
+        file: File,
+        path: &Path,
+        is_used_again: bool,
+    ) -> Result<Prepared, StoreError> {
+        let named = |error| StoreError::io(path, error);
+        let map = ExclusiveMap::new(&file).map_err(named)?;
         let map = map.into_writer(0);
         sync_dir(&self.plan.dir)?;
         let reader = map.reader();
         reader.advise_written(true);
         let ahead = self.wanted(&reader, 0);
+        if is_used_again {
+            write_zeros(&file, 0, ahead as u64).map_err(named)?;
+        }
         let mut done = 0;
         while done < ahead {
             let to = ahead.min(done + SLICE_SIZE_BYTES);
@@ -279,7 +363,11 @@ impl Desk {
                 Err(_) => break,
             }
         }
-        Ok(map)
+        Ok(Prepared {
+            map,
+            populated: ahead,
+            used_again: is_used_again.then(|| Arc::new(file)),
+        })
     }
 }
 

@@ -67,7 +67,7 @@ pub fn java_hash(text: &[u8]) -> i32 {
 /// The third field of a queue entry: a tag's hash, or the delivery time of a delayed message.
 ///
 /// Levels above the last count as the last; without any level a second is added, as in stock.
-#[inline]
+#[inline(always)]
 pub(crate) fn tags_code(
     properties: &[u8],
     store_timestamp_ms: i64,
@@ -103,27 +103,33 @@ fn find_tags(properties: &[u8]) -> Option<&[u8]> {
 #[inline]
 fn holds_ag(bytes: &[u8]) -> bool {
     const WIDTH: usize = 16;
-    let is_ag = |left: u8, right: u8| left == b'A' && right == b'G';
+    let is_ag = |left: u8, right: u8| u8::from(left == b'A') & u8::from(right == b'G');
     let Some(rights) = bytes.get(1..) else {
         return false;
     };
     let lefts = &bytes[..rights.len()];
+    // Without a branch inside, so that it becomes a few vector instructions.
     let in_chunk = |left: &[u8; WIDTH], right: &[u8; WIDTH]| {
-        (0..WIDTH).fold(false, |found, at| found | is_ag(left[at], right[at]))
+        let mut found = 0;
+        for (left, right) in left.iter().zip(right) {
+            found |= is_ag(*left, *right);
+        }
+        found != 0
     };
     let (Some(left), Some(right)) = (lefts.last_chunk(), rights.last_chunk()) else {
         return lefts
             .iter()
             .zip(rights)
-            .any(|(left, right)| is_ag(*left, *right));
+            .any(|(left, right)| is_ag(*left, *right) != 0);
     };
     // The last chunk overlaps the one before it.
     let (lefts, rights) = (lefts.as_chunks().0, rights.as_chunks().0);
+    for (left, right) in lefts.iter().zip(rights) {
+        if in_chunk(left, right) {
+            return true;
+        }
+    }
     in_chunk(left, right)
-        || lefts
-            .iter()
-            .zip(rights)
-            .any(|(left, right)| in_chunk(left, right))
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {

@@ -291,7 +291,7 @@ impl QueueWriter {
     }
 
     /// Makes room for `count` entries, so that pushing them cannot fail.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reserve(&mut self, count: u64) -> Result<(), StoreError> {
         if let Some(file) = self.files.first() {
             let position = file.map.position() as u64;
@@ -335,7 +335,7 @@ impl QueueWriter {
     }
 
     /// Appends an entry to a plain queue with room for it; returns whether the queue became dirty.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, entry: &QueueEntry) -> bool {
         let file = &mut self.files[0];
         encode_entry(&mut file.map.tail()[..ENTRY_SIZE], entry);
@@ -343,6 +343,7 @@ impl QueueWriter {
     }
 
     /// As [`Self::push`], for a batch queue.
+    #[inline(never)]
     pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
         let layout = self.layout;
         let file = &mut self.files[0];
@@ -350,18 +351,23 @@ impl QueueWriter {
         self.publish(layout.entry_size(), placed.end_offset())
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, size: usize, end_offset: u64) -> bool {
         let file = &mut self.files[0];
         file.map.publish(size);
         if file.map.remaining() == 0 {
-            self.files.remove(0);
+            self.leave_full_file();
         }
         self.end_offset = end_offset;
         self.shared
             .max_offset
             .store(self.end_offset, Ordering::Release);
         self.mark_dirty()
+    }
+
+    #[cold]
+    fn leave_full_file(&mut self) {
+        self.files.remove(0);
     }
 
     /// Notes that the queue was touched; returns whether it was not yet.

@@ -45,6 +45,8 @@ pub(crate) const RECORD_SIZE_MIN: usize = BORN_HOST_AT + 8 + 8 + 8 + 4 + 8 + 4 +
 
 /// Of a record with IPv4 hosts.
 const BODY_LENGTH_AT: usize = BORN_HOST_AT + 8 + 8 + 8 + 4 + 8;
+/// Of such a record too.
+const BODY_AT: usize = BODY_LENGTH_AT + 4;
 /// How much longer an IPv6 host is.
 const IPV6_EXTRA: usize = 12;
 
@@ -120,6 +122,7 @@ pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
 }
 
 /// The checksum stored for a body: CRC-32 without its top bit.
+#[inline(never)]
 pub(crate) fn body_crc(body: &[u8]) -> u32 {
     // What the processor can do is found out once, not for each body.
     static NEW: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
@@ -149,6 +152,7 @@ pub(crate) fn encoded_size(message: &NewMessage<'_>, version: Version, tail: Tai
 }
 
 /// Writes a record; `record` has exactly the encoded size, and the limits were checked.
+#[inline(always)]
 pub(crate) fn encode(
     record: &mut [u8],
     message: &NewMessage<'_>,
@@ -156,39 +160,22 @@ pub(crate) fn encode(
     placement: &Placement,
     tail: Tail,
 ) {
-    let size = record.len();
-    let sys_flag = flag_for(message.sys_flag, BORN_HOST_IPV6, &message.born_host);
-    let sys_flag = flag_for(sys_flag, STORE_HOST_IPV6, &message.store_host);
-    let crc = body_crc(message.body);
+    let size = narrow(record.len());
     let mut out = Writer::new(&mut *record);
-    let mut head = out.part::<BORN_HOST_AT>();
-    head.put_u32(narrow(size));
-    head.put_u32(if version == Version::V1 {
-        MAGIC_V1
+    if message.born_host.is_ipv4() && message.store_host.is_ipv4() {
+        let mut fixed = out.part::<BODY_AT>();
+        put_fixed(&mut fixed, size, message, version, placement);
     } else {
-        MAGIC_V2
-    });
-    head.put_u32(crc);
-    head.put_i32(message.queue_id);
-    head.put_i32(message.flag);
-    head.put_u64(placement.queue_offset);
-    head.put_u64(placement.log_position);
-    head.put_i32(sys_flag);
-    head.put_i64(message.born_timestamp_ms);
-    put_host(&mut out, &message.born_host);
-    out.put_i64(placement.store_timestamp_ms);
-    put_host(&mut out, &message.store_host);
-    out.put_i32(message.reconsume_times);
-    out.put_i64(message.prepared_transaction_offset);
-    out.put_u32(narrow(message.body.len()));
+        put_fixed(&mut out, size, message, version, placement);
+    }
     out.put(message.body);
     match version {
         Version::V1 => out.put(&narrow(message.topic.len()).to_be_bytes()[3..]),
         Version::V2 => out.put(&narrow(message.topic.len()).to_be_bytes()[2..]),
     }
-    out.put(message.topic.as_bytes());
+    out.put_few(message.topic.as_bytes());
     out.put(&narrow(message.properties.len() + tail.size()).to_be_bytes()[2..]);
-    out.put(message.properties);
+    out.put_few(message.properties);
     let Tail::Crc { is_separated } = tail else {
         debug_assert!(out.is_full(), "encoded_size and encode disagree");
         return;
@@ -199,18 +186,56 @@ pub(crate) fn encode(
     crc_property::write(record);
 }
 
+/// Everything before the body.
+#[inline(always)]
+fn put_fixed(
+    out: &mut Writer<'_>,
+    size: u32,
+    message: &NewMessage<'_>,
+    version: Version,
+    placement: &Placement,
+) {
+    let sys_flag = flag_for(message.sys_flag, BORN_HOST_IPV6, &message.born_host);
+    let sys_flag = flag_for(sys_flag, STORE_HOST_IPV6, &message.store_host);
+    out.put_u32(size);
+    out.put_u32(if version == Version::V1 {
+        MAGIC_V1
+    } else {
+        MAGIC_V2
+    });
+    out.put_u32(body_crc(message.body));
+    out.put_i32(message.queue_id);
+    out.put_i32(message.flag);
+    out.put_u64(placement.queue_offset);
+    out.put_u64(placement.log_position);
+    out.put_i32(sys_flag);
+    out.put_i64(message.born_timestamp_ms);
+    put_host(out, &message.born_host);
+    out.put_i64(placement.store_timestamp_ms);
+    put_host(out, &message.store_host);
+    out.put_i32(message.reconsume_times);
+    out.put_i64(message.prepared_transaction_offset);
+    out.put_u32(narrow(message.body.len()));
+}
+
 #[allow(clippy::cast_possible_truncation)] // every size was checked against limits below 2 GiB
 fn narrow(size: usize) -> u32 {
     debug_assert!(i32::try_from(size).is_ok());
     size as u32
 }
 
+#[inline(always)]
 fn put_host(out: &mut Writer<'_>, host: &SocketAddr) {
-    match host.ip() {
-        IpAddr::V4(address) => out.put(&address.octets()),
-        IpAddr::V6(address) => out.put(&address.octets()),
+    match host {
+        SocketAddr::V4(host) => {
+            out.put(&host.ip().octets());
+            out.put_u32(u32::from(host.port()));
+        }
+        SocketAddr::V6(host) => {
+            out.put(&host.ip().octets());
+            out.put_u32(u32::from(host.port()));
+        }
     }
-    out.put_u32(u32::from(host.port()));
 }
 
 /// The header of the blank record that fills the rest of a segment.

@@ -15,11 +15,13 @@ use crate::directory::StoreDirectory;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
-    clear, data_end, is_unwritten, list_segments, open_segment, remove_file, sync_dir,
+    clear_file, data_end, is_unwritten, list_segments, open_segment, remove_file, sync_dir,
 };
 use crate::log::LogSegment;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{Found, RecordView};
+use crate::seal;
+use crate::spares::{Spares, boot_id};
 use crate::sys::{ExclusiveMap, MapWriter};
 use crate::table::QueueTable;
 use crate::truncation::Truncation;
@@ -42,7 +44,8 @@ pub struct RecoveryReport {
     pub end_position: u64,
     /// Records validated in the last pass.
     pub record_count: u64,
-    /// Bytes behind the end that were not zero and were cleared, in pages.
+    /// Bytes behind the end that were cleared because they were not zero, or too many to look at, in
+    /// pages.
     pub cleared_bytes: u64,
     /// Queue entries that were missing and were written.
     pub entries_added: u64,
@@ -85,10 +88,12 @@ pub(crate) fn recover(
         rebuild.check_ends(min_position, |position| record_at(&segments, position));
     }
     let flushed = checkpoint.known_flushed_position();
+    let sealed = sealed_position(directory, &segments, truncation.as_ref())?;
     let hints = EndHints {
         // Stock leaves 0 where it keeps no such position.
         clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
-        flushed,
+        flushed: sealed.map_or(flushed, |sealed| flushed.max(sealed)),
+        ends_where_flushed: sealed.is_some(),
         cut_damage_at: config.cut_damage_at,
     };
     let dispatched = rebuild.dispatched_position();
@@ -190,6 +195,31 @@ fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, Store
     Ok(segments)
 }
 
+/// How far the log was flushed, where nothing behind that counts: its last user may have used
+/// segments again, and the system went down meanwhile.
+fn sealed_position(
+    directory: &StoreDirectory,
+    segments: &[Segment],
+    truncation: Option<&Truncation>,
+) -> Result<Option<u64>, StoreError> {
+    let last_run = directory.abort_boot_id();
+    if last_run.is_none() || last_run == boot_id() {
+        return Ok(None);
+    }
+    let path = Spares::seal_of(directory.commit_log());
+    let min_position = segments.first().map_or(0, |oldest| oldest.base);
+    let sealed = seal::sealed_position(&path, min_position, |from, to| crc_of(segments, from, to))?;
+    let cut = truncation.map_or(u64::MAX, |truncation| truncation.position);
+    Ok(sealed.map(|position| position.min(cut)))
+}
+
+/// The checksum of a range, if the log has it.
+fn crc_of(segments: &[Segment], from: u64, to: u64) -> Option<u32> {
+    let segment = segments.iter().find(|segment| segment.holds(from))?;
+    let range = segment.local(from)..segment.local(to.min(segment.end()));
+    segment.map.bytes().get(range).map(crc32fast::hash)
+}
+
 /// The newest segment before which nothing can be unknown, else the oldest.
 fn start_index(
     segments: &[Segment],
@@ -216,8 +246,7 @@ fn start_index(
 fn record_at(segments: &[Segment], position: u64) -> Option<RecordView<'_>> {
     let index = segments.partition_point(|segment| segment.base <= position);
     let segment = segments.get(index.checked_sub(1)?)?;
-    let is_inside = segment.local(position) < segment.map.bytes().len();
-    match is_inside.then(|| segment.check(position))? {
+    match segment.holds(position).then(|| segment.check(position))? {
         Ok(Found::Record(record)) => Some(record),
         _ => None,
     }
@@ -259,8 +288,11 @@ fn clear_behind(segments: &mut [Segment], end: &WalkEnd) -> Result<u64, StoreErr
     if at >= holding.data_end {
         return Ok(0);
     }
-    let cleared = clear(&mut holding.map.bytes_mut()[at..holding.data_end]);
     let (from, to) = (at, holding.data_end);
+    let file = open_segment(&holding.path)?;
+    let range = (from as u64, to as u64);
+    let cleared = clear_file(&file, holding.map.bytes_mut(), range);
+    let cleared = cleared.map_err(|error| StoreError::io(&holding.path, error))?;
     let flushed = step(Step::SyncRange { from, to }, &holding.path, || {
         holding.map.flush(from, to)
     });

@@ -20,6 +20,8 @@ pub struct Retention {
     pub log_bytes_max: Option<u64>,
     /// Goes whatever its age: the disk is too full.
     pub is_forced: bool,
+    /// Spare segments go first, and none is kept; so it is whenever deletion is forced.
+    pub needs_room: bool,
     /// How many may go in one call (`deleteFileBatchMax`).
     pub segment_count_max: usize,
 }
@@ -27,16 +29,16 @@ pub struct Retention {
 /// What went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Segments of the log.
+    /// Segments of the log, and spare ones that had been kept of it.
     pub segment_count: usize,
-    /// Bytes of these segments.
+    /// Bytes of both.
     pub byte_count: u64,
     /// Files of consume queues.
     pub queue_file_count: usize,
 }
 
 impl Store {
-    /// Deletes the oldest segments that may go, then the files of queues and of the index without an
+    /// Deletes the oldest segments that may go, or keeps them to be used again, then the files of queues and of the index without an
     /// entry for a record that is left, and forgets the epochs before them.
     ///
     /// # Errors
@@ -46,10 +48,17 @@ impl Store {
         let _alone = self.expiry.lock();
         self.check_writable()?;
         let mut expired = Expired::default();
+        let mut spares = self.spares.as_deref();
+        let needs_room = retention.is_forced || retention.needs_room;
+        if let Some(kept) = spares.filter(|_| needs_room) {
+            expired.segment_count = kept.give_up(retention.segment_count_max)?;
+            expired.byte_count = expired.segment_count as u64 * self.config.segment_size_bytes;
+            spares = None;
+        }
         while expired.segment_count < retention.segment_count_max
             && self.oldest_may_go(retention, now_ms)
         {
-            self.log.remove_oldest()?;
+            self.log.remove_oldest(spares)?;
             expired.segment_count += 1;
             expired.byte_count += self.config.segment_size_bytes;
         }

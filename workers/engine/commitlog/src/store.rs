@@ -20,6 +20,8 @@ use crate::prepare::SegmentPlan;
 use crate::queue::SharedQueue;
 use crate::queue_flush::flush_queues;
 use crate::recovery::{RecoveryReport, recover};
+use crate::seal::SealFile;
+use crate::spares::{self, Spares};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
 use crate::write_back::WriteBack;
@@ -44,6 +46,7 @@ pub struct Store {
     pub(crate) cold_reads: ColdReads,
     /// Held by the one who deletes old files.
     pub(crate) expiry: Mutex<()>,
+    pub(crate) spares: Option<Arc<Spares>>,
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
     pub(crate) write_back: Mutex<WriteBack>,
@@ -65,6 +68,8 @@ pub(crate) struct Appender {
 struct Flusher {
     checkpoint: Checkpoint,
     file: CheckpointFile,
+    /// Of a store that uses segments again.
+    seals: Option<SealFile>,
     queues_flushed_at_ms: i64,
 }
 
@@ -94,13 +99,14 @@ impl Store {
         let mut report = recovered.report;
         report.are_epochs_from_backup = epochs.is_from_backup();
         let end = report.end_position;
-        let plan = SegmentPlan {
+        let is_read_only = report.damage.is_some();
+        let mut plan = SegmentPlan {
             dir: directory.commit_log().to_path_buf(),
             segment_size: config.segment_size_bytes,
             populate_ahead: usize::try_from(config.populate_ahead_bytes).unwrap_or(usize::MAX),
+            spares: None,
         };
         let log = Arc::new(SharedLog::new(&plan, recovered.segments, end));
-        let is_read_only = report.damage.is_some();
         let safe_end = if report.was_clean || is_read_only {
             end
         } else {
@@ -109,10 +115,12 @@ impl Store {
         log.restore(recovered.last_store_timestamp_ms, safe_end);
         let checkpoint = Checkpoint::load(&directory.checkpoint())?;
         let trust = Trust::after(&report, &checkpoint);
+        let (mut spares, mut seals) = (None, None);
         let writer = if is_read_only {
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {
-            directory.put_abort_mark()?;
+            (plan.spares, seals) = spares::begin(&config, &directory, &log)?.unzip();
+            spares.clone_from(&plan.spares);
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
         };
         let index = Index::load(&config, directory.index(), &log, trust)?;
@@ -123,6 +131,7 @@ impl Store {
         let flusher = Flusher {
             checkpoint,
             file: directory.open_checkpoint()?,
+            seals,
             queues_flushed_at_ms: now_ms,
         };
         // The consent was to the damage of this opening, not to that of one after a truncation.
@@ -139,6 +148,7 @@ impl Store {
             epochs: Mutex::new(epochs),
             cold_reads: ColdReads::default(),
             expiry: Mutex::new(()),
+            spares,
             directory,
             opened_at_ms: now_ms,
             write_back: Mutex::default(),
@@ -306,7 +316,8 @@ impl Store {
             return Ok(self.flushed_position());
         }
         let timestamp_ms = self.log.last_store_timestamp_ms();
-        let position = self.poisoning(|| self.log.flush())?;
+        let seals = flusher.seals.as_mut();
+        let position = self.poisoning(|| self.log.flush(seals))?;
         flusher.checkpoint.log_timestamp_ms = timestamp_ms;
         flusher.checkpoint.flushed_position = position;
         flusher.checkpoint.confirmed_position = position;

@@ -119,24 +119,25 @@ impl MapWriter {
     }
 
     /// Has the processor fetch the memory of the `length` bytes from `from` bytes behind the
-    /// position, or of what the map has of them: writing them later then waits for it less.
-    #[inline]
+    /// position: writing them later then waits for it less.
+    #[inline(always)]
     pub(crate) fn prefetch(&self, from: usize, length: usize) {
-        let begin = self.position.saturating_add(from);
-        let end = begin.saturating_add(length).min(self.shared.raw.len());
-        for at in (begin..end).step_by(CACHE_LINE_BYTES) {
+        let at = self.position.wrapping_add(from);
+        let first = self.shared.raw.as_ptr().wrapping_add(at);
+        for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `at` is within the mapping, and a prefetch has no effect but on caches.
+            // SAFETY: a prefetch has no effect but on caches, whatever lies at the address: behind
+            // the end of the map it does nothing.
             unsafe {
                 std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(
-                    self.shared.raw.as_ptr().add(at).cast(),
+                    first.wrapping_add(line * CACHE_LINE_BYTES).cast(),
                 );
             }
         }
     }
 
     /// Makes the next `length` bytes readable; they never change again.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn publish(&mut self, length: usize) {
         assert!(length <= self.remaining(), "published beyond the map");
         self.position += length;
@@ -155,6 +156,11 @@ impl MapReader {
     /// Why what was read or written through this map does not count; see [`trap`].
     pub(crate) fn loss(&self) -> Option<&'static str> {
         self.shared.raw.is_lost().then_some(LOST)
+    }
+
+    /// Whether anyone else has this map.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.shared) > 1
     }
 
     /// Size of the file.
@@ -238,9 +244,18 @@ impl MapReader {
 ///
 /// What goes wrong later is told by the next flush of the range through any map of the file.
 pub(crate) fn start_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
+    write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE)
+}
+
+/// Writes changed pages of a range of a file to the disk, which may still hold them in its cache.
+pub(crate) fn finish_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
+    let and_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE | and_wait)
+}
+
+fn write_back(file: &File, from: usize, to: usize, flags: libc::c_uint) -> io::Result<()> {
     let offset = |at: usize| libc::off64_t::try_from(at).map_err(io::Error::other);
     let (from, size) = (offset(from)?, offset(to - from)?);
-    let flags = libc::SYNC_FILE_RANGE_WRITE;
     // SAFETY: the descriptor is open for the life of `file`, and no memory is handed over.
     match unsafe { libc::sync_file_range(file.as_raw_fd(), from, size, flags) } {
         0 => Ok(()),

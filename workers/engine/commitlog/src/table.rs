@@ -42,6 +42,11 @@ impl SharedQueues {
             .clone()
     }
 
+    /// How many queues there are, or a few more: those of a topic are counted to the last one.
+    pub(crate) fn count(&self) -> usize {
+        self.topics.read().values().map(Vec::len).sum()
+    }
+
     /// Every queue with its readable range, by topic and id.
     pub(crate) fn ranges(&self) -> Vec<QueueRange> {
         let range = |(topic, queue_id, queue): (Arc<str>, i32, Arc<SharedQueue>)| QueueRange {
@@ -262,7 +267,7 @@ impl QueueTable {
 
 impl OpenTopic<'_> {
     /// The queue, made on its first use, with room for `count` more entries.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reserve(
         &mut self,
         queue_id: i32,
@@ -330,15 +335,21 @@ impl OpenQueue<'_> {
     }
 
     /// Appends an entry for which room was reserved.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, placed: &Placed) {
         let is_newly_dirty = match self.writer.layout() {
             Layout::Plain => self.writer.push(&placed.entry),
-            Layout::Batch => self.writer.push_batch(placed),
+            // A copy, so that the common case keeps nothing in memory for this one.
+            Layout::Batch => self.writer.push_batch(&{ *placed }),
         };
         if is_newly_dirty {
-            self.dirty.push(Arc::clone(self.writer.shared()));
+            self.list_as_dirty();
         }
+    }
+
+    #[cold]
+    fn list_as_dirty(&mut self) {
+        self.dirty.push(Arc::clone(self.writer.shared()));
     }
 }
 

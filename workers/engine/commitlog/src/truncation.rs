@@ -17,7 +17,8 @@ use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
-    clear, data_end, list_segments, open_segment, remove_file, replace_file, sync_dir, sync_parent,
+    clear_file, data_end, list_segments, open_segment, remove_file, replace_file, sync_dir,
+    sync_parent,
 };
 use crate::record::{Found, check};
 use crate::store::Store;
@@ -127,9 +128,7 @@ impl Truncation {
                 let file = open_segment(&segment.path)?;
                 let data_end = data_end(&file, at, segment.size).map_err(named)?;
                 let mut map = ExclusiveMap::new(&file).map_err(named)?;
-                #[allow(clippy::cast_possible_truncation)] // the file was mapped
-                let (from, to) = (at as usize, data_end as usize);
-                clear(&mut map.bytes_mut()[from..to]);
+                clear_file(&file, map.bytes_mut(), (at, data_end)).map_err(named)?;
                 step(Step::SyncFile, &segment.path, || file.sync_all()).map_err(named)?;
             }
             break;

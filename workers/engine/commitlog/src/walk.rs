@@ -55,14 +55,24 @@ impl Segment {
         check(rest, position, self.crc_property)
     }
 
-    /// As [`Self::check`], but a record behind the flushed part may also be torn.
-    fn check_written(&self, position: u64, flushed: u64) -> Result<Found<'_>, RecordDamage> {
+    /// As [`Self::check`], but behind the flushed part a record may also be torn, or nothing
+    /// count.
+    fn check_written(&self, position: u64, hints: &EndHints) -> Result<Found<'_>, RecordDamage> {
+        if hints.ends_where_flushed && position >= hints.flushed {
+            return Err(RecordDamage::Torn);
+        }
         match self.check(position)? {
-            Found::Record(record) if is_torn(&record, self.local(position) as u64, flushed) => {
+            Found::Record(record)
+                if is_torn(&record, self.local(position) as u64, hints.flushed) =>
+            {
                 Err(RecordDamage::Torn)
             }
             found => Ok(found),
         }
+    }
+
+    pub(crate) fn holds(&self, position: u64) -> bool {
+        (self.base..self.end()).contains(&position)
     }
 
     #[allow(clippy::cast_possible_truncation)] // inside a mapped segment
@@ -70,7 +80,7 @@ impl Segment {
         (position - self.base) as usize
     }
 
-    fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.base + self.map.bytes().len() as u64
     }
 }
@@ -82,6 +92,9 @@ pub(crate) struct EndHints {
     pub(crate) clean_end: Option<u64>,
     /// The log was flushed this far.
     pub(crate) flushed: u64,
+    /// What lies behind the flushed part does not count: it may be mixed with what a segment was
+    /// before (FORMAT.md 5.1).
+    pub(crate) ends_where_flushed: bool,
     /// An operator allows the log to end at damage here.
     pub(crate) cut_damage_at: Option<u64>,
 }
@@ -122,7 +135,7 @@ pub(crate) fn walk(
     // Behind the last segment there are no bytes at all.
     let mut kind = RecordDamage::Short;
     while let Some(segment) = segments.get(end.index) {
-        match segment.check_written(end.position, hints.flushed) {
+        match segment.check_written(end.position, hints) {
             Ok(Found::Record(record)) => {
                 on_record(&record)?;
                 end.position += record.bytes.len() as u64;
@@ -138,7 +151,7 @@ pub(crate) fn walk(
                 if hints.allow(&end) {
                     break;
                 }
-                let Some((index, next)) = find_record_behind(segments, &end, hints.flushed) else {
+                let Some((index, next)) = find_record_behind(segments, &end, hints) else {
                     break;
                 };
                 end.damage.get_or_insert(LogDamage {
@@ -161,18 +174,25 @@ pub(crate) fn walk(
 }
 
 /// The first valid record behind the place where a walk stopped, and the index of its segment.
-fn find_record_behind(segments: &[Segment], end: &WalkEnd, flushed: u64) -> Option<(usize, u64)> {
+fn find_record_behind(
+    segments: &[Segment],
+    end: &WalkEnd,
+    hints: &EndHints,
+) -> Option<(usize, u64)> {
+    if hints.ends_where_flushed && end.position >= hints.flushed {
+        return None;
+    }
     let mut behind = segments.iter().enumerate().skip(end.index);
     let (_, holding) = behind.next()?;
     let from = holding.local(end.position) + 1;
-    let here = find_record(holding, from, flushed).map(|position| (end.index, position));
+    let here = find_record(holding, from, hints).map(|position| (end.index, position));
     here.or_else(|| {
-        behind.find_map(|(index, segment)| Some((index, find_record(segment, 0, flushed)?)))
+        behind.find_map(|(index, segment)| Some((index, find_record(segment, 0, hints)?)))
     })
 }
 
 /// The first valid record of a segment that starts at or after `from`.
-fn find_record(segment: &Segment, from: usize, flushed: u64) -> Option<u64> {
+fn find_record(segment: &Segment, from: usize, hints: &EndHints) -> Option<u64> {
     let bytes = segment.map.bytes();
     let haystack = bytes.get(from..segment.data_end)?;
     // Both record magics share their first three bytes.
@@ -185,7 +205,7 @@ fn find_record(segment: &Segment, from: usize, flushed: u64) -> Option<u64> {
         })
         .map(|at| segment.base + at as u64)
         .find(|position| {
-            let found = segment.check_written(*position, flushed);
+            let found = segment.check_written(*position, hints);
             matches!(found, Ok(Found::Record(_)))
         })
 }

@@ -7,6 +7,7 @@ use parking_lot::MutexGuard;
 use crate::batch::elements;
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
+use crate::log::LogWriter;
 use crate::message::{Appended, NewMessage, QueueEntry};
 use crate::properties::{find_property, tags_code};
 use crate::queue_layout::Placed;
@@ -16,7 +17,7 @@ use crate::record::{
     is_inner_batch, occupies_queue, without_crc_property,
 };
 use crate::store::{Appender, Store};
-use crate::table::OpenQueue;
+use crate::table::{OpenQueue, OpenTopic};
 
 mod inner_batch;
 
@@ -58,65 +59,65 @@ impl Writer<'_> {
         message: &NewMessage<'_>,
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
-        if is_inner_batch(message.sys_flag) {
-            return Err(AppendError::MalformedBatch(
-                "an inner batch is appended as one",
-            ));
+        if self.store.config.crc_property != CrcProperty::Off {
+            return self.append_with_crc(message, now_ms);
         }
-        if self.store.config.crc_property == CrcProperty::Off {
-            return self.append_with(message, Tail::Nothing, now_ms);
+        check_single(message)?;
+        let Appender { log, queues } = &mut *self.appender;
+        let mut open = queues.open_topic(message.topic)?;
+        append_to(self.store, log, &mut open, message, Tail::Nothing, now_ms)
+    }
+
+    /// Appends messages that differ in body and properties only, given as pairs of both, and
+    /// returns the queue offset of the first: the others follow it.
+    ///
+    /// # Errors
+    /// As for [`Self::append`]. What was appended before the refused message stays.
+    pub fn append_each<'m>(
+        &mut self,
+        shared: &NewMessage<'_>,
+        messages: impl Iterator<Item = (&'m [u8], &'m [u8])>,
+        now_ms: i64,
+    ) -> Result<Option<u64>, AppendError> {
+        let mut first = None;
+        let whole = |(body, properties)| NewMessage {
+            body,
+            properties,
+            ..*shared
+        };
+        if self.store.config.crc_property != CrcProperty::Off {
+            for message in messages.map(whole) {
+                let appended = self.append_with_crc(&message, now_ms)?;
+                first.get_or_insert(appended.queue_offset);
+            }
+            return Ok(first);
         }
+        check_single(shared)?;
+        let Appender { log, queues } = &mut *self.appender;
+        let mut open = queues.open_topic(shared.topic)?;
+        for message in messages.map(whole) {
+            let appended = append_to(self.store, log, &mut open, &message, Tail::Nothing, now_ms)?;
+            first.get_or_insert(appended.queue_offset);
+        }
+        Ok(first)
+    }
+
+    #[inline(never)]
+    fn append_with_crc(
+        &mut self,
+        message: &NewMessage<'_>,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
+        check_single(message)?;
         let properties = without_crc_property(message.properties);
+        let tail = Tail::crc_behind(&properties);
         let message = NewMessage {
             properties: &properties,
             ..*message
         };
-        self.append_with(&message, Tail::crc_behind(&properties), now_ms)
-    }
-
-    #[inline]
-    fn append_with(
-        &mut self,
-        message: &NewMessage<'_>,
-        tail: Tail,
-        now_ms: i64,
-    ) -> Result<Appended, AppendError> {
-        let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(message.topic)?;
-        if open.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
-            return Err(AppendError::MalformedBatch(
-                "a plain message cannot say how many it is",
-            ));
-        }
-        let version = open.topic.version;
-        let size = checked_size(message, version, tail, config.message_body_size_max)?;
-        check_unit(size, log.unit_size_max())?;
-        let is_schedule = open.topic.is_schedule;
-        let queue = if occupies_queue(message.sys_flag) {
-            Some(open.reserve(message.queue_id, 1)?)
-        } else {
-            None
-        };
-        let mut unit = log.reserve(size)?;
-        let queue_offset = queue.as_ref().map_or(0, OpenQueue::end_offset);
-        let log_position = unit.position();
-        let placement = Placement {
-            queue_offset,
-            log_position,
-            store_timestamp_ms: now_ms,
-        };
-        encode(unit.bytes(), message, version, &placement, tail);
-        unit.commit(now_ms);
-        let appended = appended(&placement, size);
-        if let Some(mut queue) = queue {
-            let levels = is_schedule.then_some(&*config.delay_levels_ms);
-            let tags_code = tags_code(message.properties, now_ms, levels);
-            push(&mut queue, tags_code, &appended, 1);
-        }
-        open.count(1, size);
-        self.store.check_maps()?;
-        Ok(appended)
+        append_to(self.store, log, &mut open, &message, tail, now_ms)
     }
 
     /// Appends the messages of a packed traditional batch as one unit: all of them, in one
@@ -177,6 +178,61 @@ impl Writer<'_> {
         open.count(planned.len() as u64, total);
         Ok(self.store.check_maps()?)
     }
+}
+
+fn check_single(message: &NewMessage<'_>) -> Result<(), AppendError> {
+    if is_inner_batch(message.sys_flag) {
+        return Err(AppendError::MalformedBatch(
+            "an inner batch is appended as one",
+        ));
+    }
+    Ok(())
+}
+
+/// Appends a message to a queue of its topic.
+#[inline(always)]
+fn append_to(
+    store: &Store,
+    log: &mut LogWriter,
+    open: &mut OpenTopic<'_>,
+    message: &NewMessage<'_>,
+    tail: Tail,
+    now_ms: i64,
+) -> Result<Appended, AppendError> {
+    let config = &store.config;
+    if open.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
+        return Err(AppendError::MalformedBatch(
+            "a plain message cannot say how many it is",
+        ));
+    }
+    let version = open.topic.version;
+    let size = checked_size(message, version, tail, config.message_body_size_max)?;
+    check_unit(size, log.unit_size_max())?;
+    let is_schedule = open.topic.is_schedule;
+    let queue = if occupies_queue(message.sys_flag) {
+        Some(open.reserve(message.queue_id, 1)?)
+    } else {
+        None
+    };
+    let mut unit = log.reserve(size)?;
+    let queue_offset = queue.as_ref().map_or(0, OpenQueue::end_offset);
+    let log_position = unit.position();
+    let placement = Placement {
+        queue_offset,
+        log_position,
+        store_timestamp_ms: now_ms,
+    };
+    encode(unit.bytes(), message, version, &placement, tail);
+    unit.commit(now_ms);
+    let appended = appended(&placement, size);
+    if let Some(mut queue) = queue {
+        let levels = is_schedule.then_some(&*config.delay_levels_ms);
+        let tags_code = tags_code(message.properties, now_ms, levels);
+        push(&mut queue, tags_code, &appended, 1);
+    }
+    open.count(1, size);
+    store.check_maps()?;
+    Ok(appended)
 }
 
 impl Drop for Writer<'_> {
@@ -289,7 +345,7 @@ fn appended(placement: &Placement, size: usize) -> Appended {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn push(queue: &mut OpenQueue<'_>, tags_code: i64, appended: &Appended, count: u16) {
     let entry = QueueEntry {
         log_position: appended.log_position,

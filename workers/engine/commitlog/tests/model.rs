@@ -5,7 +5,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use regent_commitlog::{Appended, NewMessage, Store};
+use std::path::Path;
+
+use regent_commitlog::{Appended, FlushMode, NewMessage, Retention, Store};
 use support::*;
 use tempfile::TempDir;
 
@@ -24,6 +26,10 @@ type Queue = (&'static str, i32);
 #[derive(Default)]
 struct Model {
     queues: BTreeMap<Queue, Vec<Held>>,
+    /// How many messages of each queue expired.
+    gone: BTreeMap<Queue, u64>,
+    /// Segments expire, and are used again.
+    uses_again: bool,
     end: u64,
     limit: Option<u64>,
     /// How many messages of each queue readers were told of.
@@ -32,8 +38,9 @@ struct Model {
 
 impl Model {
     fn note(&mut self, queue: Queue, body: Vec<u8>, appended: &Appended) {
+        let gone = self.gone.get(&queue).copied().unwrap_or(0);
         let bodies = self.queues.entry(queue).or_default();
-        assert_eq!(appended.queue_offset, bodies.len() as u64);
+        assert_eq!(appended.queue_offset, gone + bodies.len() as u64);
         assert!(appended.log_position >= self.end, "positions never go back");
         self.end = appended.log_position + u64::from(appended.size);
         bodies.push(Held {
@@ -57,6 +64,33 @@ impl Model {
         self.limit = self.limit.map(|limit| limit.min(position));
         // A store that was opened anew may tell everything again, but must tell what is new.
         self.told = self.readable_counts();
+    }
+
+    /// Lets all go that may, which some of the next segments are then made of.
+    fn expire(&mut self, store: &Store) {
+        let retention = Retention {
+            log_bytes_max: Some(0),
+            segment_count_max: usize::MAX,
+            ..Retention::default()
+        };
+        store.flush().unwrap();
+        store.expire(&retention, NOW_MS).unwrap();
+        let min = store.min_position();
+        for (queue, held) in &mut self.queues {
+            let before = held.len();
+            held.retain(|held| held.position >= min);
+            *self.gone.entry(*queue).or_default() += (before - held.len()) as u64;
+        }
+    }
+
+    /// Opens the store, which is told whether to use segments again.
+    fn open(&self, dir: &Path) -> Store {
+        let mut config = config(dir);
+        if self.uses_again {
+            config.flush_mode = FlushMode::Sync;
+            config.populate_ahead_bytes = 4096;
+        }
+        Store::open(config, NOW_MS).unwrap()
     }
 
     fn sees(&self, held: &Held) -> bool {
@@ -97,7 +131,8 @@ impl Model {
         for ((topic, queue_id), bodies) in &self.queues {
             let readable = bodies.iter().filter(|held| self.sees(held));
             let bodies = readable.map(|held| held.body.clone());
-            let expected: Vec<_> = (0..).zip(bodies).collect();
+            let gone = self.gone.get(&(*topic, *queue_id)).copied().unwrap_or(0);
+            let expected: Vec<_> = (gone..).zip(bodies).collect();
             assert_eq!(
                 read_all(store, topic, *queue_id),
                 expected,
@@ -140,7 +175,12 @@ fn append_random(random: &mut fastrand::Rng, store: &Store, model: &mut Model) {
 }
 
 /// Closes, drops, or copies away under the store's feet; then opens again.
-fn reopen(random: &mut fastrand::Rng, dir: TempDir, store: Store) -> (TempDir, Store) {
+fn reopen(
+    random: &mut fastrand::Rng,
+    dir: TempDir,
+    store: Store,
+    model: &Model,
+) -> (TempDir, Store) {
     match random.u8(..3) {
         0 => {
             store.close().unwrap();
@@ -150,11 +190,11 @@ fn reopen(random: &mut fastrand::Rng, dir: TempDir, store: Store) -> (TempDir, S
         _ => {
             let copy = crash(dir.path());
             drop(store);
-            let store = open(copy.path());
+            let store = model.open(copy.path());
             return (copy, store);
         }
     }
-    let store = open(dir.path());
+    let store = model.open(dir.path());
     (dir, store)
 }
 
@@ -163,15 +203,19 @@ fn a_store_holds_what_was_appended_whatever_happens_in_between() {
     for seed in 0..12 {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut dir = tempdir();
-        let mut store = open(dir.path());
-        let mut model = Model::default();
-        for step in 0..120 {
+        let mut model = Model {
+            uses_again: seed % 3 == 0,
+            ..Model::default()
+        };
+        let mut store = model.open(dir.path());
+        for step in 0..if model.uses_again { 400 } else { 120 } {
             match random.u8(..30) {
                 3 => model.truncate(&mut random, &mut store),
                 0 => {
-                    (dir, store) = reopen(&mut random, dir, store);
+                    (dir, store) = reopen(&mut random, dir, store, &model);
                     model.limit = None;
                 }
+                4 | 5 if model.uses_again => model.expire(&store),
                 4 | 5 => model.confirm(&mut random, &store),
                 1 => drop(store.flush().unwrap()),
                 2 => store.flush_tick(NOW_MS + step * 5_000).unwrap(),
@@ -180,7 +224,7 @@ fn a_store_holds_what_was_appended_whatever_happens_in_between() {
         }
         println!("seed {seed}");
         model.check(&store);
-        (dir, store) = reopen(&mut random, dir, store);
+        (dir, store) = reopen(&mut random, dir, store, &model);
         model.limit = None;
         model.check(&store);
         drop((store, dir));

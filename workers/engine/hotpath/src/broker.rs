@@ -8,11 +8,15 @@ use ahash::AHashMap;
 use parking_lot::{RwLock, RwLockReadGuard};
 use regent_remoting::properties::append_property;
 
+use crate::pull::{Grant, PullKind};
 use crate::reply::{StoredAnswer, TRACE_ON};
 use crate::unique_key::UniqueKeys;
 
 const PERM_WRITE: u32 = 2;
 const RETRY_PREFIX: &str = "%RETRY%";
+
+/// Kinds of pulls known at once: consumers choose them, and must not fill the memory.
+const GRANT_COUNT_MAX: usize = 4096;
 
 /// Topics that clients must not send to (remoting.md 2.2).
 const FORBIDDEN_TOPICS: [&str; 6] = [
@@ -91,6 +95,8 @@ pub struct HotPath {
     /// What senders are told while it is not.
     refusal: RwLock<String>,
     deferring: AtomicBool,
+    /// Kinds of pulls that passed every check, by their keys.
+    grants: RwLock<AHashMap<Box<[u8]>, Arc<Grant>>>,
 }
 
 impl HotPath {
@@ -107,6 +113,7 @@ impl HotPath {
             writable: AtomicBool::new(true),
             refusal: RwLock::default(),
             deferring: AtomicBool::new(false),
+            grants: RwLock::default(),
         }
     }
 
@@ -143,6 +150,26 @@ impl HotPath {
     /// because replicas must hold the messages first (D7).
     pub fn set_deferring(&self, deferring: bool) {
         self.deferring.store(deferring, Ordering::Release);
+    }
+
+    /// Say that pulls of one kind pass every check, until [`Self::revoke_pulls`] is called.
+    pub fn grant_pulls(&self, kind: &PullKind<'_>, grant: Grant) {
+        let mut key = Vec::new();
+        kind.write_key(&mut key);
+        let mut grants = self.grants.write();
+        if grants.len() >= GRANT_COUNT_MAX {
+            grants.clear();
+        }
+        grants.insert(key.into(), Arc::new(grant));
+    }
+
+    /// Have each kind of pull checked again: call it before anything changes that checks look at.
+    pub fn revoke_pulls(&self) {
+        self.grants.write().clear();
+    }
+
+    pub(crate) fn grant(&self, key: &[u8]) -> Option<Arc<Grant>> {
+        self.grants.read().get(key).cloned()
     }
 
     pub(crate) fn is_deferring(&self) -> bool {

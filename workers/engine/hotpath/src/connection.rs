@@ -1,75 +1,23 @@
 //! One client connection.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use regent_commitlog::{AppendError, Appended, FlushMode, NewMessage, Store, Writer};
+use regent_commitlog::{
+    AppendError, Appended, FlushMode, NewMessage, QueueRead, ReadStatus, RecordSlices, Store,
+    Writer,
+};
 use regent_remoting::message_id::append_message_id;
-use regent_remoting::{Command, Encoding, Frame, FrameError, Framer, Header, decode_header};
+use regent_remoting::{
+    Command, Encoding, ExtSink, Frame, FrameError, Framer, Header, Text, decode_header,
+};
 
 use crate::broker::{HotPath, HotTopics};
 use crate::properties::{PropertyBuffer, Verdict};
-use crate::reply::{Answered, Asker, Stored};
+use crate::pull::{PullFields, PullRequest, Taker, is_pull};
+use crate::pulled::PullAnswer;
+use crate::received::Received;
+use crate::reply::{Answered, Asker, SUCCESS, Stored};
 use crate::send::{SendFields, SendRequest, is_send};
-
-/// Few queues are told apart as they come, many by sorting at the end.
-const ARRIVALS_SEARCHED_MAX: usize = 16;
-
-/// A queue that grew.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Arrival {
-    /// The topic.
-    pub topic: Arc<str>,
-    /// The queue inside the topic.
-    pub queue_id: i32,
-    /// The offset of the queue's next message.
-    pub max_offset: u64,
-}
-
-/// What came of the bytes received.
-#[derive(Debug, Default)]
-pub struct Received {
-    /// To write at once.
-    pub replies: Vec<u8>,
-    /// To write once the store's flushed position, or what replicas hold, has reached
-    /// `deferred_position`.
-    pub deferred: Vec<u8>,
-    /// The end of the last message that `deferred` answers for.
-    pub deferred_position: u64,
-    /// Requests that the hot path leaves alone, and answers, in order.
-    pub cold: Vec<Command>,
-    /// The queues that grew, each once.
-    pub arrivals: Vec<Arrival>,
-    /// Why the store did not take a message that it should have taken.
-    pub store_failure: Option<String>,
-}
-
-impl Received {
-    fn note_arrival(&mut self, topic: &Arc<str>, queue_id: i32, max_offset: u64) {
-        let known = self.arrivals.iter_mut().rev().take(ARRIVALS_SEARCHED_MAX);
-        for arrival in known {
-            if arrival.queue_id == queue_id && Arc::ptr_eq(&arrival.topic, topic) {
-                arrival.max_offset = max_offset;
-                return;
-            }
-        }
-        self.arrivals.push(Arrival {
-            topic: Arc::clone(topic),
-            queue_id,
-            max_offset,
-        });
-    }
-
-    /// Keep each queue once, with its highest offset.
-    fn merge_arrivals(&mut self) {
-        if self.arrivals.len() <= ARRIVALS_SEARCHED_MAX {
-            return;
-        }
-        self.arrivals.sort_unstable_by(|one, other| other.cmp(one));
-        self.arrivals
-            .dedup_by(|later, kept| later.queue_id == kept.queue_id && later.topic == kept.topic);
-    }
-}
 
 /// One connection: reassembles frames, appends hot sends, hands everything else up.
 #[derive(Debug)]
@@ -85,6 +33,32 @@ struct Scratch {
     properties: PropertyBuffer,
     appended: Vec<Appended>,
     message_id: String,
+    pull_key: Vec<u8>,
+    pull_head: Vec<u8>,
+}
+
+/// Collects the fields of whatever the hot path may answer: the header's code, which tells, may
+/// come after them.
+#[derive(Debug, Default)]
+struct RequestFields<'a> {
+    send: SendFields<'a>,
+    pull: PullFields<'a>,
+}
+
+impl<'a> ExtSink<'a> for RequestFields<'a> {
+    fn clear(&mut self) {
+        self.send.clear();
+        self.pull.clear();
+    }
+
+    #[inline]
+    fn put(&mut self, key: Text<'a>, value: Option<Text<'a>>) {
+        self.send.put(key, value);
+        // Most sends have names of one letter.
+        if key.as_plain().is_none_or(|name| name.len() > 1) {
+            self.pull.put(key, value);
+        }
+    }
 }
 
 impl Connection {
@@ -99,7 +73,8 @@ impl Connection {
         }
     }
 
-    /// Take a chunk of bytes. On an error, what came before it is in `received`.
+    /// Take a chunk of bytes, and leave all pulls to the dispatcher. On an error, what came before
+    /// it is in `received`.
     ///
     /// # Errors
     /// [`FrameError`] when the stream is broken, now and ever after: close the connection.
@@ -110,6 +85,24 @@ impl Connection {
         chunk: &[u8],
         now_ms: i64,
         received: &mut Received,
+    ) -> Result<(), FrameError> {
+        let take = &mut |_: &[u8], _: &RecordSlices<'_>| false;
+        let nobody = Taker { bytes_max: 0, take };
+        self.receive_pulls(hot, store, chunk, now_ms, received, nobody)
+    }
+
+    /// As [`Self::receive`], and give answers of granted pulls to `taker`.
+    ///
+    /// # Errors
+    /// As for [`Self::receive`].
+    pub fn receive_pulls(
+        &mut self,
+        hot: &HotPath,
+        store: &Store,
+        chunk: &[u8],
+        now_ms: i64,
+        received: &mut Received,
+        taker: Taker<'_>,
     ) -> Result<(), FrameError> {
         let topics = hot.topics();
         let call = Call {
@@ -123,6 +116,7 @@ impl Connection {
             is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
             scratch: &mut self.scratch,
             received,
+            taker,
         };
         let outcome = call.run(&mut self.framer, chunk);
         received.merge_arrivals();
@@ -131,7 +125,7 @@ impl Connection {
 }
 
 /// One call of [`Connection::receive`]: what its frames share.
-struct Call<'c> {
+struct Call<'c, 't> {
     hot: &'c HotPath,
     store: &'c Store,
     topics: &'c HotTopics,
@@ -143,9 +137,10 @@ struct Call<'c> {
     is_deferring: bool,
     scratch: &'c mut Scratch,
     received: &'c mut Received,
+    taker: Taker<'t>,
 }
 
-impl Call<'_> {
+impl Call<'_, '_> {
     fn run(mut self, framer: &mut Framer, chunk: &[u8]) -> Result<(), FrameError> {
         let mut frames = framer.receive(chunk);
         while let Some(frame) = frames.next_frame()? {
@@ -158,16 +153,81 @@ impl Call<'_> {
     }
 
     fn on_frame(&mut self, frame: &Frame<'_>) -> Result<(), FrameError> {
-        let mut fields = SendFields::default();
+        let mut fields = RequestFields::default();
         let header = decode_header(frame.encoding, frame.header, &mut fields)?;
-        let request = match is_send(header.code) && !header.is_response() {
-            true => fields.request(header.code),
-            false => None,
+        let is_answered = if header.is_response() {
+            false
+        } else if is_send(header.code) {
+            let send = fields.send.request(header.code);
+            send.is_some_and(|send| self.on_send(frame, &header, &send))
+        } else if is_pull(header.code) && !header.is_oneway() {
+            let pull = fields.pull.request();
+            pull.is_some_and(|pull| self.on_pull(frame, &header, &pull))
+        } else {
+            false
         };
-        if !request.is_some_and(|request| self.on_send(frame, &header, &request)) {
+        if !is_answered {
             self.received.cold.push(Command::decode(frame)?);
         }
         Ok(())
+    }
+
+    /// Answer a pull of a kind that is granted, if it finds messages in memory. `false` leaves it,
+    /// untouched, for the dispatcher.
+    fn on_pull(&mut self, frame: &Frame<'_>, header: &Header<'_>, pull: &PullRequest<'_>) -> bool {
+        if self.received.pulled.bytes >= self.taker.bytes_max {
+            return false;
+        }
+        let Scratch {
+            pull_key: key,
+            pull_head: head,
+            ..
+        } = &mut *self.scratch;
+        pull.kind().write_key(key);
+        let Some(grant) = self.hot.grant(key) else {
+            return false;
+        };
+        if !(0..grant.read_queue_count).contains(&pull.queue_id) {
+            return false;
+        }
+        // Whoever takes the answer may wait, and others append meanwhile.
+        self.writer = None;
+        let wanted = QueueRead {
+            offset: pull.offset,
+            count_max: pull.count_max(&grant),
+            bytes_max: grant.bytes_max,
+            filter: grant.tag_hashes.as_deref(),
+        };
+        let read = self
+            .store
+            .read_resident(&pull.topic, pull.queue_id, &wanted);
+        let Ok(Some((found, records))) = read else {
+            return false;
+        };
+        if found.status != ReadStatus::Found {
+            return false;
+        }
+        let answer = PullAnswer {
+            opaque: header.opaque,
+            code: SUCCESS,
+            remark: Some(found.status.name()),
+            suggested_broker_id: grant.suggested_broker_id,
+            next_offset: found
+                .next_offset
+                .max(u64::try_from(pull.offset).unwrap_or(0)),
+            min_offset: found.min_offset,
+            max_offset: found.max_offset,
+            body_size: records.size(),
+        };
+        head.clear();
+        if answer.write(head, frame.encoding).is_err() || !(self.taker.take)(head, &records) {
+            return false;
+        }
+        self.received.pulled.pulls += 1;
+        self.received.pulled.messages += found.count;
+        self.received.pulled.bytes += records.size();
+        self.received.commits.extend(pull.commit());
+        true
     }
 
     /// Append and answer a send. `false` leaves it, untouched, for the dispatcher.

@@ -9,9 +9,15 @@
 mod broker;
 mod connection;
 mod properties;
+mod pull;
+mod pulled;
+mod received;
 mod reply;
 mod send;
 mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
-pub use connection::{Arrival, Connection, Received};
+pub use connection::Connection;
+pub use pull::{Commit, Grant, PullCounts, PullFilter, PullKind, Taker};
+pub use pulled::PullAnswer;
+pub use received::{Arrival, Received};

@@ -8,14 +8,14 @@ use regent_remoting::{Encoding, FLAG_RESPONSE, Fields, FrameWriter, Language, is
 
 /// The protocol version answers carry: stock 5.5.0. It must not be below 232, or clients refuse
 /// SQL filters (remoting.md 1.4).
-const VERSION: i32 = 513;
+pub(crate) const VERSION: i32 = 513;
 
 /// Whether clients shall trace; stock's default.
 pub(crate) const TRACE_ON: &str = "true";
 
 const FRAME_PREFIX_SIZE: usize = 8;
 
-const SUCCESS: i32 = 0;
+pub(crate) const SUCCESS: i32 = 0;
 const SYSTEM_ERROR: i32 = 1;
 const MESSAGE_ILLEGAL: i32 = 13;
 const SERVICE_NOT_AVAILABLE: i32 = 14;

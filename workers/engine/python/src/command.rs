@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyMapping};
+use regent_hotpath::PullAnswer;
 use regent_remoting as remoting;
 use regent_remoting::{Encoding, Fields, FrameWriter, Language, limits};
 
@@ -62,6 +63,39 @@ impl Command {
             self.encoding,
         )
     }
+}
+
+/// Encode the answer of a pull without its body, which is sent behind it.
+#[pyfunction]
+#[pyo3(signature = (command, code, *, suggested_broker_id, next_offset, min_offset, max_offset, body_size=0, remark=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn encode_pull_answer<'py>(
+    py: Python<'py>,
+    command: &Command,
+    code: i32,
+    suggested_broker_id: i64,
+    next_offset: u64,
+    min_offset: u64,
+    max_offset: u64,
+    body_size: usize,
+    remark: Option<&str>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let answer = PullAnswer {
+        opaque: command.opaque,
+        code,
+        remark,
+        suggested_broker_id,
+        next_offset,
+        min_offset,
+        max_offset,
+        body_size,
+    };
+    // A few hundred bytes: to free the interpreter lock would cost more.
+    let mut frame = Vec::with_capacity(256);
+    answer
+        .write(&mut frame, encoding_named(command.encoding)?)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &frame))
 }
 
 fn encoding_name(encoding: Encoding) -> &'static str {

@@ -6,8 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use regent_commitlog::RecordSlices;
 use regent_hotpath as hotpath;
-use regent_hotpath::{HotPathConfig, Topic};
+use regent_hotpath::{Grant, HotPathConfig, PullFilter, PullKind, Taker, Topic};
 use regent_remoting::limits;
 
 use crate::command::Command;
@@ -15,6 +16,12 @@ use crate::error::{Failure, ProtocolError};
 use crate::message::host;
 use crate::shared_store::SharedStore;
 use crate::store::Store;
+use crate::store_reads::copied;
+
+/// Longer answers are for the dispatcher, which writes each before it makes the next. Some of them
+/// at once are more than the allocator keeps when they are freed: at 256 KiB each of them met 56
+/// page faults, which cost more than the dispatcher does.
+const SHORT_ANSWER_BYTES_MAX: usize = 64 << 10;
 
 struct SharedHotPath {
     hot: hotpath::HotPath,
@@ -81,6 +88,48 @@ impl HotPath {
         self.0.hot.set_writable(writable, reason);
     }
 
+    #[pyo3(signature = (group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
+        suggested_broker_id, version=None, expression=None, expression_type=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn grant_pulls(
+        &self,
+        group: &str,
+        topic: &str,
+        read_queue_count: i32,
+        tag_hashes: Option<Vec<i32>>,
+        count_max: usize,
+        bytes_max: usize,
+        suggested_broker_id: i64,
+        version: Option<i64>,
+        expression: Option<&str>,
+        expression_type: Option<&str>,
+    ) {
+        let filter = match version {
+            Some(version) => PullFilter::Registered { version },
+            None => PullFilter::Carried {
+                expression: expression.unwrap_or_default(),
+                expression_type: expression_type.unwrap_or_default(),
+            },
+        };
+        let kind = PullKind {
+            group,
+            topic,
+            filter,
+        };
+        let grant = Grant {
+            read_queue_count,
+            tag_hashes,
+            count_max,
+            bytes_max,
+            suggested_broker_id,
+        };
+        self.0.hot.grant_pulls(&kind, grant);
+    }
+
+    fn revoke_pulls(&self) {
+        self.0.hot.revoke_pulls();
+    }
+
     fn set_deferring(&self, deferring: bool) {
         self.0.hot.set_deferring(deferring);
     }
@@ -103,10 +152,18 @@ pub(crate) struct Received {
     cold: Vec<Py<Command>>,
     arrivals: Vec<(String, i32, u64)>,
     store_failure: Option<String>,
+    pull_answers: Vec<Py<PyBytes>>,
+    pulled_messages: usize,
+    pulled_bytes: usize,
+    commits: Vec<(String, String, i32, i64)>,
 }
 
 impl Received {
-    fn new(py: Python<'_>, received: hotpath::Received) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        received: hotpath::Received,
+        pull_answers: Vec<Py<PyBytes>>,
+    ) -> PyResult<Self> {
         let cold = received.cold.into_iter();
         let cold: PyResult<_> = cold
             .map(|command| Py::new(py, Command::new(py, command)?))
@@ -127,6 +184,14 @@ impl Received {
                 })
                 .collect(),
             store_failure: received.store_failure,
+            pull_answers,
+            pulled_messages: received.pulled.messages,
+            pulled_bytes: received.pulled.bytes,
+            commits: received
+                .commits
+                .into_iter()
+                .map(|it| (it.group, it.topic, it.queue_id, it.offset))
+                .collect(),
         })
     }
 }
@@ -150,7 +215,7 @@ impl Connection {
         })
     }
 
-    #[pyo3(signature = (data, now_ms, *, start=0, size=None))]
+    #[pyo3(signature = (data, now_ms, *, start=0, size=None, pull_bytes_max=0))]
     fn receive(
         &self,
         py: Python<'_>,
@@ -158,9 +223,11 @@ impl Connection {
         now_ms: i64,
         start: usize,
         size: Option<usize>,
+        pull_bytes_max: usize,
     ) -> PyResult<Received> {
         let rest = data.get(start..).unwrap_or_default();
         let data = rest.get(..size.unwrap_or(usize::MAX)).unwrap_or(rest);
+        let mut answers = Vec::new();
         let (received, outcome) = self.shared.store.run(py, |store| {
             let mut received = hotpath::Received::default();
             let mut connection = self
@@ -168,10 +235,28 @@ impl Connection {
                 .lock()
                 .map_err(|_| Failure::poisoned("the connection refuses work after a panic"))?;
             let hot = &self.shared.hot;
-            let outcome = connection.receive(hot, store, data, now_ms, &mut received);
+            let mut take = |head: &[u8], records: &RecordSlices<'_>| {
+                if records.size() > SHORT_ANSWER_BYTES_MAX {
+                    return false;
+                }
+                let pair = Python::attach(|py| {
+                    let head = PyBytes::new(py, head).unbind();
+                    PyResult::Ok([head, copied(py, records)?])
+                });
+                match (pair, store.check_maps()) {
+                    (Ok(pair), Ok(())) => answers.extend(pair),
+                    _ => return false,
+                }
+                true
+            };
+            let taker = Taker {
+                bytes_max: pull_bytes_max,
+                take: &mut take,
+            };
+            let outcome = connection.receive_pulls(hot, store, data, now_ms, &mut received, taker);
             Ok((received, outcome))
         })?;
-        let received = Received::new(py, received)?;
+        let received = Received::new(py, received, answers)?;
         let Err(error) = outcome else {
             return Ok(received);
         };

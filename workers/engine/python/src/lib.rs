@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod regent_engine {
     #[pymodule_export]
-    use crate::command::{Command, Decoder, encode_command};
+    use crate::command::{Command, Decoder, encode_command, encode_pull_answer};
     #[pymodule_export]
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]

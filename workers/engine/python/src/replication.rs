@@ -38,12 +38,17 @@ impl MasterLink {
         }
     }
 
-    /// Whether a handshake was among the bytes, which `greeting` answers.
-    fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<bool> {
+    /// Whether a handshake was among the bytes, which `greeting` answers, and the last report.
+    fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<(bool, Option<u64>)> {
         self.store.run(py, |store| {
             let mut heard = Vec::new();
             self.link.lock().receive(data, store, &mut heard)?;
-            Ok(heard.iter().any(|said| matches!(said, Heard::Handshake(_))))
+            let is_greeting = |said: &Heard| matches!(said, Heard::Handshake(_));
+            let reported = heard.iter().rev().find_map(|said| match said {
+                Heard::Report(end) => Some(*end),
+                Heard::Handshake(_) => None,
+            });
+            Ok((heard.iter().any(is_greeting), reported))
         })
     }
 
@@ -95,6 +100,12 @@ impl MasterLink {
     fn is_learner(&self) -> bool {
         let replica = self.link.lock().replica();
         replica.is_some_and(|replica| replica.is_learner)
+    }
+
+    #[getter]
+    fn pending(&self, py: Python<'_>) -> PyResult<u64> {
+        self.store
+            .run(py, |store| Ok(self.link.lock().pending(store)))
     }
 
     #[getter]

@@ -33,7 +33,8 @@ impl Store {
         queue_file_size_bytes=6_000_000, batch_queue_file_size_bytes=13_800_000,
         multi_dispatch_enabled=false, flush_mode="async", message_body_size_max=4 << 20,
         delay_levels_ms=None, crc_property="off", index_enabled=true, index_slot_count=5_000_000,
-        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, hot_size_bytes=u64::MAX,
+        index_entry_count=20_000_000, populate_ahead_bytes=32 << 20, spare_segment_count_max=4,
+        hot_size_bytes=u64::MAX,
         cold_cache_bytes=256 << 20, store_host=None, cut_damage_at=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -52,6 +53,7 @@ impl Store {
         index_slot_count: u32,
         index_entry_count: u32,
         populate_ahead_bytes: u64,
+        spare_segment_count_max: usize,
         hot_size_bytes: u64,
         cold_cache_bytes: u64,
         store_host: Option<(String, u16)>,
@@ -83,6 +85,7 @@ impl Store {
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
         config.populate_ahead_bytes = populate_ahead_bytes;
+        config.spare_segment_count_max = spare_segment_count_max;
         config.hot_size_bytes = hot_size_bytes;
         config.cold_cache_bytes = cold_cache_bytes;
         config.cut_damage_at = cut_damage_at;
@@ -155,20 +158,11 @@ impl Store {
         }
         let first = self.0.run(py, |store| {
             let now_ms = now_ms();
-            let mut shared = NewMessage::new(topic, queue_id, &[]);
-            shared.store_host = self.0.host;
-            shared.born_timestamp_ms = now_ms;
-            let mut writer = store.writer()?;
-            let mut first = None;
-            for (body, properties) in &messages {
-                let message = NewMessage {
-                    body,
-                    properties,
-                    ..shared
-                };
-                let appended = writer.append(&message, now_ms)?;
-                first.get_or_insert(appended.queue_offset);
-            }
+            let mut message = NewMessage::new(topic, queue_id, &[]);
+            message.store_host = self.0.host;
+            message.born_timestamp_ms = now_ms;
+            let messages = messages.iter().copied();
+            let first = store.writer()?.append_each(&message, messages, now_ms)?;
             Ok(first.unwrap_or_default())
         })?;
         // Under one lock and in one queue, offsets follow one another.

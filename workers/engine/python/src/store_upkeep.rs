@@ -27,8 +27,9 @@ impl Store {
         self.0.run(py, |store| Ok(store.flush_tick(now_ms)?))
     }
 
-    #[pyo3(signature = (now_ms, *, age_ms=None, log_bytes_max=None, is_forced=false,
+    #[pyo3(signature = (now_ms, *, age_ms=None, log_bytes_max=None, is_forced=false, needs_room=false,
         segment_count_max=10))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn expire(
         &self,
         py: Python<'_>,
@@ -36,12 +37,14 @@ impl Store {
         age_ms: Option<i64>,
         log_bytes_max: Option<u64>,
         is_forced: bool,
+        needs_room: bool,
         segment_count_max: usize,
     ) -> PyResult<Expired> {
         let retention = commitlog::Retention {
             age_ms,
             log_bytes_max,
             is_forced,
+            needs_room,
             segment_count_max,
         };
         let gone = self

@@ -163,6 +163,13 @@ impl MasterLink {
         self.acknowledged
     }
 
+    /// How much of the log the replica was not sent; nothing until it has said where it stands.
+    #[must_use]
+    pub fn pending(&self, store: &Store) -> u64 {
+        let sent_to = self.next_position.unwrap_or(u64::MAX);
+        store.max_position().saturating_sub(sent_to)
+    }
+
     /// Where the next transfer begins; `None` until the replica has reported.
     #[must_use]
     pub fn next_position(&self) -> Option<u64> {

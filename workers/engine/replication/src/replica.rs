@@ -1,6 +1,6 @@
 //! A replica's end of the connection to its master.
 
-use regent_commitlog::{Epoch, Store};
+use regent_commitlog::{Epoch, Store, UNIT_HEAD_SIZE, unit_size};
 
 use crate::error::LinkError;
 use crate::frames::{
@@ -13,7 +13,7 @@ pub struct Progress {
     /// The master's history. The caller cuts its log where [`crate::agree`] says and calls
     /// [`ReplicaLink::begin`].
     pub greeting: Option<Greeting>,
-    /// What the master has confirmed, no more than this log holds; `None` without a transfer.
+    /// What the master has confirmed, no more than this log holds; `None` before any transfer.
     pub confirmed: Option<u64>,
 }
 
@@ -32,11 +32,16 @@ pub struct ReplicaLink {
     handshake: Handshake,
     known_epoch: i32,
     state: State,
+    /// The beginning of a frame's head.
     received: Vec<u8>,
+    /// Log bytes that are still to come of the transfer whose head was read last.
+    body_left: usize,
     /// Log bytes that do not make up a whole record yet: they follow the end of the log.
     unfinished: Vec<u8>,
     /// Position of the next byte; `None` while the log is empty, which takes any.
     next_position: Option<u64>,
+    /// What the master last said it has confirmed.
+    confirmed: Option<u64>,
     reported: Option<u64>,
 }
 
@@ -50,8 +55,10 @@ impl ReplicaLink {
             known_epoch,
             state: State::Greeting,
             received: Vec::new(),
+            body_left: 0,
             unfinished: Vec::new(),
             next_position: None,
+            confirmed: None,
             reported: None,
         }
     }
@@ -63,7 +70,8 @@ impl ReplicaLink {
     }
 
     /// Takes bytes of the master, which may end anywhere in a frame, and appends the whole records
-    /// among them to the store. After a greeting it stops until [`Self::begin`].
+    /// among them to the store, also those of a transfer that goes on. After a greeting it stops
+    /// until [`Self::begin`].
     ///
     /// Every record is checked, body and position included: damage is never taken over (D13).
     ///
@@ -71,40 +79,53 @@ impl ReplicaLink {
     /// The master breaks the protocol, is older than it should be, or its log does not continue
     /// this one; or the store refuses the bytes. What was appended before stays.
     pub fn receive(&mut self, bytes: &[u8], store: &Store) -> Result<Progress, LinkError> {
-        self.received.extend_from_slice(bytes);
-        let mut progress = Progress::default();
-        let mut used = 0;
-        let worked = self.take_frames(store, &mut used, &mut progress);
-        self.received.drain(..used);
-        worked.map(|()| progress)
+        let mut greeting = None;
+        if self.received.is_empty() {
+            let used = self.take(bytes, store, &mut greeting)?;
+            self.received.extend_from_slice(&bytes[used..]);
+        } else {
+            let mut all = std::mem::take(&mut self.received);
+            all.extend_from_slice(bytes);
+            let used = self.take(&all, store, &mut greeting)?;
+            all.drain(..used);
+            self.received = all;
+        }
+        let confirmed = self.confirmed.map(|told| told.min(store.max_position()));
+        Ok(Progress {
+            greeting,
+            confirmed,
+        })
     }
 
-    fn take_frames(
+    /// Returns how many of the bytes are done with.
+    fn take(
         &mut self,
+        bytes: &[u8],
         store: &Store,
-        used: &mut usize,
-        progress: &mut Progress,
-    ) -> Result<(), LinkError> {
-        while self.state != State::Cutting {
-            match from_master(&self.received[*used..])? {
-                None => break,
-                Some(FromMaster::Greeting(greeting, size)) => {
-                    *used += size;
-                    progress.greeting = Some(self.on_greeting(greeting)?);
+        greeting: &mut Option<Greeting>,
+    ) -> Result<usize, LinkError> {
+        let mut used = 0;
+        loop {
+            let body_size = self.body_left.min(bytes.len() - used);
+            if body_size > 0 {
+                self.on_body(&bytes[used..used + body_size], store)?;
+                used += body_size;
+            }
+            if self.body_left > 0 || self.state == State::Cutting {
+                return Ok(used);
+            }
+            match from_master(&bytes[used..])? {
+                None => return Ok(used),
+                Some(FromMaster::Greeting(heard, size)) => {
+                    used += size;
+                    *greeting = Some(self.on_greeting(heard)?);
                 }
                 Some(FromMaster::Transfer(header)) => {
-                    let from = *used + TRANSFER_SIZE;
-                    if self.received.len() < from + header.body_size {
-                        break;
-                    }
-                    *used = from + header.body_size;
-                    self.on_transfer(&header, from..*used, store)?;
-                    let confirmed = u64::try_from(header.confirmed).unwrap_or(0);
-                    progress.confirmed = Some(confirmed.min(store.max_position()));
+                    used += TRANSFER_SIZE;
+                    self.on_transfer(&header, store)?;
                 }
             }
         }
-        Ok(())
     }
 
     fn on_greeting(&mut self, greeting: Greeting) -> Result<Greeting, LinkError> {
@@ -133,12 +154,7 @@ impl ReplicaLink {
         encode_report(end).to_vec()
     }
 
-    fn on_transfer(
-        &mut self,
-        header: &TransferHeader,
-        body: std::ops::Range<usize>,
-        store: &Store,
-    ) -> Result<(), LinkError> {
+    fn on_transfer(&mut self, header: &TransferHeader, store: &Store) -> Result<(), LinkError> {
         if self.state != State::Transfer {
             return Err(LinkError::Protocol("a transfer before the greeting"));
         }
@@ -150,13 +166,14 @@ impl ReplicaLink {
                 sent: header.position,
             });
         }
+        self.confirmed = Some(u64::try_from(header.confirmed).unwrap_or(0));
         let negative = LinkError::Protocol("a negative position or epoch start");
         let epoch_start = u64::try_from(header.epoch_start).ok();
         let epoch = epoch_start.map(|start_position| Epoch {
             number: header.epoch,
             start_position,
         });
-        if body.is_empty() {
+        if header.body_size == 0 {
             // That is how an epoch without a record yet becomes known (D12).
             let newest = store.epochs().last().map_or(-1, |newest| newest.number);
             let begun = epoch.filter(|epoch| epoch.number > newest);
@@ -164,16 +181,31 @@ impl ReplicaLink {
         }
         let (position, epoch) = position.zip(epoch).ok_or(negative)?;
         store.adopt_epoch(epoch)?;
-        self.next_position = Some(position + body.len() as u64);
-        if self.unfinished.is_empty() {
-            let taken = store.append_copied(position, &self.received[body.clone()])?;
-            self.unfinished
-                .extend_from_slice(&self.received[body.start + taken..body.end]);
-        } else {
+        self.next_position = Some(position);
+        self.body_left = header.body_size;
+        Ok(())
+    }
+
+    /// Takes the next bytes of the log: what completes a record first, then whole records as they
+    /// lie, so that nothing but the ends of what arrived is copied twice.
+    fn on_body(&mut self, mut bytes: &[u8], store: &Store) -> Result<(), LinkError> {
+        let mut position = self.next_position.unwrap_or(0);
+        self.next_position = Some(position + bytes.len() as u64);
+        self.body_left -= bytes.len();
+        while !self.unfinished.is_empty() && !bytes.is_empty() {
             let begun_at = position - self.unfinished.len() as u64;
-            self.unfinished.extend_from_slice(&self.received[body]);
+            let size = unit_size(&self.unfinished).unwrap_or(UNIT_HEAD_SIZE);
+            let missing = size.saturating_sub(self.unfinished.len()).max(1);
+            let (now, rest) = bytes.split_at(missing.min(bytes.len()));
+            self.unfinished.extend_from_slice(now);
             let taken = store.append_copied(begun_at, &self.unfinished)?;
             self.unfinished.drain(..taken);
+            position += now.len() as u64;
+            bytes = rest;
+        }
+        if !bytes.is_empty() {
+            let taken = store.append_copied(position, bytes)?;
+            self.unfinished.extend_from_slice(&bytes[taken..]);
         }
         Ok(())
     }

@@ -189,3 +189,26 @@ fn the_master_hears_who_the_replica_is_and_what_it_holds() {
     );
     assert_eq!(wire.master.replica(), Some(learner));
 }
+
+#[test]
+fn records_are_appended_before_the_rest_of_their_transfer_has_arrived() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let (master, mut replica) = (open(ours.path()), open(theirs.path()));
+    master.begin_epoch(1).unwrap();
+    append_some(&master, "orders", 50);
+    let mut wire = Wire::new(REPLICA, 1);
+    while wire.master.next_position().is_none() {
+        wire.up(&master, usize::MAX).unwrap();
+        wire.down(&mut replica, usize::MAX).unwrap();
+    }
+    assert_eq!(wire.master.pending(&master), master.max_position());
+
+    wire.send(&master, usize::MAX).unwrap();
+    wire.down(&mut replica, 36 + 1_000).unwrap();
+
+    let size = master.max_position() / 50;
+    assert_eq!(replica.max_position(), 1_000 / size * size);
+    assert_eq!(wire.master.pending(&master), 0);
+    wire.finish(&master, &mut replica).unwrap();
+    assert_same(&master, &replica);
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::finding::{FindingKind, Findings};
 use crate::error::StoreError;
 use crate::files::{SegmentFile, is_unwritten, list, list_segments};
+use crate::spares::SPARE_DIR;
 
 /// Names of what a store derives from its log; a rebuild sets the old ones aside under
 /// `<name>.<stamp>`.
@@ -20,7 +21,8 @@ pub(super) fn check(
 ) -> Result<(), StoreError> {
     check_segments(&list_segments(log_dir)?, is_in_use, findings)?;
     for path in list(log_dir)? {
-        if name_of(&path).is_none_or(|name| !is_number(name, 20)) {
+        let is_known = |name| is_number(name, 20) || name == SPARE_DIR;
+        if !name_of(&path).is_some_and(is_known) {
             tell_leftover(path, "no segment has this name", findings);
         }
     }

@@ -41,7 +41,8 @@ pub enum Step<'a> {
     End {
         /// The position after the last record.
         position: u64,
-        /// Bytes behind it that are not zero: a record torn by a crash.
+        /// Bytes behind it that are not zero: a record torn by a crash. None where no record
+        /// begins, since a segment that is used again still holds there what it was before.
         torn_bytes: u64,
     },
 }
@@ -249,7 +250,12 @@ impl LogWalk {
             from = 0;
         }
         let segment = &self.segments[index];
-        let torn_bytes = self.window.count_written(segment, at)?;
+        let head = self.window.read(segment, at, BLANK_SIZE as u64)?;
+        let torn_bytes = if head.iter().all(|byte| *byte == 0) {
+            0
+        } else {
+            self.window.count_written(segment, at)?
+        };
         Ok(self.end(position, torn_bytes))
     }
 

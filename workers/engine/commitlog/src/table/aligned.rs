@@ -17,7 +17,7 @@ impl OpenTopic<'_> {
         &mut self,
         (queue_id, offset): (i32, u64),
         log_position: u64,
-        min_position: u64,
+        min_position: impl FnOnce() -> u64,
     ) -> Result<OpenQueue<'_>, AppendError> {
         let index = queue_index(queue_id)?;
         let known = self.topic.queues.get_mut(index).and_then(Option::as_mut);
@@ -29,7 +29,7 @@ impl OpenTopic<'_> {
                     self.dirty.push(Arc::clone(queue.shared()));
                 }
             }
-            _ => self.restart(index, queue_id, offset, min_position)?,
+            _ => self.restart(index, queue_id, offset, min_position())?,
         }
         self.reserve(queue_id, 1)
     }

@@ -142,9 +142,15 @@ impl Disk {
             Step::Rename(to) => {
                 let (dir, name) = self.parent(event.path);
                 let node = self.dirs[dir].live()[&name];
-                self.dirs[dir]
-                    .pending
-                    .push(Change::Rename(name, name_of(to), node));
+                let (to_dir, to_name) = self.parent(to);
+                if to_dir == dir {
+                    let rename = Change::Rename(name, to_name, node);
+                    self.dirs[dir].pending.push(rename);
+                } else {
+                    // Both names, or neither, is worse than a file system does.
+                    self.dirs[to_dir].pending.push(Change::Put(to_name, node));
+                    self.dirs[dir].pending.push(Change::Drop(name));
+                }
             }
             Step::Exchange(_) => unreachable!("no store that is open exchanges directories"),
             Step::Remove => {

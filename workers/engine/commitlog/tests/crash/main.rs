@@ -6,6 +6,7 @@
 
 mod disk;
 mod inode;
+mod message;
 mod model;
 mod rebuild;
 mod scenario;
@@ -25,7 +26,7 @@ use support::NOW_MS;
 use tempfile::TempDir;
 
 use disk::Disk;
-use model::{Model, Verdict, config};
+use model::{Model, Verdict};
 use scenario::Scenario;
 
 const STEP_COUNT: usize = 70;
@@ -36,6 +37,7 @@ struct Tally {
     images: u64,
     double_faults: u64,
     read_only: u64,
+    used_again: u64,
 }
 
 /// A scenario under observation.
@@ -72,6 +74,12 @@ impl Run {
 
     fn on(&mut self, event: &Event<'_>) {
         self.disk.note(event);
+        let is_spare = event
+            .path
+            .parent()
+            .is_some_and(|dir| dir.ends_with("spare"));
+        let is_taken = event.is_done && is_spare && matches!(event.step, Step::Rename(_));
+        self.tally.used_again += u64::from(is_taken);
         self.hits += 1;
         if let Err(text) = self.crash() {
             let at = format!("hit {} ({event:?}): {text}", self.hits);
@@ -83,6 +91,7 @@ impl Run {
     fn crash(&mut self) -> Result<(), String> {
         let image = tempdir();
         self.disk.crash(image.path(), &mut self.random).unwrap();
+        go_down(image.path());
         if self.random.u8(..3) > 0 {
             return self.check(image.path());
         }
@@ -96,11 +105,13 @@ impl Run {
             inner.1 = inner.1.wrapping_sub(1);
             if inner.1 == 0 {
                 inner.0.crash(&target, &mut Rng::with_seed(seed)).unwrap();
+                go_down(&target);
             }
             Ok(())
         });
         let watched = watch(image.path(), hook);
-        drop(Store::open(config(image.path()), NOW_MS).map_err(|error| error.to_string())?);
+        let config = self.model.lock().unwrap().config(image.path());
+        drop(Store::open(config, NOW_MS).map_err(|error| error.to_string())?);
         drop(watched);
         if second.path().join("lock").exists() {
             self.tally.double_faults += 1;
@@ -113,7 +124,7 @@ impl Run {
     fn check(&mut self, dir: &Path) -> Result<(), String> {
         self.tally.images += 1;
         let model = self.model.lock().unwrap();
-        let open = || Store::open(config(dir), NOW_MS);
+        let open = || Store::open(model.config(dir), NOW_MS);
         // A panic on the helper thread would not be seen.
         let checked = catch_unwind(AssertUnwindSafe(|| model.check(dir, open)));
         let verdict = checked.map_err(|_| "panicked".to_owned())??;
@@ -122,10 +133,19 @@ impl Run {
     }
 }
 
-/// Walks every step of one scenario.
+/// The whole system went down, not the process alone: it starts with another id.
+fn go_down(dir: &Path) {
+    let path = dir.join("abort");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    if let Some((process, _)) = text.split_once('\n') {
+        std::fs::write(path, format!("{process}\nanother run\n")).unwrap();
+    }
+}
+
+/// Walks every step of one scenario; every other one uses segments again.
 fn crash_everywhere(seed: u64) -> Result<Tally, String> {
     let dir = tempdir();
-    let model = Arc::new(Mutex::new(Model::new()));
+    let model = Arc::new(Mutex::new(Model::new(seed % 2 == 1)));
     let run = Run::new(dir.path(), Arc::clone(&model), seed);
     let run = Arc::new(Mutex::new(run));
     let shared = Arc::clone(&run);
@@ -165,6 +185,7 @@ fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() 
                     total.images += tally.images;
                     total.double_faults += tally.double_faults;
                     total.read_only += tally.read_only;
+                    total.used_again += tally.used_again;
                 }
                 Err(text) => failures.lock().unwrap().push(text),
             }
@@ -174,7 +195,9 @@ fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() 
         scope.spawn(work);
         scope.spawn(work);
     });
-    println!("in all: {:?}", total.lock().unwrap());
+    let total = total.into_inner().unwrap();
+    println!("in all: {total:?}");
+    assert!(total.used_again > 0, "no segment was used again");
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
@@ -203,9 +226,9 @@ impl Fault {
 }
 
 /// Runs a scenario whose step number `at` fails; whether there was such a step.
-fn fail_at(seed: u64, at: u64, error: i32) -> Result<bool, String> {
+fn fail_at(seed: u64, at: u64, (error, uses_again): (i32, bool)) -> Result<bool, String> {
     let dir = tempdir();
-    let model = Arc::new(Mutex::new(Model::new()));
+    let model = Arc::new(Mutex::new(Model::new(uses_again)));
     let fault = Fault {
         at,
         error,
@@ -256,9 +279,10 @@ fn fail_at(seed: u64, at: u64, error: i32) -> Result<bool, String> {
         .0
         .crash(image.path(), &mut Rng::with_seed(seed));
     crashed.unwrap();
+    go_down(image.path());
     let model = model.lock().unwrap();
     for dir in [image.path(), dir.path()] {
-        let open = || Store::open(config(dir), NOW_MS);
+        let open = || Store::open(model.config(dir), NOW_MS);
         let checked = model.check(dir, open);
         checked.map_err(|text| format!("{} failed: {text}", path.display()))?;
     }
@@ -270,11 +294,12 @@ fn a_step_that_fails_once_is_an_error_and_costs_nothing_that_was_vouched_for() {
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         // EIO, ENOSPC
-        for error in [5, 28] {
+        for kind in [(5, false), (28, false), (5, true), (28, true)] {
+            let error = kind.0;
             let failures = &failures;
             scope.spawn(move || {
                 for at in 1.. {
-                    match fail_at(7, at, error) {
+                    match fail_at(7, at, kind) {
                         Ok(true) => {}
                         Ok(false) => {
                             println!("error {error}: {} steps failed", at - 1);

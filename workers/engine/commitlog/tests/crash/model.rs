@@ -5,15 +5,16 @@ use std::fs;
 use std::path::Path;
 
 use regent_commitlog::{
-    EpochList, NewMessage, RecordView, Store, StoreConfig, StoreError, find_property, java_hash,
+    EpochList, FlushMode, NewMessage, RecordView, Store, StoreConfig, StoreError, find_property,
+    java_hash,
 };
 
+use crate::message::Message;
 use crate::support::{NOW_MS, QUEUE_FILE_SIZE, contents, index};
 
 /// So small, and queues flushed so often, that recovery rarely starts with the oldest segment.
 const SEGMENT_SIZE: u64 = 8192;
 const BLANK_MAGIC: [u8; 4] = [0xCB, 0xD4, 0x31, 0x94];
-const TOPICS: [&str; 3] = ["orders", "%RETRY%group", "t"];
 
 pub fn config(dir: &Path) -> StoreConfig {
     let mut config = index::config(dir);
@@ -31,38 +32,6 @@ macro_rules! ensure {
     };
 }
 
-/// A message that was handed to the store; its number makes it unlike any other.
-#[derive(Debug, Clone)]
-pub struct Message {
-    pub topic: &'static str,
-    pub queue_id: i32,
-    pub body: Vec<u8>,
-    pub properties: String,
-    /// Log position and queue offset; unknown while the append is under way.
-    pub place: Option<(u64, u64)>,
-}
-
-impl Message {
-    pub fn new(number: u64, random: &mut fastrand::Rng) -> Self {
-        let body = [number.to_be_bytes().to_vec(), vec![7; random.usize(..1500)]].concat();
-        let (key, tag) = (number % 13, number % 3);
-        Self {
-            topic: TOPICS[random.usize(..TOPICS.len())],
-            queue_id: random.i32(0..2),
-            body,
-            properties: format!("TAGS\u{1}t{tag}\u{2}KEYS\u{1}k{key}\u{2}"),
-            place: None,
-        }
-    }
-
-    pub fn as_new(&self) -> NewMessage<'_> {
-        NewMessage {
-            properties: self.properties.as_bytes(),
-            ..NewMessage::new(self.topic, self.queue_id, &self.body)
-        }
-    }
-}
-
 /// All that was handed to a store, and how much of it the store vouched for.
 #[derive(Debug)]
 pub struct Model {
@@ -75,6 +44,8 @@ pub struct Model {
     pub cut: Option<u64>,
     /// Epoch lists one of which must be found.
     pub epochs: Vec<EpochList>,
+    /// Whether the store uses segments again.
+    pub uses_again: bool,
 }
 
 /// What became of a crash image.
@@ -97,14 +68,26 @@ struct Logged {
 }
 
 impl Model {
-    pub fn new() -> Self {
+    pub fn new(uses_again: bool) -> Self {
         Self {
             messages: Vec::new(),
             acked_end: 0,
             min_allowed: 0,
             cut: None,
             epochs: vec![EpochList::default()],
+            uses_again,
         }
+    }
+
+    /// How the store is opened: one that uses segments again has no more than two of them cleared.
+    pub fn config(&self, dir: &Path) -> StoreConfig {
+        let mut config = config(dir);
+        if self.uses_again {
+            config.flush_mode = FlushMode::Sync;
+            config.populate_ahead_bytes = 4096;
+            config.spare_segment_count_max = 2;
+        }
+        config
     }
 
     /// Opens the store of a directory, twice, and holds it against the model.
@@ -136,7 +119,8 @@ impl Model {
         check_cleared(dir, end)?;
         drop(store);
         let before = written(dir, end);
-        let store = Store::open(config(dir), NOW_MS).map_err(|error| format!("second: {error}"))?;
+        let again = Store::open(self.config(dir), NOW_MS);
+        let store = again.map_err(|error| format!("second: {error}"))?;
         ensure!(
             store.max_position() == end,
             "ends elsewhere the second time"
@@ -144,6 +128,7 @@ impl Model {
         ensure!(written(dir, end) == before, "changed by opening it again");
         check_index(&store, &logged)?;
         check_goes_on(&store, &logged)?;
+        check_cleared(dir, store.max_position())?;
         Ok(Verdict::Whole)
     }
 
@@ -244,7 +229,7 @@ fn walk(dir: &Path, min: u64, end: u64) -> Result<Vec<Logged>, String> {
 }
 
 /// No cut record is left that could come back behind shorter ones.
-fn check_cleared(dir: &Path, end: u64) -> Result<(), String> {
+pub fn check_cleared(dir: &Path, end: u64) -> Result<(), String> {
     let base = end - end % SEGMENT_SIZE;
     let path = dir.join("commitlog").join(format!("{base:020}"));
     let segment = fs::read(path).unwrap_or_default();
@@ -345,7 +330,7 @@ fn written(dir: &Path, end: u64) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
     found.retain(|name, _| {
         let base = name.file_name().unwrap().to_str().unwrap().parse::<u64>();
         let is_ahead = name.starts_with("commitlog") && base.is_ok_and(|base| base >= end);
-        !is_ahead && !name.starts_with("index")
+        !is_ahead && !name.starts_with("index") && !name.starts_with("commitlog/spare")
     });
     found
 }

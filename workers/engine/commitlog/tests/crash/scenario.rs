@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use fastrand::Rng;
 use regent_commitlog::{Epoch, Retention, Store, StoreError};
 
-use crate::model::{Message, Model, config};
+use crate::message::Message;
+use crate::model::{Model, check_cleared};
 use crate::support::{NOW_MS, element};
 
 pub struct Scenario {
@@ -44,8 +45,15 @@ impl Scenario {
     pub fn step(&mut self) -> Result<(), StoreError> {
         self.now_ms += self.random.i64(0..1_500);
         if self.store.is_none() {
-            self.store = Some(Store::open(config(&self.dir), self.now_ms)?);
+            let config = self.model().config(&self.dir);
+            self.store = Some(Store::open(config, self.now_ms)?);
             return Ok(());
+        }
+        let uses_again = self.model().uses_again;
+        if uses_again && self.random.u8(..6) == 0 {
+            // What is not on the disk never goes.
+            self.flush()?;
+            return self.expire();
         }
         match self.random.u8(..40) {
             0 => self.reopen(),
@@ -65,6 +73,7 @@ impl Scenario {
             self.store().close()?;
             let end = self.store().max_position();
             self.model().acked_end = end;
+            check_cleared(&self.dir, end).expect("a closed store");
         }
         self.store = None;
         Ok(())
@@ -203,7 +212,9 @@ impl Scenario {
         self.model().epochs = positions.into_iter().map(cut).collect();
         self.model().min_allowed = end;
         let retention = Retention {
-            is_forced: true,
+            // What is forced gives up spares.
+            is_forced: self.random.u8(..8) == 0,
+            log_bytes_max: Some(0),
             segment_count_max: self.random.usize(1..3),
             ..Retention::default()
         };

@@ -1,0 +1,262 @@
+"""Present groups under a controller, the election as it would be now, and what happened."""
+
+from datetime import datetime
+from typing import Self
+
+import strawberry
+
+from backend.api.cursors import decode_cursor
+from backend.api.graphql.context import Info
+from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.scalars import Int64
+from backend.db.replica_groups import PastChange
+from backend.domain import election as domain
+from backend.domain import replica_group as group_domain
+from backend.domain.broker_group import GroupMode
+from backend.services.group_changes import GroupName
+from backend.services.log_histories import ToldHistory, compare_histories
+from backend.services.replica_groups import list_changes
+from backend.services.replica_views import (
+    ElectionView,
+    ReplicaGroupView,
+    ReplicaView,
+    explain_election,
+)
+
+LeasePolicy = strawberry.enum(group_domain.LeasePolicy, description=None)
+GroupChangeKind = strawberry.enum(group_domain.ChangeKind, name="GroupChangeKind", description=None)
+ElectionVerdict = strawberry.enum(domain.Verdict, name="ElectionVerdict", description=None)
+
+
+@strawberry.type
+class Replica:
+    """Present a replica and what it last told of itself; null is what nobody told."""
+
+    broker_id: Int64
+    address: str
+    is_master: bool
+    is_in_sync: bool
+    is_alive: bool
+    last_heartbeat_at: datetime | None
+    epoch: int | None
+    max_offset: Int64 | None
+    confirm_offset: Int64 | None
+    is_verified: bool | None
+
+    @classmethod
+    def of(cls, replica: ReplicaView) -> Self:
+        """Present a replica."""
+        return cls(
+            broker_id=Int64(replica.broker_id),
+            address=replica.address,
+            is_master=replica.is_master,
+            is_in_sync=replica.is_in_sync,
+            is_alive=replica.is_alive,
+            last_heartbeat_at=replica.last_heartbeat_at,
+            epoch=replica.epoch,
+            max_offset=int64(replica.max_offset),
+            confirm_offset=int64(replica.confirm_offset),
+            is_verified=replica.is_verified,
+        )
+
+
+@strawberry.type
+class ElectionCandidate:
+    """Present what an election would make of one replica, as a code and in words."""
+
+    broker_id: Int64
+    verdict: domain.Verdict
+    reason: str
+
+
+@strawberry.type
+class Election:
+    """Present who would become master now; null is nobody."""
+
+    winner_id: Int64 | None
+    is_unchanged: bool
+    awaits_lease_ms: Int64
+    candidates: list[ElectionCandidate]
+
+    @classmethod
+    def of(cls, election: ElectionView) -> Self:
+        """Present an election."""
+        return cls(
+            winner_id=int64(election.winner_id),
+            is_unchanged=election.is_unchanged,
+            awaits_lease_ms=Int64(election.awaits_lease_ms),
+            candidates=[
+                ElectionCandidate(
+                    broker_id=Int64(one.broker_id), verdict=one.verdict, reason=one.reason
+                )
+                for one in election.candidates
+            ],
+        )
+
+
+@strawberry.type
+class ReplicaAddress:
+    """Present where a replica was reached."""
+
+    broker_id: Int64
+    address: str
+
+
+@strawberry.type
+class GroupChange:
+    """Present one change of a group, and the group as it was after it."""
+
+    id: strawberry.ID
+    kind: group_domain.ChangeKind
+    cause: str
+    changed_at: datetime
+    master_id: Int64 | None
+    master_epoch: int
+    sync_state_set: list[Int64]
+    sync_state_set_epoch: int
+    replica_addresses: list[ReplicaAddress]
+
+    @classmethod
+    def of(cls, change: PastChange) -> Self:
+        """Present a change."""
+        return cls(
+            id=strawberry.ID(str(change.id)),
+            kind=change.kind,
+            cause=change.cause,
+            changed_at=change.changed_at,
+            master_id=int64(change.master_id),
+            master_epoch=change.master_epoch,
+            sync_state_set=[Int64(i) for i in sorted(change.sync_state_set.members)],
+            sync_state_set_epoch=change.sync_state_set.epoch,
+            replica_addresses=[
+                ReplicaAddress(broker_id=Int64(i), address=address)
+                for i, address in sorted(change.replica_addresses.items())
+            ],
+        )
+
+
+@strawberry.type
+class EpochSpan:
+    """Present which part of a log one epoch wrote; the newest has no end yet."""
+
+    epoch: int
+    start_offset: Int64
+    end_offset: Int64 | None
+
+
+@strawberry.type
+class LogHistory:
+    """Present what one replica answered; null is unknown, and `error` says why."""
+
+    broker_id: Int64
+    address: str
+    max_offset: Int64 | None
+    epochs: list[EpochSpan] | None
+    error: str | None
+
+    @classmethod
+    def of(cls, told: ToldHistory) -> Self:
+        """Present an answer."""
+        history = told.history
+        spans = (
+            None
+            if history is None
+            else [
+                EpochSpan(
+                    epoch=span.epoch,
+                    start_offset=Int64(span.start_offset),
+                    end_offset=int64(span.end_offset),
+                )
+                for span in history.spans
+            ]
+        )
+        return cls(
+            broker_id=Int64(told.broker_id),
+            address=told.address,
+            max_offset=None if history is None else Int64(history.max_offset),
+            epochs=spans,
+            error=told.error,
+        )
+
+
+@strawberry.type
+class GroupHistories:
+    """Present all answers, and the first epoch that began at different places in two of them."""
+
+    replicas: list[LogHistory]
+    differing_epoch: int | None
+
+
+@strawberry.type
+class ReplicaGroup:
+    """Present a group under a controller; `masterId` is the recorded master, alive or not."""
+
+    model: strawberry.Private[ReplicaGroupView]
+    cluster_name: str
+    name: str
+    mode: str
+    lease_policy: group_domain.LeasePolicy
+    lease_left_ms: Int64
+    master_id: Int64 | None
+    master_epoch: int
+    is_master_alive: bool
+    sync_state_set: list[Int64]
+    sync_state_set_epoch: int
+    retired_ids: list[Int64]
+    replicas: list[Replica]
+
+    @strawberry.field
+    def election(self, info: Info, broker_id: Int64 | None = None) -> Election:
+        """Say who would become master now, of one's choice or by the rules, and why not others."""
+        controller = info.context.api.name_server.controller
+        return Election.of(explain_election(self.model.view, controller, designated_id=broker_id))
+
+    @strawberry.field
+    async def changes(
+        self, info: Info, first: int = 20, after: str | None = None
+    ) -> Connection[GroupChange]:
+        """List what happened to the group, the newest first."""
+        page = await list_changes(
+            GroupName(self.name, self.cluster_name),
+            size=first,
+            before=decode_cursor(after, int),
+            controller=info.context.api.name_server.controller,
+        )
+        return connect(page, GroupChange.of)
+
+    @strawberry.field
+    async def epochs(self, info: Info) -> GroupHistories:
+        """Ask the replicas for the epochs of their logs, and compare them."""
+        api = info.context.api
+        found = await compare_histories(
+            GroupName(self.name, self.cluster_name), api.name_server.controller, api.brokers
+        )
+        return GroupHistories(
+            replicas=[LogHistory.of(told) for told in found.replicas],
+            differing_epoch=found.differing_epoch,
+        )
+
+    @classmethod
+    def of(cls, found: ReplicaGroupView) -> Self:
+        """Present a group."""
+        group = found.group
+        return cls(
+            model=found,
+            cluster_name=group.cluster_name,
+            name=group.name,
+            mode=GroupMode.CONTROLLER.value,
+            lease_policy=group.lease_policy,
+            lease_left_ms=Int64(found.view.liveness.lease_left_ms),
+            master_id=int64(group.master_id),
+            master_epoch=group.master_epoch,
+            is_master_alive=found.is_master_alive,
+            sync_state_set=[Int64(i) for i in sorted(group.sync_state_set.members)],
+            sync_state_set_epoch=group.sync_state_set.epoch,
+            retired_ids=[Int64(i) for i in sorted(group.retired_ids)],
+            replicas=[Replica.of(replica) for replica in found.replicas],
+        )
+
+
+def int64(value: int | None) -> Int64 | None:
+    """Carry a number that may be unknown."""
+    return None if value is None else Int64(value)

@@ -1,0 +1,304 @@
+"""Answer groups under a controller over REST, and take orders for them."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.api.context import Context, SignedIn, operator_cause, require_change
+from backend.api.cursors import decode_cursor
+from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
+from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.db.replica_groups import PastChange
+from backend.domain.broker_group import GroupMode
+from backend.domain.election import Ballot, Verdict
+from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.replica_group import ChangeKind, LeasePolicy
+from backend.services.clusters import describe_cluster
+from backend.services.controllers import describe_controller
+from backend.services.elections import ElectMaster, elect
+from backend.services.group_changes import GroupName
+from backend.services.replica_groups import ForgetReplicas, describe_group, forget, list_changes
+from backend.services.replica_views import (
+    ReplicaGroupView,
+    describe_replica_group,
+    explain_election,
+    list_replica_groups,
+    view_group,
+)
+
+router = APIRouter(tags=["replica groups"])
+
+BROKER_ID_MAX = 2**63 - 1
+EPOCH_MAX = 2**31 - 1
+IDS_MAX = 100
+BrokerId = Annotated[int, Field(ge=1, le=BROKER_ID_MAX)]
+Epoch = Annotated[int, Field(ge=0, le=EPOCH_MAX)]
+ORDERED: Responses = {**NOT_FOUND, **refused_with(409, 412)}
+ROOT = "/clusters/{cluster_name}/replica-groups"
+GROUP = ROOT + "/{group_name}"
+
+
+class _Out(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ReplicaOut(_Out):
+    """A replica and what it last told of itself; null is what nobody told."""
+
+    broker_id: int
+    address: str
+    is_master: bool
+    is_in_sync: bool
+    is_alive: bool
+    last_heartbeat_at: datetime | None
+    epoch: int | None
+    max_offset: int | None
+    confirm_offset: int | None
+    is_verified: bool | None
+
+
+class CandidateOut(_Out):
+    """What an election would make of one replica, as a code and in words."""
+
+    broker_id: int
+    verdict: Verdict
+    reason: str
+
+
+class ElectionOut(_Out):
+    """Who would become master now; null is nobody."""
+
+    winner_id: int | None
+    is_unchanged: bool
+    awaits_lease_ms: int
+    candidates: list[CandidateOut]
+
+
+class ReplicaGroupOut(BaseModel):
+    """A group under a controller; `master_id` is the recorded master, alive or not."""
+
+    cluster_name: str
+    name: str
+    mode: str
+    lease_policy: LeasePolicy
+    lease_left_ms: int
+    master_id: int | None
+    master_epoch: int
+    is_master_alive: bool
+    sync_state_set: list[int]
+    sync_state_set_epoch: int
+    retired_ids: list[int]
+    replicas: list[ReplicaOut]
+
+
+class ReplicaGroupDetailOut(ReplicaGroupOut):
+    """A group with the election as it would be now."""
+
+    election: ElectionOut
+
+
+class GroupChangeOut(BaseModel):
+    """One change of a group, and the group as it was after it."""
+
+    id: int
+    kind: ChangeKind
+    cause: str
+    changed_at: datetime
+    master_id: int | None
+    master_epoch: int
+    sync_state_set: list[int]
+    sync_state_set_epoch: int
+    replica_addresses: dict[int, str]
+
+
+class ControllerPeerOut(_Out):
+    """A process of the control plane that hears replicas."""
+
+    id: UUID
+    is_self: bool
+    heard_replica_count: int
+    last_heard_at: datetime
+
+
+class ControllerOut(_Out):
+    """A process of the control plane; each may carry out every request, so each leads."""
+
+    address: str
+    is_leader: bool
+    lease_policy: LeasePolicy
+    allows_unclean_election: bool
+    group_count: int
+    masterless_group_count: int
+    peers: list[ControllerPeerOut]
+
+
+class ElectIn(BaseModel):
+    """Order a master: a replica of one's choice, or without one whom the rules choose."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected_master_epoch: Epoch
+    broker_id: BrokerId | None = None
+
+
+class ElectedOut(BaseModel):
+    """What became of the order: `elected`, or `unchanged` when the master stays."""
+
+    outcome: str
+    group: ReplicaGroupOut
+
+
+class ForgetIn(BaseModel):
+    """Order replicas to be forgotten: those named, or without names the whole group."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expected_master_epoch: Epoch
+    broker_ids: Annotated[list[BrokerId], Field(max_length=IDS_MAX)] = []
+    includes_living: bool = False
+
+
+class ForgottenOut(BaseModel):
+    """The group without those that were forgotten; null when it is gone."""
+
+    group: ReplicaGroupOut | None
+
+
+@router.get("/controllers", responses=COMMON)
+async def show_controllers(context: Context) -> list[ControllerOut]:
+    """List the controllers that this process knows by address: itself."""
+    server = context.name_server
+    found = await describe_controller(server.describe().address, server.controller)
+    return [ControllerOut.model_validate(found)]
+
+
+@router.get(ROOT, responses=NOT_FOUND)
+async def show_replica_groups(
+    cluster_name: str, context: Context, limit: Limit = 100, after: After = None
+) -> PageOut[ReplicaGroupOut]:
+    """List a cluster's groups under a controller by name."""
+    key = decode_cursor(after, str)
+    cluster = await describe_cluster(cluster_name, database=context.database)
+    pages = await list_replica_groups(
+        [cluster.name], size=limit, after=key, controller=context.name_server.controller
+    )
+    return page_out(pages[cluster.name], group_out)
+
+
+@router.get(GROUP, responses=NOT_FOUND)
+async def show_replica_group(
+    cluster_name: str, group_name: str, context: Context
+) -> ReplicaGroupDetailOut:
+    """Describe one group, and who would become master of it now."""
+    controller = context.name_server.controller
+    found = await describe_replica_group(named(cluster_name, group_name), controller)
+    election = explain_election(found.view, controller)
+    return ReplicaGroupDetailOut(
+        **group_out(found).model_dump(), election=ElectionOut.model_validate(election)
+    )
+
+
+@router.get(GROUP + "/election", responses=NOT_FOUND)
+async def show_election(
+    cluster_name: str,
+    group_name: str,
+    context: Context,
+    broker_id: Annotated[int | None, Query(ge=1, le=BROKER_ID_MAX)] = None,
+) -> ElectionOut:
+    """Say who would become master if it were ordered now, of one's choice or by the rules."""
+    controller = context.name_server.controller
+    view = await describe_group(named(cluster_name, group_name), controller)
+    return ElectionOut.model_validate(explain_election(view, controller, designated_id=broker_id))
+
+
+@router.get(GROUP + "/changes", responses=NOT_FOUND)
+async def show_changes(
+    cluster_name: str, group_name: str, context: Context, limit: Limit = 100, after: After = None
+) -> PageOut[GroupChangeOut]:
+    """List what happened to a group, the newest first; the group may be gone."""
+    page = await list_changes(
+        named(cluster_name, group_name),
+        size=limit,
+        before=decode_cursor(after, int),
+        controller=context.name_server.controller,
+    )
+    return page_out(page, _change_out)
+
+
+@router.post(GROUP + "/elect", responses=ORDERED)
+async def elect_master(
+    cluster_name: str, group_name: str, order: ElectIn, context: Context, session: SignedIn
+) -> ElectedOut:
+    """Have a master elected, if the group is still in the epoch that the caller saw."""
+    controller = context.name_server.controller
+    command = ElectMaster(
+        named(cluster_name, group_name),
+        Ballot(order.broker_id, is_designated=order.broker_id is not None),
+        cause=operator_cause(require_change(session)),
+        expected_epoch=order.expected_master_epoch,
+    )
+    view = await elect(command, controller)
+    return ElectedOut(
+        outcome="unchanged" if view.change is None else "elected",
+        group=group_out(view_group(view, controller)),
+    )
+
+
+@router.post(GROUP + "/forget", responses=ORDERED)
+async def forget_replicas(
+    cluster_name: str, group_name: str, order: ForgetIn, context: Context, session: SignedIn
+) -> ForgottenOut:
+    """Forget dead replicas, or the whole group; their ids are never given away again."""
+    controller = context.name_server.controller
+    view = await forget(
+        ForgetReplicas(
+            named(cluster_name, group_name),
+            frozenset(order.broker_ids),
+            expected_epoch=order.expected_master_epoch,
+            cause=operator_cause(require_change(session)),
+            includes_living=order.includes_living,
+        ),
+        controller,
+    )
+    return ForgottenOut(group=None if view is None else group_out(view_group(view, controller)))
+
+
+def group_out(found: ReplicaGroupView) -> ReplicaGroupOut:
+    """Make the answer of a group."""
+    group = found.group
+    return ReplicaGroupOut(
+        cluster_name=group.cluster_name,
+        name=group.name,
+        mode=GroupMode.CONTROLLER,
+        lease_policy=group.lease_policy,
+        lease_left_ms=found.view.liveness.lease_left_ms,
+        master_id=group.master_id,
+        master_epoch=group.master_epoch,
+        is_master_alive=found.is_master_alive,
+        sync_state_set=sorted(group.sync_state_set.members),
+        sync_state_set_epoch=group.sync_state_set.epoch,
+        retired_ids=sorted(group.retired_ids),
+        replicas=[ReplicaOut.model_validate(replica) for replica in found.replicas],
+    )
+
+
+def named(cluster_name: str, group_name: str) -> GroupName:
+    """Return a group's name, when a group may be called so."""
+    return GroupName(check_group_name(group_name), check_cluster_name(cluster_name))
+
+
+def _change_out(change: PastChange) -> GroupChangeOut:
+    return GroupChangeOut(
+        id=change.id,
+        kind=change.kind,
+        cause=change.cause,
+        changed_at=change.changed_at,
+        master_id=change.master_id,
+        master_epoch=change.master_epoch,
+        sync_state_set=sorted(change.sync_state_set.members),
+        sync_state_set_epoch=change.sync_state_set.epoch,
+        replica_addresses=dict(change.replica_addresses),
+    )

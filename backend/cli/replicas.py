@@ -1,0 +1,192 @@
+"""The commands `regent replica …`: who holds what, and what happened."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cyclopts import App
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.orders import ids_text, print_election
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+replica = App(name=["replica", "replicas"], help="Show replicas, and take lost ones in again.")
+
+_REPLICA_COLUMNS = (
+    "ID#",
+    "ADDRESS",
+    "ROLE",
+    "ALIVE",
+    "IN SYNC",
+    "EPOCH#",
+    "LOG END#",
+    "CONFIRMED#",
+    "LAST HEARTBEAT",
+)
+
+
+@replica.command(name="list")
+def list_replicas(
+    *,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List the replicas of a cluster's groups; `-` is what a replica has not told.
+
+    Examples:
+        regent replica list
+        regent replica list --cluster DefaultCluster -o json
+
+    Args:
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many groups at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
+        found = list(client.list(root, limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    rows = [(group["name"], *_row(one)) for group in found for one in group["replicas"]]
+    print_table(("GROUP", *_REPLICA_COLUMNS), rows)
+
+
+@replica.command(name="get")
+def get_group(
+    group: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show one group: its replicas, and who would win an election now and why not the others.
+
+    Examples:
+        regent replica get broker-a
+        regent replica get broker-a -o json
+
+    Args:
+        group: Name of the broker group.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
+        found = client.get(f"{root}/{segment(group)}")
+    if options.output == "json":
+        print_json(found)
+        return
+    master = "none" if found["master_id"] is None else found["master_id"]
+    print_line(
+        f"Group {found['name']} of {found['cluster_name']}: master {master} in epoch "
+        f"{found['master_epoch']}, sync-state set {ids_text(found['sync_state_set'])} "
+        f"(epoch {found['sync_state_set_epoch']}), lease policy {found['lease_policy']}"
+    )
+    print_table(_REPLICA_COLUMNS, [_row(one) for one in found["replicas"]])
+    print_line("")
+    print_election(found["election"])
+
+
+@replica.command(name="epochs")
+def show_epochs(
+    group: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show which epoch wrote which part of each replica's log, as the replicas say, and compare.
+
+    Examples:
+        regent replica epochs broker-a
+        regent replica epochs broker-a -o json
+
+    Args:
+        group: Name of the broker group.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
+        found = client.get(f"{root}/{segment(group)}/epochs")
+    if options.output == "json":
+        print_json(found)
+        return
+    rows = [
+        (one["broker_id"], span["epoch"], span["start_offset"], _end(span, one))
+        for one in found["replicas"]
+        for span in one["epochs"] or ()
+    ]
+    print_table(("ID#", "EPOCH#", "START#", "END#"), rows)
+    for one in found["replicas"]:
+        if one["error"]:
+            print_line(f"Broker {one['broker_id']} is not known: {one['error']}")
+    if found["differing_epoch"] is None:
+        print_line("No two of these logs differ in where an epoch began.")
+    else:
+        print_line(f"Epoch {found['differing_epoch']} began at different places: look at the logs.")
+
+
+@replica.command(name="history")
+def show_history(
+    group: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    limit: Limit = 50,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show what happened to a group, the newest first; it may be gone since.
+
+    Examples:
+        regent replica history broker-a
+        regent replica history broker-a --limit 1000 -o json
+
+    Args:
+        group: Name of the broker group.
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many changes at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
+        found = list(client.list(f"{root}/{segment(group)}/changes", limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("WHEN", "WHAT", "MASTER", "EPOCH#", "SET", "SET EPOCH#", "CAUSE"),
+        [
+            (
+                time_text(item["changed_at"]),
+                item["kind"],
+                "none" if item["master_id"] is None else item["master_id"],
+                item["master_epoch"],
+                ids_text(item["sync_state_set"]),
+                item["sync_state_set_epoch"],
+                item["cause"],
+            )
+            for item in found
+        ],
+    )
+
+
+def _end(span: Mapping[str, Any], told: Mapping[str, Any]) -> object:
+    return told["max_offset"] if span["end_offset"] is None else span["end_offset"]
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        one["broker_id"],
+        one["address"],
+        "master" if one["is_master"] else "replica",
+        "yes" if one["is_alive"] else "no",
+        "yes" if one["is_in_sync"] else "no",
+        one["epoch"],
+        one["max_offset"],
+        one["confirm_offset"],
+        time_text(one["last_heartbeat_at"]),
+    )

@@ -1,0 +1,60 @@
+"""Describe the controller that every process of the control plane is (D1)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from backend.db import replica_group_pages
+from backend.domain.replica_group import LeasePolicy
+from backend.services.group_changes import Controller
+
+# A process that hears anybody at all says so twice a second.
+LISTENER_SILENCE_MAX: Final = timedelta(seconds=15)
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerPeer:
+    """Hold a process of the control plane that hears replicas."""
+
+    id: UUID
+    is_self: bool
+    heard_replica_count: int
+    last_heard_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerView:
+    """Hold the settings that decide elections here, what is led, and who else hears replicas."""
+
+    address: str
+    is_leader: bool
+    lease_policy: LeasePolicy
+    allows_unclean_election: bool
+    group_count: int
+    masterless_group_count: int
+    peers: tuple[ControllerPeer, ...]
+
+
+async def describe_controller(address: str, controller: Controller) -> ControllerView:
+    """Describe this process as a controller; it leads, as every other one does."""
+    async with controller.database.connect() as connection:
+        counts = await replica_group_pages.count_groups(connection)
+        listeners = await replica_group_pages.list_listeners(connection, since=LISTENER_SILENCE_MAX)
+    return ControllerView(
+        address=address,
+        is_leader=True,
+        lease_policy=controller.lease_policy,
+        allows_unclean_election=controller.allows_unclean,
+        group_count=counts.group_count,
+        masterless_group_count=counts.masterless_group_count,
+        peers=tuple(
+            ControllerPeer(
+                id=listener.id,
+                is_self=listener.id == controller.witness.id,
+                heard_replica_count=listener.replica_count,
+                last_heard_at=listener.heard_at,
+            )
+            for listener in listeners
+        ),
+    )

@@ -1,0 +1,172 @@
+"""Describe groups under a controller to people: their replicas, and who would become master.
+
+What nobody told is `None` here (D21); the protocol's own mark for it stays inside.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from backend.db import replica_group_pages
+from backend.domain.election import (
+    UNKNOWN_POSITION,
+    Ballot,
+    Candidate,
+    Sighting,
+    judge,
+    must_await_lease,
+)
+from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.replica_group import ReplicaGroup
+from backend.services.group_changes import Controller, GroupName, GroupView, find_groups
+from backend.services.replica_groups import describe_group
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaView:
+    """Hold one replica and what it last told of itself, positions in bytes of its log."""
+
+    broker_id: int
+    address: str
+    is_master: bool
+    is_in_sync: bool
+    is_alive: bool
+    last_heartbeat_at: datetime | None
+    epoch: int | None
+    max_offset: int | None
+    confirm_offset: int | None
+    is_verified: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaGroupView:
+    """Hold one group as people look at it; `view` is what it was made from."""
+
+    view: GroupView
+    replicas: tuple[ReplicaView, ...]
+
+    @property
+    def group(self) -> ReplicaGroup:
+        """Return the group itself."""
+        return self.view.group
+
+    @property
+    def is_master_alive(self) -> bool:
+        """Tell whether there is a master that is heard and may go on."""
+        is_alive = self.group.master_id in self.view.liveness.alive_ids
+        return is_alive and not self.group.is_master_lost
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionView:
+    """Hold who would become master now, after what wait, and why not the others."""
+
+    winner_id: int | None
+    is_unchanged: bool
+    awaits_lease_ms: int
+    candidates: tuple[Candidate, ...]
+
+
+async def list_replica_groups(
+    cluster_names: Collection[str], *, size: int, after: str | None, controller: Controller
+) -> dict[str, Page[ReplicaGroupView, str]]:
+    """List each cluster's groups by name, in as many statements for many as for one.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with controller.database.connect() as connection:
+        named = await replica_group_pages.list_names(
+            connection, cluster_names, after=after, limit=size + 1
+        )
+        totals = await replica_group_pages.count_of_clusters(connection, cluster_names)
+    pages = {
+        cluster: cut_page(names, size=size, key=str, total_count=totals[cluster])
+        for cluster, names in named.items()
+    }
+    wanted = [GroupName(name, cluster) for cluster, page in pages.items() for name in page.items]
+    found = await find_groups(wanted, controller) if wanted else []
+    views = {(held.group.cluster_name, held.group.name): held for held in found}
+    return {
+        cluster: Page(
+            # A group may have gone since its name was read.
+            tuple(
+                view_group(views[cluster, name], controller)
+                for name in page.items
+                if (cluster, name) in views
+            ),
+            page.next_key,
+            page.total_count,
+        )
+        for cluster, page in pages.items()
+    }
+
+
+async def describe_replica_group(name: GroupName, controller: Controller) -> ReplicaGroupView:
+    """Describe one group.
+
+    Raises:
+        BrokerGroupNotControlled: no broker of it ever applied for an id.
+    """
+    return view_group(await describe_group(name, controller), controller)
+
+
+def view_group(view: GroupView, controller: Controller) -> ReplicaGroupView:
+    """Present a group as it was read."""
+    now = controller.clock.now()
+    sightings = view.liveness.sightings
+    replicas = tuple(
+        _view_replica(broker_id, view.group, sightings.get(broker_id), now)
+        for broker_id in sorted(view.group.replicas)
+    )
+    return ReplicaGroupView(view, replicas)
+
+
+def explain_election(
+    view: GroupView, controller: Controller, *, designated_id: int | None = None
+) -> ElectionView:
+    """Say who would become master if an operator asked now, and why each other would not.
+
+    Raises:
+        BrokerNotRegistered: the one asked for is no replica of the group.
+    """
+    ballot = Ballot(
+        designated_id,
+        is_designated=designated_id is not None,
+        allows_unclean=controller.allows_unclean,
+    )
+    election = judge(view.group, view.liveness, ballot)
+    winner_id = election.winner_id
+    waits = (
+        winner_id is not None
+        and not election.is_unchanged
+        and must_await_lease(view.group, winner_id)
+    )
+    return ElectionView(
+        winner_id=winner_id,
+        is_unchanged=election.is_unchanged,
+        awaits_lease_ms=view.liveness.lease_left_ms if waits else 0,
+        candidates=election.candidates,
+    )
+
+
+def _view_replica(
+    broker_id: int, group: ReplicaGroup, told: Sighting | None, now: datetime
+) -> ReplicaView:
+    return ReplicaView(
+        broker_id=broker_id,
+        address=group.replicas[broker_id].address,
+        is_master=broker_id == group.master_id,
+        is_in_sync=broker_id in group.sync_state_set.members,
+        is_alive=told is not None and told.is_alive,
+        last_heartbeat_at=None if told is None else now - timedelta(milliseconds=told.age_ms),
+        epoch=None if told is None else _known(told.epoch),
+        max_offset=None if told is None else _known(told.max_offset),
+        confirm_offset=None if told is None else _known(told.confirm_offset),
+        is_verified=None if told is None else told.is_verified,
+    )
+
+
+def _known(value: int) -> int | None:
+    return None if value == UNKNOWN_POSITION else value

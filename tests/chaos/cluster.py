@@ -1,0 +1,257 @@
+"""The processes of a run: the control plane and the agents of one group, over their databases.
+
+Each can be ended at any moment and started again on what it left. Nothing here waits for a process
+to be of use: the run watches that.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from tests.chaos.databases import Postgres, RedisProcess
+from tests.chaos.network import Network
+from tests.chaos.schedule import LEASE_S
+from tests.chaos.sockets import find_owner
+from tests.integration.broker.agent import write_config
+
+ROOT: Final = Path(__file__).parents[2]
+GROUP: Final = "broker-c"
+AGENTS: Final = (1, 2, 3)
+CONTROLLER: Final = "controller"
+CLIENT: Final = "client"
+STOP_TIMEOUT_S: Final = 30
+_PORTS: Final = range(15_000, 30_000, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Loopback addresses that no other run has."""
+
+    real: str
+    proxy: str
+    client: str
+
+    @classmethod
+    def of_process(cls, pid: int) -> "Hosts":
+        """Derive them from a process id, which has at most 22 bits."""
+        top, rest = pid >> 16 & 63, f"{pid >> 8 & 255}.{pid & 255}"
+        return cls(f"127.{1 + top}.{rest}", f"127.{65 + top}.{rest}", f"127.{129 + top}.{rest}")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the controller has committed of the group."""
+
+    master: int | None
+    epoch: int
+    members: frozenset[int]
+    revision: int
+
+
+def agent_name(agent: int) -> str:
+    """Name an agent as the network does."""
+    return f"agent{agent}"
+
+
+class Process:
+    """One process at a time, always with the same command; its log goes on over its lives."""
+
+    def __init__(self, command: list[str], log_path: Path, environment: Mapping[str, str]) -> None:
+        self._command, self.log_path = command, log_path
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its id, unless it was ended."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended, if it did by itself."""
+        return None if self._process is None else self._process.poll()
+
+    def start(self) -> None:
+        """Start it, unless it runs."""
+        if self._process is None:
+            with self.log_path.open("ab") as log:
+                self._process = subprocess.Popen(
+                    self._command,
+                    cwd=ROOT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env=os.environ | self._environment,
+                )
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Signal it, if it runs."""
+        if self._process is not None:
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End it at once, also while it is paused."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(STOP_TIMEOUT_S)
+            self._process = None
+
+    def stop(self) -> int | None:
+        """End it in order and give its exit code; None if it did not run."""
+        if self._process is None:
+            return None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            code = self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return -signal.SIGKILL
+        self._process = None
+        return code
+
+
+class Cluster:
+    """One group of three under one control plane."""
+
+    def __init__(self, directory: Path, *, policy: str, flush: str) -> None:
+        self.hosts = Hosts.of_process(os.getpid())
+        self.directory = directory
+        self.postgres, self.redis = Postgres(), RedisProcess()
+        self.network = Network(self._owner_of, real=self.hosts.real, proxy=self.hosts.proxy)
+        ports = _free_ports(self.hosts)
+        self.controller_port = next(ports)
+        self.ports = {agent: next(ports) for agent in AGENTS}
+        self.controller = self._controller_process(policy)
+        self.agents = {agent: self._agent_process(agent, policy, flush) for agent in AGENTS}
+        self._connection: psycopg.AsyncConnection | None = None
+
+    async def open_network(self) -> None:
+        """Let the nodes reach one another."""
+        await self.network.expose(CONTROLLER, self.controller_port)
+        for agent, port in self.ports.items():
+            await self.network.expose(agent_name(agent), port)
+            await self.network.expose(agent_name(agent), port + 1)
+
+    async def standing(self) -> Standing | None:
+        """Ask Postgres for the group; None if it does not answer or has none yet."""
+        rows = await self._query(
+            "SELECT master_id, master_epoch, sync_state_set, revision FROM replica_groups"
+        )
+        if not rows:
+            return None
+        master, epoch, members, revision = rows[0]
+        return Standing(master, epoch, frozenset(members), revision)
+
+    async def elections(self) -> dict[int, int] | None:
+        """Give who was elected in each epoch, by the controller's history; None without answer."""
+        rows = await self._query(
+            "SELECT master_epoch, master_id FROM replica_group_changes"
+            " WHERE kind = 'master_elected' ORDER BY id"
+        )
+        return None if rows is None else dict(rows)
+
+    def ended_by_itself(self) -> dict[str, int]:
+        """Name the processes that ended though nobody ended them, with their exit codes."""
+        processes = {CONTROLLER: self.controller} | {
+            agent_name(agent): process for agent, process in self.agents.items()
+        }
+        codes = {name: process.exit_code for name, process in processes.items()}
+        return {name: code for name, code in codes.items() if code is not None}
+
+    async def close(self) -> None:
+        """End everything at once."""
+        for process in (*self.agents.values(), self.controller):
+            process.kill()
+        await self.network.close()
+        if self._connection is not None:
+            await self._connection.close()
+        self.redis.close()
+        self.postgres.close()
+
+    async def _query(self, statement: str) -> list[tuple] | None:
+        try:
+            if self._connection is None:
+                self._connection = await psycopg.AsyncConnection.connect(
+                    self.postgres.url, autocommit=True
+                )
+            cursor = await self._connection.execute(statement)
+            return await cursor.fetchall()
+        except psycopg.Error:
+            if self._connection is not None:
+                await self._connection.close()
+                self._connection = None
+            return None
+
+    def _owner_of(self, host: str, port: int) -> str | None:
+        if host == self.hosts.client:
+            return CLIENT
+        named = {agent_name(agent): process.pid for agent, process in self.agents.items()}
+        named[CONTROLLER] = self.controller.pid
+        pids = {pid: name for name, pid in named.items() if pid is not None}
+        pid = find_owner((host, port), self.hosts.proxy, pids)
+        return None if pid is None else pids[pid]
+
+    def _controller_process(self, policy: str) -> Process:
+        environment = {
+            "PYTHONUNBUFFERED": "1",
+            "REGENT_DATABASE_URL": self.postgres.url,
+            "REGENT_REDIS_URL": self.redis.url,
+            "REGENT_LEASE_POLICY": policy,
+        }
+        command = [sys.executable, "-m", "tests.chaos.control_plane"]
+        command += [self.hosts.real, str(self.controller_port)]
+        return Process(command, self.directory / "controller.log", environment)
+
+    def _agent_process(self, agent: int, policy: str, flush: str) -> Process:
+        root = self.directory / agent_name(agent)
+        root.mkdir()
+        controller = f"{self.hosts.proxy}:{self.controller_port}"
+        config = write_config(
+            root,
+            brokerName=GROUP,
+            bindAddress=self.hosts.real,
+            brokerIP1=self.hosts.proxy,
+            brokerIP2=self.hosts.proxy,
+            listenPort=str(self.ports[agent]),
+            haListenPort=str(self.ports[agent] + 1),
+            enableControllerMode="true",
+            controllerAddr=controller,
+            namesrvAddr=controller,
+            leasePolicy=policy,
+            flushDiskType=flush,
+            controllerHeartBeatTimeoutMills=str(int(LEASE_S * 1000)),
+            brokerHeartbeatInterval="200",
+            syncBrokerMetadataPeriod="500",
+            haSendHeartbeatInterval="200",
+            haHousekeepingInterval="1200",
+            haMaxTimeSlaveNotCatchup="2000",
+            slaveTimeout="1000",
+            mappedFileSizeCommitLog=str(1 << 20),
+            mappedFileSizeConsumeQueue="20000",
+            maxMessageSize="65536",
+        )
+        command = [sys.executable, "-m", "workers.broker", "-c", str(config)]
+        return Process(command, root / "agent.log", {})
+
+
+def _free_ports(hosts: Hosts) -> Iterator[int]:
+    """Find ports that are free with their neighbours: two below is the fast port, one above ours.
+
+    They stay free: nobody else uses these hosts, and the kernel gives others above them.
+    """
+    for port in _PORTS:
+        try:
+            for host in (hosts.real, hosts.proxy):
+                for near in (port - 2, port, port + 1):
+                    socket.create_server((host, near)).close()
+        except OSError:
+            continue
+        yield port

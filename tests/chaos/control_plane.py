@@ -1,0 +1,39 @@
+"""Run the control plane's remoting port alone: controller and name server, without HTTP doors.
+
+It is what a chaos run kills and starts again and again; the doors would take most of that time.
+Usage: `python -m tests.chaos.control_plane HOST PORT`, with `REGENT_DATABASE_URL`,
+`REGENT_REDIS_URL` and `REGENT_LEASE_POLICY` as for `backend.server`.
+"""
+
+import asyncio
+import os
+import sys
+
+import uvloop
+from redis.asyncio import Redis
+
+from backend.clients.clock import SystemClock
+from backend.db.engine import open_database
+from backend.domain.replica_group import LeasePolicy
+from backend.nameserver.server import NameServer
+
+
+async def serve(host: str, port: int) -> None:
+    """Serve until killed."""
+    database = open_database(os.environ["REGENT_DATABASE_URL"], application_name="chaos")
+    async with (
+        Redis.from_url(os.environ["REGENT_REDIS_URL"]) as redis,
+        NameServer.serve(
+            host,
+            port,
+            database=database,
+            redis=redis,
+            clock=SystemClock(),
+            lease_policy=LeasePolicy(os.environ["REGENT_LEASE_POLICY"]),
+        ),
+    ):
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(sys.argv[1], int(sys.argv[2])))

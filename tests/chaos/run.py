@@ -1,0 +1,218 @@
+"""Run one seed: a cluster, a workload, faults until so many masters have changed, and the verdict.
+
+Everything it leaves is in one directory: the journal, every process's log, the stores, and the
+command that repeats it.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.chaos.checker import Evidence, Violation, check
+from tests.chaos.cluster import AGENTS, Cluster, Standing
+from tests.chaos.faults import Faults
+from tests.chaos.journal import Journal
+from tests.chaos.schedule import draw_faults
+from tests.chaos.stores import read_store
+from tests.chaos.workload import QUEUE_COUNT, TOPIC, Address, Workload
+
+RECOVERY_S_MAX: Final = 120.0
+PROGRESS_COUNT: Final = 10
+POLL_S: Final = 0.05
+IN_SYNC: Final = frozenset(AGENTS)
+
+
+class NotRecovered(AssertionError):  # noqa: N818 - named for what it says
+    """The group did not come to work again though nothing was wrong any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is; with the same plan it meets the same faults."""
+
+    seed: int
+    failover_count: int
+    pause_s_max: float
+
+    @property
+    def policy(self) -> str:
+        """Say which lease policy it runs under: seeds take turns."""
+        return ("quorum", "strict")[self.seed % 2]
+
+    @property
+    def flush(self) -> str:
+        """Say when messages count as stored."""
+        return ("ASYNC_FLUSH", "SYNC_FLUSH")[self.seed // 2 % 3 == 2]
+
+    @property
+    def command(self) -> str:
+        """Say how it is run again."""
+        return (
+            f"python -m tests.chaos --seed {self.seed} --failovers {self.failover_count}"
+            f" --runs 1 --pause-max {self.pause_s_max:g}"
+        )
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    plan: Plan
+    failovers: dict[str, int] = field(default_factory=dict)
+    fault_count: int = 0
+    acknowledged_count: int = 0
+    read_count: int = 0
+    duration_s: float = 0.0
+    own_processor_s: float = 0.0
+    violations: list[str] = field(default_factory=list)
+
+    @property
+    def failover_count(self) -> int:
+        """Give how many masters were elected after the first."""
+        return sum(self.failovers.values())
+
+
+async def run(plan: Plan, directory: Path) -> Outcome:
+    """Run a plan and judge it."""
+    started_at_s = time.monotonic()
+    (directory / "command").write_text(plan.command + "\n")
+    outcome = Outcome(plan)
+    journal = Journal(directory / "journal.jsonl")
+    # Not on a thread: a signal must not come between its processes and their owner.
+    cluster = Cluster(directory, policy=plan.policy, flush=plan.flush)
+    hosts = cluster.hosts
+    addresses = {a: Address(hosts.proxy, port, hosts.client) for a, port in cluster.ports.items()}
+    workload = Workload(addresses, journal)
+    try:
+        scene = _Scene(plan, cluster, workload, journal, outcome)
+        await scene.begin()
+        await scene.disturb()
+        outcome.violations += map(str, await scene.judge())
+    except AssertionError as error:
+        outcome.violations.append(f"{type(error).__name__}: {error}")
+    finally:
+        await workload.close()
+        await cluster.close()
+        journal.close()
+    outcome.acknowledged_count = len(journal.acknowledgements)
+    outcome.read_count = sum(len(seen.numbers) for seen in journal.readings)
+    outcome.duration_s = time.monotonic() - started_at_s
+    outcome.own_processor_s = time.process_time()
+    return outcome
+
+
+@dataclass
+class _Scene:
+    """One run under way."""
+
+    plan: Plan
+    cluster: Cluster
+    workload: Workload
+    journal: Journal
+    outcome: Outcome
+
+    async def begin(self) -> None:
+        """Start everything, one broker after the other, so that ids are ours."""
+        self.cluster.controller.start()
+        await self.cluster.open_network()
+        for agent in AGENTS:
+            self.cluster.agents[agent].start()
+            await self._await_standing(frozenset(range(1, agent + 1)))
+        self.workload.start()
+        await self._await_progress()
+
+    async def disturb(self) -> None:
+        """Let faults happen until enough masters were elected."""
+        faults = Faults(self.cluster, self.journal)
+        elected_count = len(await self._elections())
+        for fault in draw_faults(self.plan.seed, pause_s_max=self.plan.pause_s_max):
+            if self.outcome.failover_count >= self.plan.failover_count:
+                return
+            await faults.carry_out(fault)
+            self.outcome.fault_count += 1
+            await self._await_progress()
+            if fault.rests:
+                await self._await_standing(IN_SYNC)
+            count = len(await self._elections())
+            if count > elected_count:
+                earlier = self.outcome.failovers.get(fault.kind, 0)
+                self.outcome.failovers[fault.kind] = earlier + count - elected_count
+            elected_count = count
+
+    async def judge(self) -> list[Violation]:
+        """Let everything come to rest, stop it, and hold it against the journal."""
+        await self._await_standing(IN_SYNC)
+        await self._await_progress()
+        await self.workload.stop_sending()
+        standing = await self._await_standing(IN_SYNC)
+        await self._await_all_read()
+        elections = await self._elections()
+        await self.workload.close()
+        replicas = [agent for agent in AGENTS if agent != standing.master]
+        assert standing.master is not None
+        for agent in (*replicas, standing.master):
+            code = await asyncio.to_thread(self.cluster.agents[agent].stop)
+            assert code == 0, f"broker {agent} ended with {code} when told to stop"
+        stores = {
+            agent: read_store(self.cluster.directory / f"agent{agent}" / "store")
+            for agent in AGENTS
+        }
+        return check(
+            Evidence(
+                topic=TOPIC,
+                acknowledgements=self.journal.acknowledgements,
+                readings=self.journal.readings,
+                masters=elections,
+                stores=stores,
+                last_master=standing.master,
+            )
+        )
+
+    async def _elections(self) -> dict[int, int]:
+        deadline_s = time.monotonic() + RECOVERY_S_MAX
+        while (elections := await self.cluster.elections()) is None:
+            self._check(deadline_s, "Postgres does not answer")
+            await asyncio.sleep(POLL_S)
+        return elections
+
+    async def _await_standing(self, members: frozenset[int]) -> Standing:
+        found: Standing | None = None
+        deadline_s = time.monotonic() + RECOVERY_S_MAX
+        while True:
+            found = await self.cluster.standing()
+            if found is not None and found.master is not None and found.members == members:
+                self.journal.note("standing", master=found.master, epoch=found.epoch)
+                return found
+            self._check(deadline_s, f"the group is {found}, not {sorted(members)}")
+            await asyncio.sleep(POLL_S)
+
+    async def _await_progress(self) -> None:
+        """Wait until messages are acknowledged that were sent from now on."""
+        since_s, told = self.journal.now_s(), self.journal.acknowledgements
+        first, deadline_s = len(told), time.monotonic() + RECOVERY_S_MAX
+        while sum(entry.sent_at_s > since_s for entry in told[first:]) < PROGRESS_COUNT:
+            self._check(deadline_s, "nothing is acknowledged any more")
+            await asyncio.sleep(POLL_S)
+
+    async def _await_all_read(self) -> None:
+        """Wait until every broker has shown everything that was acknowledged."""
+        ends = [0] * QUEUE_COUNT
+        for told in self.journal.acknowledgements:
+            ends[told.queue] = max(ends[told.queue], told.offset + 1)
+        shown = self.workload.next_offsets
+        deadline_s = time.monotonic() + RECOVERY_S_MAX
+        while any(
+            shown.get((agent, queue), 0) < end for agent in AGENTS for queue, end in enumerate(ends)
+        ):
+            self._check(deadline_s, f"brokers show {shown}, acknowledged was up to {ends}")
+            await asyncio.sleep(POLL_S)
+
+    def _check(self, deadline_s: float, otherwise: str) -> None:
+        self.workload.check_alive()
+        ended = self.cluster.ended_by_itself()
+        if ended:
+            raise NotRecovered(f"ended by itself, with what code: {ended}")
+        if time.monotonic() > deadline_s:
+            raise NotRecovered(otherwise)

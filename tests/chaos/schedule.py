@@ -1,0 +1,174 @@
+"""Draw faults from a seed: which, on whom, for how long. Pure, so that a seed is a schedule.
+
+Roles stand for brokers, since who is master when a fault comes depends on the run. Times are
+seconds.
+"""
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Kind(StrEnum):
+    """What goes wrong."""
+
+    KILL = "kill"
+    """The master is killed, and started again after the duration. In its other form nothing that it
+    sends reaches brokers or the controller any more from the delay before on, and what is on its
+    way is lost: who acknowledges too early is found out."""
+
+    PAUSE = "pause"
+    """The master is stopped with SIGSTOP for the duration."""
+
+    PARTITION = "partition"
+    """Nothing passes between two sides for the duration."""
+
+    ONE_WAY = "one-way"
+    """Nothing passes from the first side to the second for the duration; the rest does."""
+
+    LOST_REPLY = "lost-reply"
+    """Somebody is killed, and the controller between committing the change and telling of it."""
+
+    CONTROLLER = "controller"
+    """The controller is killed, then the master, before there is a controller again."""
+
+    POSTGRES = "postgres"
+    """Postgres crashes and the master is killed; both come back."""
+
+    REDIS = "redis"
+    """Redis is emptied while the master is killed."""
+
+    HAND_OVER = "hand-over"
+    """The master is told to stop, and started again after the duration."""
+
+    DOUBLE = "double"
+    """A replica is killed or paused, and the master killed before that is over."""
+
+    ALL = "all"
+    """Every broker is killed at once; they come back in some order."""
+
+
+class Side(StrEnum):
+    """Who stands on one side of a partition."""
+
+    MASTER = "master"
+    REPLICAS = "replicas"
+    ONE_REPLICA = "one replica"
+    CONTROLLER = "controller"
+    CLIENT = "client"
+    CLUSTER = "cluster"
+    """Everybody but the other side and the client, who goes on sending to a master cut off."""
+
+    OTHERS = "others"
+    """Everybody but the other side."""
+
+
+SIDES: Final = (
+    (Side.MASTER, Side.OTHERS),
+    (Side.MASTER, Side.CLUSTER),
+    (Side.MASTER, Side.CONTROLLER),
+    (Side.MASTER, Side.REPLICAS),
+    (Side.MASTER, Side.ONE_REPLICA),
+    (Side.ONE_REPLICA, Side.OTHERS),
+    (Side.ONE_REPLICA, Side.CONTROLLER),
+    (Side.CLIENT, Side.MASTER),
+    (Side.CONTROLLER, Side.OTHERS),
+)
+
+WEIGHTS: Final = {
+    Kind.KILL: 4,
+    Kind.PAUSE: 4,
+    Kind.PARTITION: 4,
+    Kind.ONE_WAY: 4,
+    Kind.LOST_REPLY: 3,
+    Kind.CONTROLLER: 2,
+    Kind.POSTGRES: 2,
+    Kind.REDIS: 1,
+    Kind.HAND_OVER: 2,
+    Kind.DOUBLE: 3,
+    Kind.ALL: 1,
+}
+LEASE_S: Final = 2.0
+"""The leases of a run's masters: what lasts for longer has the master replaced."""
+
+LONG_S_MIN: Final = 1.2 * LEASE_S
+PAUSE_S_MIN: Final = 0.1
+BREAK_S_MAX: Final = 1.0
+"""How long a process is down that was killed."""
+
+_LASTING: Final = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.ONE_WAY})
+LONG_CHANCE: Final = 0.6
+"""How often a pause or partition outlasts a lease."""
+
+REST_CHANCE: Final = 0.6
+"""How often the group is given the time to be whole again before the next fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault."""
+
+    number: int
+    kind: Kind
+    duration_s: float
+    delay_s: float
+    """Between the two halves of a fault that has two."""
+
+    sides: tuple[Side, Side]
+    replica_choice: int
+    """Which of the replicas is meant, by their ids modulo their count."""
+
+    resets: bool
+    """Whether connections break at the end of a partition, or go on with what was held back."""
+
+    is_variant: bool
+    """Which of its two forms a fault takes, where it has two."""
+
+    rests: bool
+    """Whether the group becomes whole before the next fault."""
+
+
+def draw_faults(seed: int, *, pause_s_max: float) -> Iterator[Fault]:
+    """Draw faults without end.
+
+    Each round holds every kind before any comes again more often than its weight, so that a short
+    run meets them all.
+    """
+    source = random.Random(seed)
+    number = 0
+    while True:
+        kinds = [kind for kind, weight in WEIGHTS.items() for _ in range(weight - 1)]
+        source.shuffle(kinds)
+        each = list(WEIGHTS)
+        source.shuffle(each)
+        for kind in (*each, *kinds):
+            yield _draw_fault(source, number, kind, pause_s_max)
+            number += 1
+
+
+def _draw_fault(source: random.Random, number: int, kind: Kind, pause_s_max: float) -> Fault:
+    sides = source.choice(SIDES)
+    if kind is Kind.ONE_WAY and source.random() < 1 / 2:
+        sides = (sides[1], sides[0])
+    least_s, longest_s = PAUSE_S_MIN, BREAK_S_MAX
+    if kind in _LASTING:
+        is_long = source.random() < LONG_CHANCE
+        least_s, longest_s = (LONG_S_MIN, pause_s_max) if is_long else (PAUSE_S_MIN, LEASE_S)
+    return Fault(
+        number=number,
+        kind=kind,
+        duration_s=round(_log_uniform(source, least_s, longest_s), 3),
+        delay_s=round(_log_uniform(source, 0.001, 0.5), 4),
+        sides=sides,
+        replica_choice=source.randrange(2),
+        resets=source.random() < 1 / 3,
+        is_variant=source.random() < 1 / 2,
+        rests=source.random() < REST_CHANCE,
+    )
+
+
+def _log_uniform(source: random.Random, least: float, most: float) -> float:
+    return math.exp(source.uniform(math.log(least), math.log(most)))

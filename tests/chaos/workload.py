@@ -1,0 +1,195 @@
+"""Offer messages to every broker at a fixed rate, whatever it answers, and read from all of them.
+
+Open loop: a send is due when it is due, also while earlier ones wait. Who acknowledged last is
+offered most, but every broker is offered messages all the time, master or not, so that a second
+master could not hide.
+"""
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+from typing import Final
+
+from regent_engine import decode_records
+
+from tests.chaos.checker import number_of
+from tests.chaos.journal import Acknowledgement, Journal, Reading
+from tests.integration.broker.client import Client
+
+TOPIC: Final = "chaos"
+QUEUE_COUNT: Final = 4
+SEND_INTERVAL_S: Final = 0.025
+ALL_EVERY: Final = 4
+"""Every so manyth message is one for each broker."""
+
+LATE_S_MAX: Final = 1.0
+"""What is due since longer is left out: this machine is too busy to offer it."""
+
+READ_INTERVAL_S: Final = 1.0
+RECONNECT_S: Final = 0.05
+CONNECT_TIMEOUT_S: Final = 10.0
+READ_TIMEOUT_S: Final = 5.0
+_SIZES: Final = (20, 100, 333, 1000, 4000, 30_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a broker is reached, and from where."""
+
+    host: str
+    port: int
+    own_host: str
+
+
+@dataclass
+class Workload:
+    """Senders and readers of every broker."""
+
+    addresses: dict[int, Address]
+    journal: Journal
+    next_offsets: dict[tuple[int, int], int] = field(default_factory=dict)
+    _clients: dict[int, Client] = field(default_factory=dict)
+    _sends: set[asyncio.Task[None]] = field(default_factory=set)
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    _sender: asyncio.Task[None] | None = None
+    _number: int = 0
+    _is_over: bool = False
+
+    def start(self) -> None:
+        """Begin to send and read."""
+        self._sender = asyncio.create_task(self._send_all())
+        for agent in self.addresses:
+            self._tasks.append(asyncio.create_task(self._keep_connected(agent)))
+            self._tasks.append(asyncio.create_task(self._read(agent)))
+
+    async def stop_sending(self) -> None:
+        """Send no more, and wait for the answers that are still to come."""
+        if self._sender is not None:
+            self._sender.cancel()
+        if self._sends:
+            await asyncio.wait(self._sends)
+
+    async def close(self) -> None:
+        """Read no more and close every connection."""
+        # A cancellation alone can be lost: `asyncio.wait_for` prefers a result that comes with it.
+        self._is_over = True
+        for task in (*self._tasks, *self._sends, self._sender):
+            if task is not None:
+                task.cancel()
+        await asyncio.gather(*self._tasks, *self._sends, return_exceptions=True)
+        for client in self._clients.values():
+            client.writer.close()
+
+    def check_alive(self) -> None:
+        """Raise what ended a task that should go on."""
+        for task in (*self._tasks, self._sender):
+            if task is not None and task.done() and not task.cancelled():
+                task.result()
+
+    async def _keep_connected(self, agent: int) -> None:
+        while not self._is_over:
+            client = self._clients.get(agent)
+            if client is None or not _is_open(client):
+                if client is not None:
+                    client.writer.close()
+                try:
+                    async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                        self._clients[agent] = await _connect(self.addresses[agent])
+                except (OSError, TimeoutError):
+                    pass
+            await asyncio.sleep(RECONNECT_S)
+
+    async def _send_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        due_at_s = loop.time()
+        for turn in itertools.count():
+            due_at_s = max(due_at_s + SEND_INTERVAL_S, loop.time() - LATE_S_MAX)
+            await asyncio.sleep(due_at_s - loop.time())
+            agents = self.addresses if turn % ALL_EVERY == 0 else [self._last_master()]
+            for agent in agents:
+                client = self._clients.get(agent)
+                if client is not None and _is_open(client):
+                    task = loop.create_task(self._send(agent, client, self._number))
+                    self._number += 1
+                    self._sends.add(task)
+                    task.add_done_callback(self._sends.discard)
+
+    def _last_master(self) -> int:
+        told = self.journal.acknowledgements
+        return told[-1].agent if told else next(iter(self.addresses))
+
+    async def _send(self, agent: int, client: Client, number: int) -> None:
+        if not _is_open(client):
+            return
+        queue, sent_at_s = number % QUEUE_COUNT, self.journal.now_s()
+        body = b"%d:" % number
+        body += b"." * (_SIZES[number * 7 // 5 % len(_SIZES)] - len(body))
+        try:
+            answer = await client.send(TOPIC, body, queue_id=queue)
+        except TimeoutError:
+            self.journal.note("unanswered", number=number, agent=agent, sent_at_s=sent_at_s)
+            return
+        except OSError:
+            return
+        if answer.code:
+            return
+        self.journal.acknowledged(
+            Acknowledgement(
+                number=number,
+                agent=agent,
+                sent_at_s=sent_at_s,
+                answered_at_s=self.journal.now_s(),
+                queue=int(answer.ext["queueId"]),
+                offset=int(answer.ext["queueOffset"]),
+                # A message's id is the broker's address and the log position.
+                position=int(answer.ext["msgId"][-16:], 16),
+            )
+        )
+
+    async def _read(self, agent: int) -> None:
+        while not self._is_over:
+            await asyncio.sleep(READ_INTERVAL_S)
+            client = self._clients.get(agent)
+            if client is None or not _is_open(client):
+                continue
+            for queue in range(QUEUE_COUNT):
+                try:
+                    async with asyncio.timeout(READ_TIMEOUT_S):
+                        while _is_open(client) and await self._read_queue(agent, client, queue):
+                            pass
+                except (OSError, TimeoutError):
+                    break
+
+    async def _read_queue(self, agent: int, client: Client, queue: int) -> bool:
+        offset = self.next_offsets.get((agent, queue), 0)
+        answer = await client.pull(TOPIC, queueId=queue, queueOffset=offset, sysFlag=4)
+        if answer.code:
+            return False
+        records = decode_records(answer.body)
+        for place, record in enumerate(records):
+            assert record.queue_offset == offset + place, "a broker skipped messages"
+        self.journal.read(
+            Reading(
+                agent=agent,
+                at_s=self.journal.now_s(),
+                queue=queue,
+                first_offset=offset,
+                numbers=tuple(number_of(record.body) for record in records),
+            )
+        )
+        self.next_offsets[agent, queue] = offset + len(records)
+        return bool(records)
+
+
+def _is_open(client: Client) -> bool:
+    """Tell whether requests can be sent; a broker that hung up answers none."""
+    return not (client.closed.is_set() or client.writer.is_closing())
+
+
+async def _connect(address: Address) -> Client:
+    reader, writer = await asyncio.open_connection(
+        address.host, address.port, local_addr=(address.own_host, 0)
+    )
+    client = Client(reader, writer)
+    client.task = asyncio.create_task(client.read())
+    return client

@@ -1,0 +1,393 @@
+"""Groups under a controller over REST and in the graph: one truth, shown and changed alike."""
+
+import pytest
+
+from backend.domain.election import Sighting
+from backend.domain.epochs import EpochSpan, LogHistory
+from backend.domain.errors import AdoptionAwaited
+from backend.services.replica_groups import RegisterReplica, register
+
+V1 = "/api/v1"
+G = V1 + "/clusters/c/replica-groups/g"
+GROUP_FIELDS = """
+  clusterName name mode leasePolicy leaseLeftMs masterId masterEpoch isMasterAlive syncStateSet
+  syncStateSetEpoch retiredIds
+  replicas { brokerId address isMaster isInSync isAlive lastHeartbeatAt epoch maxOffset
+             confirmOffset isVerified }
+  election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } }
+"""
+NUMBERS_AS_TEXT = {
+    "broker_id",
+    "max_offset",
+    "confirm_offset",
+    "master_id",
+    "winner_id",
+    "lease_left_ms",
+    "awaits_lease_ms",
+    "start_offset",
+    "end_offset",
+}
+
+
+def snake(name):
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+
+
+def as_rest(value, name=""):
+    """Spell what the graph answers as REST does; enums are capitals there."""
+    if isinstance(value, dict):
+        return {snake(key): as_rest(item, snake(key)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_rest(item, name) for item in value]
+    if name in {"sync_state_set", "retired_ids"} | NUMBERS_AS_TEXT and value is not None:
+        return int(value)
+    if name in {"verdict", "lease_policy"}:
+        return value.lower()
+    if name == "last_heartbeat_at":
+        return value is not None
+    return value
+
+
+def without_instants(group):
+    for replica in group["replicas"]:
+        replica["last_heartbeat_at"] = replica["last_heartbeat_at"] is not None
+    return group
+
+
+@pytest.fixture
+async def f3(driver):
+    """Three replicas, 1 the master, all in sync; 3 fell silent, 2 told where it is."""
+    await driver.make_f3()
+    driver.witness.heard = {
+        1: Sighting(5, 10_000, epoch=1, max_offset=2**60, confirm_offset=7),
+        2: Sighting(5, 10_000),
+        3: Sighting(20_000, 10_000, epoch=1, max_offset=0, confirm_offset=0),
+    }
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_group_is_shown_alike_by_both_doors(client, ask):
+    told = (await client.get(G)).json()
+
+    data = await ask('{ cluster(name: "c") { replicaGroup(name: "g") {' + GROUP_FIELDS + "} } }")
+
+    assert as_rest(data["cluster"]["replicaGroup"]) == without_instants(told)
+    assert (told["master_id"], told["master_epoch"], told["sync_state_set"]) == (1, 1, [1, 2, 3])
+
+
+@pytest.mark.usefixtures("f3")
+async def test_what_nobody_told_is_not_shown_as_a_number(client, driver):
+    driver.witness.heard.pop(3)
+
+    one, two, three = (await client.get(G)).json()["replicas"]
+
+    assert (one["max_offset"], one["is_alive"], one["is_verified"]) == (2**60, True, True)
+    assert (two["epoch"], two["max_offset"], two["is_alive"]) == (None, None, True)
+    assert three["last_heartbeat_at"] is None
+    assert (three["is_alive"], three["is_verified"], three["confirm_offset"]) == (
+        False,
+        None,
+        None,
+    )
+
+
+@pytest.mark.usefixtures("f3")
+async def test_an_election_is_explained_before_anybody_orders_it(client):
+    told = (await client.get(G + "/election", params={"broker_id": 3})).json()
+    by_rule = (await client.get(G + "/election")).json()
+
+    assert told["winner_id"] is None
+    assert [(c["broker_id"], c["verdict"]) for c in told["candidates"]] == [
+        (1, "not_designated"),
+        (2, "not_designated"),
+        (3, "not_alive"),
+    ]
+    assert (by_rule["winner_id"], by_rule["is_unchanged"]) == (1, True)
+    assert by_rule["candidates"][1]["reason"] == "could be master, but the present one is alive"
+    assert (await client.get(G + "/election", params={"broker_id": 9})).status_code == 404
+
+
+async def test_groups_are_listed_page_by_page_by_both_doors(client, ask, driver):
+    for name in ("g3", "g1", "g2"):
+        await driver.apply(1, group=name)
+
+    first = (await client.get(f"{V1}/clusters/c/replica-groups", params={"limit": 2})).json()
+    after = {"limit": 2, "after": first["next"]}
+    second = (await client.get(f"{V1}/clusters/c/replica-groups", params=after)).json()
+    data = await ask(
+        "query ($after: String) { clusters { nodes { replicaGroups(first: 2, after: $after)"
+        " { totalCount pageInfo { hasNextPage endCursor } nodes { name masterId } } } } }",
+        after=first["next"],
+    )
+
+    assert [group["name"] for group in first["items"] + second["items"]] == ["g1", "g2", "g3"]
+    assert (first["total_count"], second["next"]) == (3, None)
+    [cluster] = data["clusters"]["nodes"]
+    assert cluster["replicaGroups"] == {
+        "totalCount": 3,
+        "pageInfo": {"hasNextPage": False, "endCursor": None},
+        "nodes": [{"name": "g3", "masterId": None}],
+    }
+
+
+@pytest.mark.usefixtures("f3")
+async def test_the_history_is_paged_and_outlives_its_group(client, ask, driver):
+    await driver.clean(living=True)
+
+    first = (await client.get(G + "/changes", params={"limit": 4})).json()
+    rest = (await client.get(G + "/changes", params={"after": first["next"]})).json()
+
+    kinds = [change["kind"] for change in first["items"] + rest["items"]]
+    assert kinds == [
+        "group_removed",
+        "sync_state_set_altered",
+        "master_elected",
+        *["broker_id_applied"] * 3,
+    ]
+    assert first["total_count"] == 6
+    assert first["items"][1]["sync_state_set"] == [1, 2, 3]
+    assert (await client.get(G)).status_code == 404
+    assert (await client.get(V1 + "/clusters/c/replica-groups/x/changes")).status_code == 404
+    data = await ask('{ cluster(name: "c") { replicaGroup(name: "g") { name } } }')
+    assert data["cluster"]["replicaGroup"] is None
+
+
+@pytest.mark.usefixtures("f3")
+async def test_the_graph_pages_through_a_history_too(ask):
+    query = (
+        'query ($after: String) { cluster(name: "c") { replicaGroup(name: "g") {'
+        " changes(first: 3, after: $after) { totalCount pageInfo { hasNextPage endCursor }"
+        " nodes { kind cause masterEpoch replicaAddresses { brokerId address } } } } } }"
+    )
+
+    first = (await ask(query))["cluster"]["replicaGroup"]["changes"]
+    more = await ask(query, after=first["pageInfo"]["endCursor"])
+
+    assert [node["kind"] for node in first["nodes"]] == [
+        "SYNC_STATE_SET_ALTERED",
+        "MASTER_ELECTED",
+        "BROKER_ID_APPLIED",
+    ]
+    assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (5, True)
+    assert len(more["cluster"]["replicaGroup"]["changes"]["nodes"]) == 2
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_master_is_elected_as_ordered_and_the_history_names_who_did(client):
+    answer = await client.post(G + "/elect", json={"expected_master_epoch": 1, "broker_id": 2})
+
+    told = answer.json()
+    assert (answer.status_code, told["outcome"]) == (200, "elected")
+    assert (told["group"]["master_id"], told["group"]["master_epoch"]) == (2, 2)
+    newest = (await client.get(G + "/changes", params={"limit": 1})).json()["items"][0]
+    assert (newest["kind"], newest["cause"]) == ("master_elected", "operator admin")
+
+
+@pytest.mark.usefixtures("f3")
+async def test_without_a_choice_a_living_master_stays(client):
+    answer = await client.post(G + "/elect", json={"expected_master_epoch": 1})
+
+    assert answer.json()["outcome"] == "unchanged"
+    assert answer.json()["group"]["master_epoch"] == 1
+
+
+@pytest.mark.usefixtures("f3")
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code", "stock_code"),
+    [
+        ("elect", {"expected_master_epoch": 7}, 412, "master_epoch_moved", 2000),
+        ("elect", {"expected_master_epoch": 1, "broker_id": 3}, 409, "election_failed", 2012),
+        ("elect", {"expected_master_epoch": 1, "broker_id": 9}, 404, "broker_not_registered", 2010),
+        ("forget", {"expected_master_epoch": 0}, 412, "master_epoch_moved", 2000),
+        ("forget", {"expected_master_epoch": 1}, 409, "clean_refused", 2009),
+        ("forget", {"expected_master_epoch": 1, "broker_ids": [1]}, 409, "clean_refused", 2009),
+        ("forget", {"expected_master_epoch": 1, "broker_ids": [8]}, 409, "unknown_replica", 2003),
+        (
+            "forget",
+            {"expected_master_epoch": 1, "broker_ids": [3], "includes_living": True},
+            409,
+            "clean_refused",
+            2009,
+        ),
+    ],
+)
+async def test_what_is_refused_has_a_code_of_ours_and_one_of_stocks(
+    client, path, body, status, code, stock_code
+):
+    before = (await client.get(G)).json()
+
+    answer = await client.post(f"{G}/{path}", json=body)
+
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (status, code)
+    assert error["details"] == {"stock_code": stock_code}
+    after = (await client.get(G)).json()
+    assert without_instants(after) == without_instants(before)
+
+
+@pytest.mark.usefixtures("f3")
+async def test_the_graph_refuses_as_rest_does(ask):
+    mutation = (
+        'mutation ($epoch: Int!) { electMaster(clusterName: "c", groupName: "g",'
+        ' expectedMasterEpoch: $epoch, brokerId: "2") { outcome group { masterId } } }'
+    )
+
+    [error] = (await ask(mutation, errors=True, epoch=5))["errors"]
+    done = await ask(mutation, epoch=1)
+
+    assert error["extensions"] == {
+        "code": "precondition_failed",
+        "reason": "master_epoch_moved",
+        "stockCode": 2000,
+    }
+    assert done["electMaster"] == {"outcome": "elected", "group": {"masterId": "2"}}
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_dead_replica_is_forgotten_and_then_the_living_group(client, ask):
+    one = await client.post(G + "/forget", json={"expected_master_epoch": 1, "broker_ids": [3]})
+    data = await ask(
+        'mutation { forgetReplicas(clusterName: "c", groupName: "g", expectedMasterEpoch: 1,'
+        " brokerIds: [], includesLiving: true) { group { name } } }"
+    )
+
+    group = one.json()["group"]
+    assert ([r["broker_id"] for r in group["replicas"]], group["retired_ids"]) == ([1, 2], [3])
+    assert group["sync_state_set"] == [1, 2]
+    assert data["forgetReplicas"]["group"] is None
+    assert (await client.get(G)).status_code == 404
+
+
+@pytest.mark.usefixtures("f3")
+async def test_who_may_only_look_changes_nothing(client, ask, demote):
+    await demote()
+    for path in ("elect", "forget"):
+        answer = await client.post(f"{G}/{path}", json={"expected_master_epoch": 1})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+
+    [error] = (
+        await ask(
+            'mutation { electMaster(clusterName: "c", groupName: "g", expectedMasterEpoch: 1)'
+            " { outcome } }",
+            errors=True,
+        )
+    )["errors"]
+
+    assert error["extensions"]["code"] == "forbidden"
+    assert (await client.get(G)).json()["master_epoch"] == 1
+
+
+async def test_controllers_say_what_they_go_by_and_who_else_hears(client, ask, driver, database):
+    await driver.make_f3()
+    await driver.record(database, ("c", "g", 1), ("c", "g", 2))
+
+    [told] = (await client.get(V1 + "/controllers")).json()
+    data = await ask(
+        "{ controllers { address isLeader leasePolicy allowsUncleanElection groupCount"
+        " masterlessGroupCount peers { id isSelf heardReplicaCount lastHeardAt } } }"
+    )
+
+    [peer] = told.pop("peers")
+    assert told == {
+        "address": "127.0.0.1:9876",
+        "is_leader": True,
+        "lease_policy": "quorum",
+        "allows_unclean_election": False,
+        "group_count": 1,
+        "masterless_group_count": 0,
+    }
+    assert (peer["is_self"], peer["heard_replica_count"]) == (True, 2)
+    [in_graph] = data["controllers"]
+    assert in_graph["peers"][0]["id"] == peer["id"]
+    assert (in_graph["leasePolicy"], in_graph["groupCount"]) == ("QUORUM", 1)
+
+
+@pytest.mark.usefixtures("f3")
+async def test_the_epochs_of_the_logs_are_compared_and_a_silent_broker_is_unknown(
+    client, ask, brokers
+):
+    def history(second_start):
+        return LogHistory((EpochSpan(1, 0, second_start), EpochSpan(2, second_start, None)), 900)
+
+    brokers.histories = {"10.0.0.1:10911": history(400), "10.0.0.2:10911": history(500)}
+
+    told = (await client.get(G + "/epochs")).json()
+    data = await ask(
+        '{ cluster(name: "c") { replicaGroup(name: "g") { epochs { differingEpoch replicas {'
+        " brokerId address maxOffset error epochs { epoch startOffset endOffset } } } } } }"
+    )
+
+    assert told["differing_epoch"] == 2
+    assert told["replicas"][0]["epochs"] == [
+        {"epoch": 1, "start_offset": 0, "end_offset": 400},
+        {"epoch": 2, "start_offset": 400, "end_offset": None},
+    ]
+    silent = told["replicas"][2]
+    assert (silent["epochs"], silent["max_offset"]) == (None, None)
+    assert "nobody listens" in silent["error"]
+    assert as_rest(data["cluster"]["replicaGroup"]["epochs"]) == told
+
+
+@pytest.fixture
+async def lost(driver):
+    """Two brokers claim ids of a group that is not known; 1 serves as master."""
+    for broker_id in (1, 2):
+        address = f"10.0.0.{broker_id}:10911"
+        told = RegisterReplica("c", "g", broker_id, address, f"{address};1", 5, 900, 1)
+        with pytest.raises(AdoptionAwaited):
+            await register(told, driver.controller)
+
+
+@pytest.mark.usefixtures("lost")
+async def test_candidates_are_shown_alike_by_both_doors_and_their_codes_by_none(client, ask):
+    answer = await client.get(V1 + "/adoption-candidates", params={"limit": 1})
+    more = {"after": answer.json()["next"]}
+    rest = (await client.get(V1 + "/adoption-candidates", params=more)).json()
+    data = await ask(
+        "{ adoptionCandidates(first: 1) { totalCount nodes { clusterName groupName brokerId"
+        " address hasCode epoch maxOffset masterId isVerified firstHeardAt heardAt } } }"
+    )
+
+    [told] = answer.json()["items"]
+    assert (told["broker_id"], told["master_id"], told["is_verified"]) == (1, 1, None)
+    assert ";1" not in answer.text
+    assert [item["broker_id"] for item in rest["items"]] == [2]
+    [in_graph] = data["adoptionCandidates"]["nodes"]
+    assert {key: value for key, value in as_rest(in_graph).items() if "heard_at" not in key} == {
+        key: value for key, value in told.items() if "heard_at" not in key
+    }
+
+
+@pytest.mark.usefixtures("lost")
+async def test_a_lost_group_is_adopted_over_rest(client):
+    doubtful = await client.post(G + "/adopt", json={"broker_ids": [2]})
+    answer = await client.post(G + "/adopt", json={"broker_ids": [1, 2]})
+    again = await client.post(G + "/adopt", json={"broker_ids": [1, 2]})
+
+    assert (doubtful.status_code, doubtful.json()["error"]["code"]) == (409, "adoption_refused")
+    assert "follows 1" in doubtful.json()["error"]["message"]
+    told = answer.json()
+    assert (answer.status_code, told["master_id"], told["sync_state_set"]) == (200, None, [1])
+    assert told["master_epoch"] > 5
+    assert (again.status_code, again.json()["error"]["code"]) == (412, "master_epoch_moved")
+    newest = (await client.get(G + "/changes")).json()["items"][0]
+    assert (newest["kind"], newest["cause"]) == ("replicas_adopted", "operator admin")
+
+
+@pytest.mark.usefixtures("lost")
+async def test_a_lost_group_is_adopted_in_the_graph_by_who_may(ask, demote):
+    mutation = (
+        'mutation { adoptReplicas(clusterName: "c", groupName: "g", brokerIds: ["1", "2"])'
+        " { masterId syncStateSet replicas { brokerId } } }"
+    )
+
+    data = await ask(mutation)
+    await demote()
+    [error] = (await ask(mutation, errors=True))["errors"]
+
+    assert data["adoptReplicas"] == {
+        "masterId": None,
+        "syncStateSet": ["1"],
+        "replicas": [{"brokerId": "1"}, {"brokerId": "2"}],
+    }
+    assert error["extensions"]["code"] == "forbidden"

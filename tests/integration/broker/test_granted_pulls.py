@@ -1,0 +1,208 @@
+"""Pulls that the engine answers by itself, because one like them passed every check before."""
+
+import json
+
+import msgspec
+import pytest
+
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.client import bodies
+from workers.broker import dispatcher
+
+COMMIT, SUSPEND, SUBSCRIPTION = 1, 2, 4
+UNREADABLE = 2
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """Hear of every pull that is checked, which is what the engine does not answer."""
+    commands = []
+    on_pull = dispatcher.PROCESSORS[RequestCode.PULL_MESSAGE]
+
+    def listen(broker, caller, command):
+        commands.append(command)
+        return on_pull(broker, caller, command)
+
+    processors = dict(dispatcher.PROCESSORS) | {RequestCode.PULL_MESSAGE: listen}
+    monkeypatch.setattr(dispatcher, "PROCESSORS", processors)
+    return commands
+
+
+async def test_the_second_of_two_pulls_is_answered_like_the_first_without_a_check(client, checked):
+    for number in range(5):
+        await client.send("T", b"%d" % number)
+
+    first = await client.pull("T", queueOffset=1, maxMsgNums=3)
+    second = await client.pull("T", queueOffset=1, maxMsgNums=3)
+
+    assert len(checked) == 1
+    assert bodies(second) == bodies(first) == [b"1", b"2", b"3"]
+    assert (second.code, second.ext, second.remark) == (first.code, first.ext, first.remark)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"consumerGroup": "other"},
+        {"topic": "U"},
+        {"subscription": "A"},
+        {"expressionType": "TAG"},
+        {"sysFlag": 0},
+        {"queueId": 99},
+        {"queueOffset": 1},
+        {"suspendTimeoutMillis": "soon"},
+        {"maxMsgBytes": "many"},
+    ],
+)
+async def test_a_pull_of_another_kind_or_without_messages_is_checked(client, checked, fields):
+    await client.send("T", b"x")
+    await client.send("U", b"x")
+    await client.pull("T")
+
+    await client.pull(**{"topic": "T"} | fields)
+
+    assert len(checked) == 2
+
+
+async def test_each_expression_filters_by_its_own_tags(client, checked):
+    for tag in ("A", "B", "A"):
+        await client.send("T", tag.encode(), properties={"TAGS": tag})
+
+    for expression, expected in (
+        ("A", [b"A", b"A"]),
+        ("B", [b"B"]),
+        ("A || B", [b"A", b"B", b"A"]),
+    ):
+        for _ in range(2):
+            assert bodies(await client.pull("T", subscription=expression)) == expected
+    assert len(checked) == 3
+
+
+async def test_a_topic_that_is_no_longer_readable_is_refused_at_once(client, broker, checked):
+    await client.send("T", b"x")
+    for _ in range(2):
+        await client.pull("T")
+    topic = broker.broker.find_topic("T")
+
+    broker.broker.put_topic(msgspec.structs.replace(topic, permissions=UNREADABLE))
+
+    assert (await client.pull("T")).code == 16
+    assert len(checked) == 2
+
+
+async def test_a_topic_that_is_gone_is_unknown_at_once(client, broker):
+    await client.send("T", b"x")
+    for _ in range(2):
+        await client.pull("T")
+
+    broker.broker.remove_topic("T")
+
+    assert (await client.pull("T")).code == 17
+
+
+async def test_a_group_that_may_not_consume_is_refused_at_once(client):
+    await client.send("T", b"x")
+    for _ in range(2):
+        await client.pull("T")
+
+    body = json.dumps({"groupName": "g", "consumeEnable": False}).encode()
+    await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body)
+
+    assert (await client.pull("T")).code == 16
+
+
+async def test_a_push_consumer_pulls_by_its_newest_heartbeat(client, checked):
+    for tag in ("A", "B"):
+        await client.send("T", tag.encode(), properties={"TAGS": tag})
+    await client.heartbeat("g", "T", sub={"expression": "A", "version": 1})
+    for _ in range(2):
+        assert bodies(await client.pull("T", sysFlag=0, subVersion=1)) == [b"A"]
+    assert len(checked) == 1
+
+    await client.heartbeat("g", "T", sub={"expression": "B", "version": 2})
+
+    assert bodies(await client.pull("T", sysFlag=0, subVersion=1)) == [b"B"]
+
+
+async def test_a_consumer_that_has_left_must_register_again(client):
+    await client.send("T", b"x")
+    await client.heartbeat("g", "T")
+    for _ in range(2):
+        await client.pull("T", sysFlag=0)
+
+    fields = {"clientID": "c1", "consumerGroup": "g"}
+    await client.call(RequestCode.UNREGISTER_CLIENT, fields)
+
+    assert (await client.pull("T", sysFlag=0)).code == 24
+
+
+async def test_a_group_whose_last_connection_is_gone_must_register_again(client, broker, connect):
+    await client.send("T", b"x")
+    consumer = await connect(broker)
+    await consumer.heartbeat("g", "T")
+    for _ in range(2):
+        await client.pull("T", sysFlag=0)
+
+    await consumer.close()
+    await client.send("T", b"y")
+
+    assert (await client.pull("T", sysFlag=0)).code == 24
+
+
+async def test_what_pulls_commit_and_read_is_counted(client, broker, checked):
+    for _ in range(2):
+        await client.send("T", b"x")
+    for committed in (0, 1, 2):
+        flags = COMMIT | SUBSCRIPTION
+        await client.pull("T", sysFlag=flags, commitOffset=committed)
+
+        assert broker.broker.offsets.find("g", "T", 0) == committed
+
+    meters = broker.broker.meters
+    assert len(checked) == 1
+    assert (meters.pull_count, meters.messages_out, meters.pull_miss_count) == (3, 6, 0)
+
+
+async def test_a_granted_pull_that_finds_nothing_is_held(client, broker, connect, checked):
+    await client.send("T", b"x")
+    await client.pull("T", sysFlag=SUSPEND | SUBSCRIPTION)
+    pull = client.start_pull("T", queueOffset=1, sysFlag=SUSPEND | SUBSCRIPTION)
+    sender = await connect(broker)
+    while not len(broker.broker.polling):
+        await sender.send("U", b"elsewhere")
+
+    await sender.send("T", b"y")
+
+    assert bodies(await pull) == [b"y"]
+    assert len(checked) == 2
+
+
+async def test_the_fast_port_pulls_nothing_of_what_the_other_may(client, broker, connect):
+    await client.send("T", b"x")
+    for _ in range(2):
+        await client.pull("T")
+    fast = await connect(broker, is_fast=True)
+
+    assert (await fast.pull("T")).code == 3
+
+
+async def test_a_long_answer_is_left_to_the_dispatcher(client, checked):
+    for _ in range(32):
+        await client.send("T", bytes(4 << 10))
+
+    answers = [await client.pull("T", maxMsgNums=count) for count in (8, 8, 32, 32)]
+
+    assert [len(bodies(answer)) for answer in answers] == [8, 8, 32, 32]
+    assert len(checked) == 3
+
+
+async def test_a_client_that_reads_slowly_does_not_pile_up_answers(client, checked):
+    for _ in range(32):
+        await client.send("T", bytes(1 << 10))
+    await client.pull("T")
+    pulls = [client.start_pull("T") for _ in range(60)]
+
+    answers = [await pull for pull in pulls]
+
+    assert all(len(bodies(answer)) == 32 for answer in answers)
+    assert len(checked) > 1, "what is over the budget of a turn waits for the client to read"

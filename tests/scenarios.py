@@ -1,0 +1,146 @@
+"""Say which test shows which scenario of the catalogue: `python -m tests.scenarios`.
+
+`scenarios.toml` beside this lists the scenarios in our words. A test cites one by its number: in
+its name (`_s17`), its docstring or a comment of its own. The table goes to docs/scenarios.md.
+"""
+
+import ast
+import io
+import re
+import tokenize
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CATALOGUE = ROOT / "tests" / "scenarios.toml"
+TABLE = ROOT / "docs" / "scenarios.md"
+ENGINE = ROOT / "workers" / "engine"
+_NUMBER = re.compile(r"\bS(\d{1,3})\b")
+_IN_NAME = re.compile(r"_s(\d{1,3})(?=_|$)")
+_RUST_TEST = re.compile(r"((?:^ *//.*\n)*)^ *#\[test\]\n(?: *#.*\n)* *fn (\w+)", re.MULTILINE)
+_COMMENT = re.compile(r"//(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario and what is said of it here."""
+
+    number: int
+    area: str
+    title: str
+    departs: str = ""
+    """By which decision ours does otherwise than stock, and how."""
+
+    later: str = ""
+    """To which system it belongs that is not built yet, or why it has no place here."""
+
+    missing: str = ""
+    """What keeps it from having a test yet."""
+
+    @property
+    def verdict(self) -> str:
+        if self.later:
+            return f"not here: {self.later}"
+        return f"departs: {self.departs}" if self.departs else "as stock"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A test that names scenarios, and all that it says beside its code."""
+
+    path: str
+    name: str
+    text: str
+
+    @property
+    def numbers(self) -> set[int]:
+        found = [*_NUMBER.findall(self.text), *_IN_NAME.findall(self.name)]
+        return {int(number) for number in found}
+
+
+def read_catalogue() -> list[Scenario]:
+    """Give all scenarios in the order of their numbers."""
+    areas = tomllib.loads(CATALOGUE.read_text())
+    found = []
+    for area in areas.values():
+        for key, entry in area["scenarios"].items():
+            told = {"title": entry} if isinstance(entry, str) else entry
+            found.append(Scenario(number=int(key[1:]), area=area["title"], **told))
+    return sorted(found, key=lambda scenario: scenario.number)
+
+
+def find_citations() -> dict[int, list[Citation]]:
+    """Give the tests that cite each scenario, by its number."""
+    cited: dict[int, list[Citation]] = defaultdict(list)
+    for citation in _all_tests():
+        for number in citation.numbers:
+            cited[number].append(citation)
+    return cited
+
+
+def _all_tests() -> Iterator[Citation]:
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        yield from _python_tests(str(path.relative_to(ROOT)), path.read_text())
+    for path in sorted(ENGINE.rglob("*.rs")):
+        if "target" not in path.relative_to(ENGINE).parts:
+            yield from rust_tests(str(path.relative_to(ROOT)), path.read_text())
+
+
+def _python_tests(path: str, source: str) -> Iterator[Citation]:
+    if not _NUMBER.search(source) and not _IN_NAME.search(source):
+        return
+    comments = [
+        (token.start[0], token.string)
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if not node.name.startswith("test_"):
+            continue
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        own = [text for line, text in comments if first <= line <= (node.end_lineno or first)]
+        yield Citation(path, node.name, "\n".join([ast.get_docstring(node) or "", *own]))
+
+
+def rust_tests(path: str, source: str) -> Iterator[Citation]:
+    """Give the tests of a Rust file with their comments: those before and those inside."""
+    found = list(_RUST_TEST.finditer(source))
+    for test, following in zip(found, [*found[1:], None], strict=False):
+        end = following.start() if following else len(source)
+        comments = _COMMENT.findall(test[1] + source[test.end() : end])
+        yield Citation(path, test[2], "\n".join(comments))
+
+
+def render(scenarios: list[Scenario], cited: Mapping[int, list[Citation]]) -> str:
+    """Write the table."""
+    lines = [
+        "# Scenarios",
+        "",
+        "What stock RocketMQ 5 and the designs it follows do, case by case; what this does in each",
+        "case, and which test shows it. Written by `make scenarios` from `tests/scenarios.toml`",
+        "and the numbers that tests cite.",
+    ]
+    area = ""
+    for scenario in scenarios:
+        if scenario.area != area:
+            area = scenario.area
+            lines += [
+                "",
+                f"## {area}",
+                "",
+                "| # | scenario | verdict | tests |",
+                "|---|---|---|---|",
+            ]
+        tests = [f"[{test.name}](../{test.path})" for test in cited.get(scenario.number, [])]
+        shown = "<br>".join(tests) or (f"missing: {scenario.missing}" if scenario.missing else "")
+        lines.append(f"| S{scenario.number} | {scenario.title} | {scenario.verdict} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TABLE.write_text(render(read_catalogue(), find_citations()))

@@ -1,0 +1,33 @@
+"""The REST door as far as the command line sees it."""
+
+import httpx
+
+SERVER = "http://regent.test:8080"
+SESSION = {"name": "admin", "role": "admin", "expires_at": "2026-03-02T12:00:00Z"}
+
+
+def refusal(status: int, code: str, message: str, details=None) -> httpx.Response:
+    body = {"error": {"code": code, "message": message, "details": details}}
+    return httpx.Response(status, json=body)
+
+
+class FakeServer:
+    """Answer requests from a table and remember them."""
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[str, str], list] = {}
+        self.requests: list[httpx.Request] = []
+
+    def on(self, method: str, path: str, *answers) -> None:
+        self.answers[method, path] = list(answers)
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        path = request.url.raw_path.decode().split("?")[0].removeprefix("/api/v1")
+        answers = self.answers.get((request.method, path))
+        if answers is None:
+            return refusal(404, "not_found", f"no {path}")
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)

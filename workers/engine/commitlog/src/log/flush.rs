@@ -1,0 +1,82 @@
+//! Flushing what is published, and sealing what was flushed.
+
+use std::sync::atomic::Ordering;
+
+use super::{LogSegment, SharedLog};
+use crate::error::StoreError;
+use crate::failpoint::{Step, step};
+use crate::record::BLANK_SIZE;
+use crate::seal::{Seal, SealFile};
+
+/// What of a segment a flush covers.
+struct Part {
+    segment: LogSegment,
+    from: usize,
+    to: usize,
+}
+
+impl SharedLog {
+    /// Flushes what is published; one caller at a time.
+    ///
+    /// Only the written range is synced: the file also has populated pages that need no disk yet.
+    /// Where segments are used again also the head of what follows, which is empty: stock does not
+    /// compare positions, and would take an older record there for the next one.
+    pub(crate) fn flush(&self, mut seals: Option<&mut SealFile>) -> Result<u64, StoreError> {
+        let from = self.flushed_position();
+        let to = self.max_position();
+        let parts = self.parts(from, to);
+        let count = parts.len();
+        for (number, part) in (1..).zip(&parts) {
+            let path = self.segment_path(part.segment.base);
+            let (from, mut to) = (part.from, part.to);
+            if let Some(seals) = seals.as_deref_mut() {
+                to = (to + BLANK_SIZE).min(part.segment.map.size());
+                // The parts before are on the disk by then, and their segments may expire: what is
+                // sealed lies in one segment.
+                if number == count {
+                    seals.begin(part.seal())?;
+                    seals.join(&path, from, to)?;
+                }
+            }
+            let flush = || part.segment.map.flush(from, to);
+            step(Step::SyncRange { from, to }, &path, flush)
+                .map_err(|error| StoreError::io(path, error))?;
+        }
+        if let Some(seals) = seals.filter(|_| !parts.is_empty()) {
+            seals.finish()?;
+        }
+        self.flushed_position.store(to, Ordering::Release);
+        Ok(to)
+    }
+
+    fn parts(&self, from: u64, to: u64) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut position = from;
+        while position < to {
+            let end = self.next_segment_start(position).min(to);
+            if let Some(segment) = self.segment_at(position) {
+                let (from, to) = (local(position, segment.base), local(end, segment.base));
+                parts.push(Part { segment, from, to });
+            }
+            position = end;
+        }
+        parts
+    }
+}
+
+impl Part {
+    fn seal(&self) -> Seal {
+        let published = self.segment.map.bytes().get(self.from..self.to);
+        Seal {
+            from: self.segment.base + self.from as u64,
+            to: self.segment.base + self.to as u64,
+            crc: crc32fast::hash(published.unwrap_or_default()),
+        }
+    }
+}
+
+/// Offset inside a segment; segments are mapped, so it fits.
+#[allow(clippy::cast_possible_truncation)]
+fn local(position: u64, base: u64) -> usize {
+    (position - base) as usize
+}

@@ -1,0 +1,49 @@
+//! Answers of pulls (remoting.md 2.3).
+
+use regent_remoting::{EncodeError, Encoding, FLAG_RESPONSE, Fields, FrameWriter, Language};
+
+use crate::reply::VERSION;
+
+/// What a consumer is told of its pull, but the records: they follow the frame that is written here.
+#[derive(Debug, Clone, Copy)]
+pub struct PullAnswer<'a> {
+    /// Of the request.
+    pub opaque: i32,
+    /// What came of it.
+    pub code: i32,
+    /// Why, in words.
+    pub remark: Option<&'a str>,
+    /// `suggestWhichBrokerId`: whom to ask next.
+    pub suggested_broker_id: i64,
+    /// Where to go on.
+    pub next_offset: u64,
+    /// First readable offset of the queue.
+    pub min_offset: u64,
+    /// Offset of the next message to be appended.
+    pub max_offset: u64,
+    /// Bytes that follow.
+    pub body_size: usize,
+}
+
+impl PullAnswer<'_> {
+    /// Writes the frame without its body.
+    ///
+    /// # Errors
+    /// The remark or the body is too long for a frame.
+    pub fn write(&self, out: &mut Vec<u8>, encoding: Encoding) -> Result<(), EncodeError> {
+        let fields = Fields {
+            code: self.code,
+            language: Language::JAVA,
+            version: VERSION,
+            opaque: self.opaque,
+            flag: FLAG_RESPONSE,
+            remark: self.remark,
+        };
+        let mut writer = FrameWriter::begin(out, encoding, &fields);
+        writer.ext_number("suggestWhichBrokerId", self.suggested_broker_id);
+        writer.ext_number("nextBeginOffset", self.next_offset);
+        writer.ext_number("minOffset", self.min_offset);
+        writer.ext_number("maxOffset", self.max_offset);
+        writer.finish_before(self.body_size).map(drop)
+    }
+}

@@ -1,0 +1,70 @@
+//! What came of the bytes that one connection received.
+
+use std::sync::Arc;
+
+use regent_remoting::Command;
+
+use crate::pull::{Commit, PullCounts};
+
+/// Few queues are told apart as they come, many by sorting at the end.
+const ARRIVALS_SEARCHED_MAX: usize = 16;
+
+/// A queue that grew.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrival {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// The queue inside the topic.
+    pub queue_id: i32,
+    /// The offset of the queue's next message.
+    pub max_offset: u64,
+}
+
+/// What came of the bytes received.
+#[derive(Debug, Default)]
+pub struct Received {
+    /// To write at once.
+    pub replies: Vec<u8>,
+    /// To write once the store's flushed position, or what replicas hold, has reached
+    /// `deferred_position`.
+    pub deferred: Vec<u8>,
+    /// The end of the last message that `deferred` answers for.
+    pub deferred_position: u64,
+    /// Requests that the hot path leaves alone, and answers, in order.
+    pub cold: Vec<Command>,
+    /// The queues that grew, each once.
+    pub arrivals: Vec<Arrival>,
+    /// Why the store did not take a message that it should have taken.
+    pub store_failure: Option<String>,
+    /// What of pulls was answered; the answers went to the [`Taker`](crate::Taker).
+    pub pulled: PullCounts,
+    /// What those pulls commit, in order.
+    pub commits: Vec<Commit>,
+}
+
+impl Received {
+    pub(crate) fn note_arrival(&mut self, topic: &Arc<str>, queue_id: i32, max_offset: u64) {
+        let known = self.arrivals.iter_mut().rev().take(ARRIVALS_SEARCHED_MAX);
+        for arrival in known {
+            if arrival.queue_id == queue_id && Arc::ptr_eq(&arrival.topic, topic) {
+                arrival.max_offset = max_offset;
+                return;
+            }
+        }
+        self.arrivals.push(Arrival {
+            topic: Arc::clone(topic),
+            queue_id,
+            max_offset,
+        });
+    }
+
+    /// Keep each queue once, with its highest offset.
+    pub(crate) fn merge_arrivals(&mut self) {
+        if self.arrivals.len() <= ARRIVALS_SEARCHED_MAX {
+            return;
+        }
+        self.arrivals.sort_unstable_by(|one, other| other.cmp(one));
+        self.arrivals
+            .dedup_by(|later, kept| later.queue_id == kept.queue_id && later.topic == kept.topic);
+    }
+}
