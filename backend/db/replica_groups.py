@@ -230,13 +230,12 @@ async def write(
     revision: int,
     cause: str,
     at: datetime,
-    awaits_lease: bool = False,
     lease_ms: int = 0,
     heard: Heard | None = None,
 ) -> int | None:
     """Write a change if the group is still as it was read; return its revision if it was.
 
-    With `awaits_lease`, only if the master's lease has run out by then too; with `heard`, only if
+    One that awaits the master's lease, only if that has run out by then too; with `heard`, only if
     no other process could have told what would change the decision. A new master has the lease that
     goes with its election, if any. A group that is removed is no longer under a controller (D16).
     """
@@ -250,7 +249,7 @@ async def write(
     if statement is _WRITE:
         ages_ms = {} if heard is None else heard.ages_ms
         values |= {
-            "awaits_lease": awaits_lease,
+            "awaits_lease": change.awaits_lease,
             "lease_ms": lease_ms,
             "heard_by": None if heard is None else heard.by,
             "heard_ids": list(ages_ms),

@@ -107,6 +107,14 @@ class Ballot:
 
 
 @dataclass(frozen=True, slots=True)
+class Resignation:
+    """Hold a master's word that it acknowledges nothing in an epoch any more, and never will."""
+
+    broker_id: int
+    master_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """Hold what an election makes of one replica."""
 
@@ -161,8 +169,17 @@ def judge(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Election:
     return Election(winner_id, candidates)
 
 
-def elect_master(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Change | None:
+def elect_master(
+    group: ReplicaGroup,
+    liveness: Liveness,
+    ballot: Ballot,
+    *,
+    resigned: Resignation | None = None,
+) -> Change | None:
     """Make the winner master in an epoch of its own; nothing changes while the master stays.
+
+    The lease of a master that has resigned from the present epoch binds nobody any more: it ends
+    with the election that replaces it.
 
     Raises:
         BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
@@ -177,7 +194,9 @@ def elect_master(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Cha
         raise refusal(group.name, election.explanation)
     if election.is_unchanged:
         return None
-    if liveness.lease_left_ms > 0 and must_await_lease(group, winner_id):
+    is_resigned = resigned is not None and resigned == _office(group)
+    awaits_lease = must_await_lease(group, winner_id) and not is_resigned
+    if liveness.lease_left_ms > 0 and awaits_lease:
         raise MasterLeaseLive(group.name, winner_id, left_ms=liveness.lease_left_ms)
     after = replace(
         group,
@@ -186,7 +205,7 @@ def elect_master(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Cha
         sync_state_set=group.sync_state_set.with_members([winner_id]),
         is_master_lost=False,
     )
-    return Change(ChangeKind.MASTER_ELECTED, group, after)
+    return Change(ChangeKind.MASTER_ELECTED, group, after, awaits_lease)
 
 
 def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
@@ -199,6 +218,11 @@ def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
         return False
     is_in_set = winner_id in group.sync_state_set.members
     return group.lease_policy is LeasePolicy.STRICT or not is_in_set
+
+
+def _office(group: ReplicaGroup) -> Resignation | None:
+    """Name what the present master would resign from."""
+    return None if group.master_id is None else Resignation(group.master_id, group.master_epoch)
 
 
 def _choose(

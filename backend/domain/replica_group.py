@@ -108,6 +108,8 @@ class Change:
     kind: ChangeKind
     before: ReplicaGroup
     after: ReplicaGroup | None
+    # It may only be carried out once the lease of the master before it has run out.
+    awaits_lease: bool = False
 
 
 @dataclass(frozen=True, slots=True)

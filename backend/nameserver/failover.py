@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from backend.db.replica_sightings import ReplicaKey
-from backend.domain.election import Sighting
+from backend.domain.election import Resignation, Sighting
 from backend.domain.errors import DomainError, MasterLeaseLive
 from backend.domain.replica_group import ChangeKind
 from backend.nameserver.heartbeats import HeartbeatTable
@@ -59,8 +59,8 @@ class Failover:
     async def take_leave(self, key: ReplicaKey, told: Sighting) -> None:
         """Replace a replica that says good-bye, and end its lease.
 
-        The election comes first: a member of its set may follow it before the lease is over (D9),
-        and ends it. Where that had to be awaited, the group is judged once more.
+        A master says so once it has stopped acknowledging, so the election ends its lease in the
+        same statement. Where nobody could be elected, the lease ends by itself.
 
         Raises:
             ConnectionError: Postgres does not answer.
@@ -69,7 +69,11 @@ class Failover:
         is_replaced = False
         try:
             with contextlib.suppress(*DATABASE_ERRORS):
-                is_replaced = await self._judge(key[:2], f"broker {key[2]} said good-bye")
+                is_replaced = await self._judge(
+                    key[:2],
+                    f"broker {key[2]} said good-bye",
+                    resigned=Resignation(key[2], told.epoch),
+                )
             if not is_replaced:
                 await self._writer.ask_lease_at_once(key, told)
         finally:
@@ -107,11 +111,15 @@ class Failover:
                 self._gone.setdefault(group, set()).update(gone)
                 self._enqueue_later(group, cause, RETRY_DELAY_S)
 
-    async def _judge(self, group: Group, cause: str) -> bool:
+    async def _judge(
+        self, group: Group, cause: str, *, resigned: Resignation | None = None
+    ) -> bool:
         """Replace a group's master if it is gone; tell whether it has another one."""
         name = GroupName(group[1], group[0])
         try:
-            view = await elections.replace_lost_master(name, self._controller, cause=cause)
+            view = await elections.replace_lost_master(
+                name, self._controller, cause=cause, resigned=resigned
+            )
         except MasterLeaseLive as error:
             log.info("failover_awaits_lease", broker_name=group[1], left_ms=error.left_ms)
             self._enqueue_later(group, cause, error.left_ms / 1000)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from backend.db import replica_sightings
 from backend.db.pipeline import pipeline_of
 from backend.db.replica_sightings import MasterlessGroup
-from backend.domain.election import Ballot, Liveness, elect_master
+from backend.domain.election import Ballot, Liveness, Resignation, elect_master
 from backend.domain.errors import BrokerNotRegistered, MasterNotAvailable
 from backend.domain.replica_group import Change, ReplicaGroup, check_master_epoch, lose_master
 from backend.services import handovers
@@ -67,11 +67,16 @@ async def elect(command: ElectMaster, controller: Controller) -> GroupView:
 
 
 async def replace_lost_master(
-    name: GroupName, controller: Controller, *, cause: str
+    name: GroupName,
+    controller: Controller,
+    *,
+    cause: str,
+    resigned: Resignation | None = None,
 ) -> GroupView | None:
     """Find a new master where the present one is dead, or note that there is none to be had.
 
-    Nothing happens in a group that never had a master, or has a living one.
+    Nothing happens in a group that never had a master, or has a living one. With the master's own
+    word that it has resigned, its lease ends in the statement that elects another.
 
     Raises:
         MasterLeaseLive: the present master may still acknowledge; try again when it may not.
@@ -83,7 +88,7 @@ async def replace_lost_master(
         if group is None or not group.master_epoch:
             return None
         try:
-            return elect_master(group, liveness, ballot)
+            return elect_master(group, liveness, ballot, resigned=resigned)
         except MasterNotAvailable:
             return lose_master(group)
 

@@ -20,7 +20,7 @@ from backend.db.pipeline import Pipeline, pipeline_of
 from backend.db.replica_groups import Heard, HeldGroup
 from backend.db.replica_sightings import ReplicaKey
 from backend.domain.broker_group import GroupMode
-from backend.domain.election import Liveness, Sighting, must_await_lease
+from backend.domain.election import Liveness, Sighting
 from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy, DomainError
 from backend.domain.replica_group import Change, ChangeKind, LeasePolicy, ReplicaGroup
 
@@ -270,7 +270,6 @@ async def _write(
         revision=held.revision,
         cause=cause,
         at=controller.clock.now(),
-        awaits_lease=winner_id is not None and must_await_lease(before, winner_id),
         lease_ms=0
         if winner_id is None
         else controller.witness.promise_lease((before.cluster_name, before.name, winner_id)),

@@ -6,6 +6,10 @@ import json
 from collections import Counter
 from contextlib import asynccontextmanager
 
+import pytest
+
+from backend.domain.replica_group import LeasePolicy
+from backend.nameserver.failover import Failover
 from backend.nameserver.sighting_writer import SightingWriter
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
@@ -179,6 +183,36 @@ async def test_a_master_that_cannot_have_all_confirmed_is_replaced_all_the_same(
     assert (await group.send(2, b"after")).code == 0
     group.resume(3)
     await group.await_state(2, 2, {1, 2, 3})
+
+
+@pytest.mark.parametrize("policy", LeasePolicy)
+async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
+    group, monkeypatch, policy
+):  # D9
+    await group.add_many(3, leasePolicy=policy, haHousekeepingInterval="60000")
+    assert (await group.send(1, b"before")).code == 0
+    take_leave, is_told, may_be_answered = Failover.take_leave, asyncio.Event(), asyncio.Event()
+
+    async def take_leave_late(*arguments):
+        is_told.set()
+        await may_be_answered.wait()
+        await take_leave(*arguments)
+
+    monkeypatch.setattr(Failover, "take_leave", take_leave_late)
+    group.pause(3)
+    in_doubt = asyncio.ensure_future(group.client(1).send(TOPIC, b"in doubt"))
+    await asyncio.sleep(0)
+    stopping = asyncio.create_task(asyncio.to_thread(group.agents[0].stop))
+    async with asyncio.timeout(20):
+        await is_told.wait()
+
+    # Now every member of the set could hold it, but another may be master already.
+    group.resume(3)
+    answer = await in_doubt
+    may_be_answered.set()
+
+    assert answer.code == 14
+    await stopping
 
 
 async def test_a_new_master_serves_under_the_lease_of_its_election(group, monkeypatch):  # D9

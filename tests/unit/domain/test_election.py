@@ -7,6 +7,7 @@ import pytest
 from backend.domain.election import (
     Ballot,
     Liveness,
+    Resignation,
     Sighting,
     Verdict,
     elect_master,
@@ -205,6 +206,27 @@ def test_a_quorum_lease_is_waited_out_only_for_a_winner_from_outside_the_set(): 
     assert elect(f3(), alive(2, 3, lease_left_ms=400)).master_id == 2
     with pytest.raises(MasterLeaseLive):
         elect(f3(members={1}), alive(2, lease_left_ms=1), Ballot(allows_unclean=True))
+
+
+def test_the_lease_of_a_master_that_has_resigned_binds_nobody():  # D9, R10c
+    group = f3(lease_policy=LeasePolicy.STRICT)
+    liveness = alive(2, 3, lease_left_ms=400)
+
+    change = elect_master(group, liveness, CONTROLLER, resigned=Resignation(1, 1))
+
+    assert (change.after.master_id, change.awaits_lease) == (2, False)
+
+
+@pytest.mark.parametrize("resigned", [None, Resignation(2, 1), Resignation(1, 0)])
+def test_only_the_master_itself_resigns_and_from_its_present_epoch(resigned):  # D9
+    group = f3(lease_policy=LeasePolicy.STRICT)
+
+    with pytest.raises(MasterLeaseLive):
+        elect_master(group, alive(2, 3, lease_left_ms=400), CONTROLLER, resigned=resigned)
+    change = elect_master(group, alive(2, 3), CONTROLLER, resigned=resigned)
+
+    # A lease that was granted since the group was read would still be waited out.
+    assert change.awaits_lease
 
 
 def test_every_replica_is_told_what_an_election_makes_of_it():

@@ -73,7 +73,7 @@ class Duties:
         self._follower: Follower | None = None
         self._following: list[asyncio.Task[None]] = []
         self._is_readable = False
-        self.is_leaving = self.is_broken = False
+        self.is_leaving = self.is_broken = self._has_resigned = False
 
     @property
     def is_master(self) -> bool:
@@ -208,12 +208,19 @@ class Duties:
     def flush_failed(self) -> None:
         """Give the lease up: nobody knows what is on the disk (D13)."""
         self.is_broken = True
-        self._lease.drop()
+        self.resign()
         self._hurry()
+
+    def resign(self) -> None:
+        """Acknowledge nothing any more, whoever holds it: another may be elected at once (D9)."""
+        self._has_resigned = True
+        self._lease.drop()
+        if self._term is not None:
+            self._term.end()
 
     def take_lease(self, epoch: int, *, asked_at_s: float, lease_ms: int) -> bool:
         """Take what the controller grants a master; False when it grants none to this one."""
-        if epoch != self._led_epoch or self.is_leaving:
+        if epoch != self._led_epoch or self.is_leaving or self._has_resigned:
             return True
         if lease_ms <= 0:
             self._lease.drop()
@@ -246,7 +253,7 @@ class Duties:
 
     async def become_master(self, state: GroupState) -> None:
         """Serve as master of a new epoch; clients may come at once, and wait until it serves."""
-        if self.is_leaving:
+        if self.is_leaving or self._has_resigned:
             return
         self._broker.gate.shut()
         await self._stop_following()
@@ -261,8 +268,8 @@ class Duties:
             self._led_epoch = None
             self._broker.gate.open()
             raise
-        if self._led_epoch is None:
-            # A newer epoch has become known.
+        if self._led_epoch is None or self._has_resigned:
+            # A newer epoch has become known, or the controller is told to elect another.
             return
         term = self._term = Term(
             self,

@@ -79,7 +79,7 @@ class GroupMember:
         self._is_gone = True
         if self._identity is not None:
             try:
-                await self._controller.say_goodbye(self._identity, self._duties.sign())
+                await self._say_goodbye(self._identity)
             except (OSError, ControllerRefused) as error:
                 log.warning("goodbye_unanswered", reason=str(error))
         await self._duties.stop()
@@ -133,10 +133,11 @@ class GroupMember:
 
     async def _try_to_join(self, identity: Identity, keeper: RoleKeeper) -> bool:
         state = await self._register(identity, keeper)
-        if state.master_id is not None and keeper.tell(state) is Verdict.TAKEN:
+        verdict = Verdict.IGNORED if state.master_id is None else keeper.tell(state)
+        if verdict is Verdict.TAKEN:
             return True
-        if state.master_id == identity.broker_id:
-            # An epoch of before the restart, which must not go on.
+        if verdict is Verdict.NEEDS_ELECTION and state.master_id == identity.broker_id:
+            # An epoch of before the restart, which must not go on; nothing is served in it.
             await self._controller.say_goodbye(identity, self._duties.sign())
             await asyncio.sleep(GOODBYE_PAUSE_S)
         if not self._duties.verification.is_verified:
@@ -176,7 +177,7 @@ class GroupMember:
                 if self._is_gone:
                     return
                 if self._duties.is_broken:
-                    await self._controller.say_goodbye(identity, sign)
+                    await self._say_goodbye(identity)
                     return
                 beat = self._controller.heartbeat(identity, sign)
                 lease_ms = await _unless(self._beat_wanted, beat)
@@ -195,6 +196,11 @@ class GroupMember:
                     self._needs_election = True
                     self._poll_wanted.set()
             await _wait(self._beat_wanted, pause_s)
+
+    async def _say_goodbye(self, identity: Identity) -> None:
+        """Give the lease back: nothing is acknowledged any more when the controller hears of it."""
+        self._duties.resign()
+        await self._controller.say_goodbye(identity, self._duties.sign())
 
     async def _poll(self, identity: Identity, keeper: RoleKeeper) -> None:
         """Heal what a lost notice left wrong (S68), and ask for a master where there is none."""
