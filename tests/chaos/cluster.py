@@ -130,7 +130,7 @@ class Cluster:
         self.controller_port = next(ports)
         self.ports = {agent: next(ports) for agent in AGENTS}
         self.controller = self._controller_process(policy)
-        self.agents = {agent: self._agent_process(agent, policy, flush) for agent in AGENTS}
+        self.agents = {agent: self._agent_process(agent, flush) for agent in AGENTS}
         self._connection: psycopg.AsyncConnection | None = None
 
     async def open_network(self) -> None:
@@ -210,7 +210,7 @@ class Cluster:
         command += [self.hosts.real, str(self.controller_port)]
         return Process(command, self.directory / "controller.log", environment)
 
-    def _agent_process(self, agent: int, policy: str, flush: str) -> Process:
+    def _agent_process(self, agent: int, flush: str) -> Process:
         root = self.directory / agent_name(agent)
         root.mkdir()
         controller = f"{self.hosts.proxy}:{self.controller_port}"
@@ -225,7 +225,6 @@ class Cluster:
             enableControllerMode="true",
             controllerAddr=controller,
             namesrvAddr=controller,
-            leasePolicy=policy,
             flushDiskType=flush,
             controllerHeartBeatTimeoutMills=str(int(LEASE_S * 1000)),
             brokerHeartbeatInterval="200",

@@ -58,6 +58,10 @@ class WriteBlock(StrEnum):
     TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas asks for"
 
 
+_REFUSAL_CODES: Final = {WriteBlock.TOO_FEW_REPLICAS: ResponseCode.SYSTEM_ERROR}
+"""What senders are answered, where that is not SERVICE_NOT_AVAILABLE (storage-and-ha.md 9.6)."""
+
+
 class Broker:
     """One running broker: its store, its tables and its services."""
 
@@ -85,6 +89,7 @@ class Broker:
             store_host=self.store_host,
             region=settings.region_id,
         )
+        self._blocks: set[WriteBlock] = set()
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
@@ -120,7 +125,6 @@ class Broker:
         self.replication: Replication | None = None
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
-        self._blocks: set[WriteBlock] = set()
         self._refusal_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
 
@@ -131,13 +135,15 @@ class Broker:
 
     def block_writes(self, block: WriteBlock) -> None:
         """Refuse messages from now on, for one reason more."""
-        self._blocks.add(block)
-        self.hot.set_writable(False, block)  # noqa: FBT003 - the engine's name for it
+        if block not in self._blocks:
+            self._blocks.add(block)
+            self._on_block_change(block)
 
     def unblock_writes(self, block: WriteBlock) -> None:
         """Take a reason away; without another one, messages are accepted again."""
-        self._blocks.discard(block)
-        self.hot.set_writable(not self._blocks, next(iter(self._blocks), None))
+        if block in self._blocks:
+            self._blocks.discard(block)
+            self._on_block_change(block)
 
     def check_writable(self) -> None:
         """Pass while messages are accepted.
@@ -147,8 +153,9 @@ class Broker:
         """
         if self.damage is not None:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
-        for block in self._blocks:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, block)
+        block = self._first_block
+        if block is not None:
+            raise Refusal(_REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.
@@ -342,10 +349,23 @@ class Broker:
             clock=self.clock,
         )
 
+    @property
+    def _first_block(self) -> WriteBlock | None:
+        return next((block for block in WriteBlock if block in self._blocks), None)
+
+    def _on_block_change(self, block: WriteBlock) -> None:
+        self.hot.set_writable(not self._blocks, self._first_block)
+        if block in _REFUSAL_CODES:
+            for topic in self.topics.all():
+                self._on_topic_change(topic.name, topic)
+
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
-        """Let the hot path serve exactly the topics that need no second look."""
+        """Let the hot path serve exactly the topics that need no second look.
+
+        It refuses with one code only, so that what is refused with another is not left to it.
+        """
         self.hot.revoke_pulls()
-        if topic is None:
+        if topic is None or not self._blocks.isdisjoint(_REFUSAL_CODES):
             self.hot.remove_topic(name)
         elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):
             self.hot.set_topic(

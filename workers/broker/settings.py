@@ -21,7 +21,6 @@ _QUEUE_ENTRY_SIZE: Final = 20
 
 FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
-LeasePolicyName = Literal["quorum", "strict"]
 Address = tuple[str, int]
 
 
@@ -94,19 +93,6 @@ def _flush_mode(text: str) -> FlushMode:
     return modes[text]
 
 
-def _lease_policy(text: str) -> LeasePolicyName:
-    policies: dict[str, LeasePolicyName] = {"quorum": "quorum", "strict": "strict"}
-    if text not in policies:
-        raise ValueError("must be quorum or strict")
-    return policies[text]
-
-
-def _all_ack(text: str) -> bool:
-    if not _flag(text):
-        raise ValueError("must be true: fewer acknowledgements would lose messages in a failover")
-    return True
-
-
 def _addresses(text: str) -> tuple[Address, ...]:
     return tuple(_address(part.strip()) for part in text.split(";") if part.strip())
 
@@ -154,9 +140,8 @@ class BrokerSettings:
     """Everything a broker agent is told; each field names its stock property.
 
     Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on,
-    `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
-    expired files of the log are kept with `SYNC_FLUSH` to be used again, and `leasePolicy`, what a
-    master does whose lease has run out (targets.md 5.6).
+    `fileReservedSize`, how many bytes of log are kept at most, and `spareCommitLogFiles`, how many
+    expired files of the log are kept with `SYNC_FLUSH` to be used again.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
@@ -221,8 +206,8 @@ class BrokerSettings:
     controller_timeout_ms: int = _stock("controllerHeartBeatTimeoutMills", _INTERVAL_MS, 3000)
     metadata_poll_interval_ms: int = _stock("syncBrokerMetadataPeriod", _INTERVAL_MS, 5000)
     election_priority: int = _stock("brokerElectionPriority", _whole(0, 2**31 - 1), 2**31 - 1)
-    lease_policy: LeasePolicyName = _stock("leasePolicy", _lease_policy, "quorum")
-    all_ack: bool = _stock("allAckInSyncStateSet", _all_ack, True)
+    all_ack: bool = _stock("allAckInSyncStateSet", _flag, True)
+    in_sync_count: int = _stock("inSyncReplicas", _whole(1, 1000), 1)
     in_sync_count_min: int = _stock("minInSyncReplicas", _whole(1, 1000), 1)
     replica_timeout_ms: int = _stock("slaveTimeout", _INTERVAL_MS, 3000)
     replica_lag_ms_max: int = _stock("haMaxTimeSlaveNotCatchup", _INTERVAL_MS, 15_000)

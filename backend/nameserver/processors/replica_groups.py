@@ -89,6 +89,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
         master_address=master.master_address,
         master_epoch=master.master_epoch,
         sync_state_set_epoch=master.sync_state_set_epoch,
+        lease_policy=master.lease_policy,
     )
     return Answer(ext=encode_header(answer), body=encode_set(group))
 
@@ -98,11 +99,7 @@ async def on_get_replica_info(command: Command, session: object, directory: Dire
     header = decode_header(ReplicaInfoHeader, command.ext)
     name = _named(header.broker_name, None, session, directory)
     group = (await replica_groups.describe_group(name, directory.controller)).group
-    answer = MasterHeader(
-        master_broker_id=group.master_id,
-        master_address=None if group.master is None else group.master.address,
-        master_epoch=group.master_epoch,
-    )
+    answer = msgspec.structs.replace(master_header(group), sync_state_set_epoch=None)
     return Answer(ext=encode_header(answer), body=encode_set(group))
 
 
@@ -157,6 +154,7 @@ def master_header(group: ReplicaGroup) -> MasterHeader:
         master_address=None if group.master is None else group.master.address,
         master_epoch=group.master_epoch,
         sync_state_set_epoch=group.sync_state_set.epoch,
+        lease_policy=group.lease_policy,
     )
 
 

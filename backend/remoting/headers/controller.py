@@ -37,6 +37,8 @@ class MasterHeader(Header, frozen=True, kw_only=True):
     sync_state_set_epoch: Int32 | None = None
     # Ours, in 1008 to the new master: its lease, from when it sent the last heartbeat answered.
     lease_ms: Int64 | None = None
+    # Ours: when a master may be replaced, and so what it needs in order to acknowledge (D9).
+    lease_policy: str | None = None
 
 
 class RegisterReplicaHeader(Header, frozen=True, kw_only=True):

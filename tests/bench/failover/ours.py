@@ -135,7 +135,6 @@ class OurGroup(Group):
             "namesrvAddr": f"{self.host}:{self.port}",
             "controllerAddr": f"{self.host}:{self.port}",
             "enableControllerMode": "true",
-            "leasePolicy": self._policy,
             "storePathRootDir": str(member.home / "store"),
             "mappedFileSizeCommitLog": str(SEGMENT_BYTES),
         }

@@ -37,7 +37,7 @@ async def test_an_id_is_applied_for_and_told_of(broker):  # S2, S4
 
     assert await broker.next_id() == 2
     info = await broker.info()
-    assert (info.code, info.ext) == (0, {"masterEpoch": "0"})
+    assert (info.code, info.ext) == (0, {"masterEpoch": "0", "leasePolicy": "quorum"})
     assert json.loads(info.body) == {"syncStateSet": [], "syncStateSetEpoch": 0}
 
 
@@ -102,6 +102,7 @@ async def test_a_broker_that_registers_learns_its_master(f3):  # S9
         "masterAddress": "10.0.0.1:10911",
         "masterEpoch": "1",
         "syncStateSetEpoch": "2",
+        "leasePolicy": "quorum",
     }
     assert json.loads(answer.body) == {"syncStateSet": [1, 2, 3], "syncStateSetEpoch": 2}
     replicas = (await f3[0].sync_state_data())["g"]["inSyncReplicas"]
@@ -186,6 +187,7 @@ async def test_the_first_to_ask_is_elected_and_the_second_told(client, second_cl
         "masterAddress": "10.0.0.1:10911",
         "masterEpoch": "1",
         "syncStateSetEpoch": "1",
+        "leasePolicy": "quorum",
     }
     assert (first.code, first.ext) == (0, master)
     assert json.loads(first.body) == {

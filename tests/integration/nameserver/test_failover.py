@@ -60,6 +60,7 @@ async def test_the_replicas_that_are_heard_are_told_and_the_dead_master_is_not(f
             "masterAddress": "10.0.0.2:10911",
             "masterEpoch": "2",
             "syncStateSetEpoch": "3",
+            "leasePolicy": "quorum",
         }
         assert json.loads(notice.body) == {"syncStateSet": [2], "syncStateSetEpoch": 3}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from backend.clients.clock import SystemClock
+from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client, messages
@@ -163,10 +164,22 @@ async def read_all(client, topic="orders", queue_id=0):
 
 
 @pytest.fixture
-async def group(database, redis, tmp_path):
+def lease_policy():
+    return LeasePolicy.QUORUM
+
+
+@pytest.fixture
+async def group(database, redis, tmp_path, lease_policy):
     async with AsyncExitStack() as controller:
         server = await controller.enter_async_context(
-            NameServer.serve("127.0.0.1", 0, database=database, redis=redis, clock=SystemClock())
+            NameServer.serve(
+                "127.0.0.1",
+                0,
+                database=database,
+                redis=redis,
+                clock=SystemClock(),
+                lease_policy=lease_policy,
+            )
         )
         with ExitStack() as stack:
             group = Group(server, tmp_path, stack, stop_controller=controller.aclose)

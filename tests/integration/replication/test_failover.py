@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from backend.clients.clock import SystemClock
+from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.replication.conftest import free_port, read_all
@@ -175,11 +176,10 @@ async def test_the_quorum_goes_on_without_a_controller(group):  # S27, by D9
     assert await read_all(group.client(1)) == [b"before", b"without"]
 
 
+@pytest.mark.parametrize("lease_policy", [LeasePolicy.STRICT])
 async def test_a_strict_master_acknowledges_nothing_without_a_controller(group):
     """S27, by D9: stock's master goes on whatever it can reach."""
-    await group.add_many(
-        2, controllerHeartBeatTimeoutMills="500", leasePolicy="strict", slaveTimeout="300"
-    )
+    await group.add_many(2, controllerHeartBeatTimeoutMills="500", slaveTimeout="300")
     assert (await group.send(1, b"before")).code == 0
 
     await group.stop_controller()
@@ -189,18 +189,49 @@ async def test_a_strict_master_acknowledges_nothing_without_a_controller(group):
     assert await read_all(group.client(1)) == [b"before"]
 
 
-async def test_messages_are_refused_while_too_few_replicas_are_in_sync(group):
-    """S45; stock answers with code 1."""
-    await group.add(minInSyncReplicas="2")
-    await group.await_state(1, 1, {1})
-    refusal = await group.client(1).send("orders", b"alone")
+@pytest.mark.parametrize(
+    ("lease_policy", "is_enough"), [(LeasePolicy.STRICT, True), (LeasePolicy.QUORUM, False)]
+)
+async def test_without_all_acks_a_strict_master_answers_when_enough_members_hold_a_message(
+    group, is_enough, eventually
+):
+    """By D7 and D9: stock does so under any circumstances, and shows it to consumers at once."""
+    await group.add_many(
+        2, allAckInSyncStateSet="false", haHousekeepingInterval="60000", slaveTimeout="500"
+    )
+    assert (await group.send(1, b"both")).code == 0
+    await eventually(lambda: reads(group.client(1), [b"both"]))
+    group.pause(2)
 
-    await group.add(minInSyncReplicas="2")
-    await group.await_state(1, 1, {1, 2})
+    sent = await group.client(1).send("orders", b"one")
+    read = await read_all(group.client(1))
+    group.resume(2)
 
-    assert refusal.code == 14
-    assert "minInSyncReplicas" in refusal.remark
+    assert (sent.code, read) == (0 if is_enough else 12, [b"both"])
+    await eventually(lambda: reads(group.client(1), [b"both", b"one"]))
+
+
+async def reads(client, wanted):
+    return await read_all(client) == wanted
+
+
+async def test_messages_are_refused_while_too_few_replicas_are_in_sync(group):  # S45
+    await group.add_many(2, minInSyncReplicas="2")
     assert (await group.send(1, b"two")).code == 0
+    group.kill(2)
+    await group.await_state(1, 1, {1})
+
+    known = await group.client(1).send("orders", b"alone")
+    unknown = await group.client(1).send("new-topic", b"alone")
+
+    # As stock; clients try such answers elsewhere.
+    for refusal in (known, unknown):
+        assert refusal.code == 1
+        assert "minInSyncReplicas" in refusal.remark
+    await group.start(2)
+    await group.await_state(1, 1, {1, 2})
+    assert (await group.client(1).send("orders", b"two again")).code == 0
+    assert await read_all(group.client(1)) == [b"two", b"two again"]
 
 
 async def test_a_broker_that_finds_no_controller_stays_fenced_until_there_is_one(

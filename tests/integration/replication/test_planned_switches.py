@@ -185,11 +185,11 @@ async def test_a_master_that_cannot_have_all_confirmed_is_replaced_all_the_same(
     await group.await_state(2, 2, {1, 2, 3})
 
 
-@pytest.mark.parametrize("policy", LeasePolicy)
+@pytest.mark.parametrize("lease_policy", LeasePolicy)
 async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
-    group, monkeypatch, policy
+    group, monkeypatch
 ):  # D9
-    await group.add_many(3, leasePolicy=policy, haHousekeepingInterval="60000")
+    await group.add_many(3, haHousekeepingInterval="60000")
     assert (await group.send(1, b"before")).code == 0
     take_leave, is_told, may_be_answered = Failover.take_leave, asyncio.Event(), asyncio.Event()
 

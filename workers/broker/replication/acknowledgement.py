@@ -1,7 +1,8 @@
 """Hold answers until what they promise is true (D7, D9).
 
 A send is acknowledged when every member of the sync-state set holds it, while this master may
-still speak for its group. Whoever waits longer than allowed is told that nobody knows.
+still speak for its group, or when as many do as an operator finds enough (`allAckInSyncStateSet`,
+storage-and-ha.md 9.6). Whoever waits longer than allowed is told that nobody knows.
 """
 
 from collections import deque
@@ -15,10 +16,10 @@ QUORUM_SIZE_MIN: Final = 2
 
 
 class LeasePolicy(StrEnum):
-    """What a master does once its lease has run out (targets.md 5.6)."""
+    """What a master does once its lease has run out; the controller says so (targets.md 5.6)."""
 
     STRICT = "strict"
-    """It acknowledges nothing."""
+    """It acknowledges nothing, and nobody replaces it before."""
 
     QUORUM = "quorum"
     """It goes on with what all members of a set of at least two hold: a member that knows of a
@@ -42,9 +43,17 @@ Release = Callable[[Outcome], None]
 class Acknowledgements:
     """Those who wait for the confirmed position; all methods belong to the loop's thread."""
 
-    def __init__(self, *, policy: LeasePolicy, timeout_ms: int) -> None:
+    def __init__(
+        self, *, policy: LeasePolicy, timeout_ms: int, sufficient_count: int | None = None
+    ) -> None:
+        """With a sufficient count, so many members are enough, this broker included.
+
+        Under the quorum policy a member may replace this master at once, relying on that nothing is
+        acknowledged without it, so every member is needed whatever is asked for (D9).
+        """
         self._policy = policy
         self._timeout_ms = timeout_ms
+        self.sufficient_count = sufficient_count if policy is LeasePolicy.STRICT else None
         self._waiting: deque[tuple[int, int, Release]] = deque()
 
     def may_acknowledge(self, state: SyncState, *, has_lease: bool) -> bool:
@@ -62,10 +71,13 @@ class Acknowledgements:
         self._waiting.append((position, now_ms + self._timeout_ms, release))
 
     def advance(self, state: SyncState, *, has_lease: bool) -> None:
-        """Release everybody whose position is confirmed."""
+        """Release everybody whose position is held by as many as needed."""
         if not self.may_acknowledge(state, has_lease=has_lease):
             return
-        while self._waiting and self._waiting[0][0] <= state.confirmed_position:
+        safe_position = state.confirmed_position
+        if self.sufficient_count is not None:
+            safe_position = max(safe_position, state.held_by(self.sufficient_count))
+        while self._waiting and self._waiting[0][0] <= safe_position:
             self._waiting.popleft()[2](Outcome.CONFIRMED)
 
     def expire(self, now_ms: int) -> None:

@@ -36,6 +36,7 @@ from backend.remoting.headers import (
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from workers.broker.replication.acknowledgement import LeasePolicy
 from workers.broker.replication.identity import Identity, IdTaken
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.requester import Requester, connect
@@ -78,6 +79,7 @@ class GroupState:
     """What a new master is granted with its election, from `lease_from_s` on."""
 
     lease_from_s: float = 0.0
+    lease_policy: LeasePolicy = LeasePolicy.QUORUM
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ class ControllerClient:
             told.master_address,
             told.master_epoch or 0,
             SyncStateSet(frozenset(members), told.sync_state_set_epoch or 0),
+            lease_policy=_policy_of(told),
         )
 
     async def replica_info(self, identity: Identity) -> GroupState:
@@ -348,7 +351,13 @@ def _state(answer: Command) -> GroupState:
         told.master_epoch or 0,
         _set_of(answer.body) if answer.body else None,
         told.lease_ms or 0,
+        lease_policy=_policy_of(told),
     )
+
+
+def _policy_of(told: MasterHeader) -> LeasePolicy:
+    is_strict = told.lease_policy == LeasePolicy.STRICT
+    return LeasePolicy.STRICT if is_strict else LeasePolicy.QUORUM
 
 
 def _set_of(body: bytes) -> SyncStateSet:

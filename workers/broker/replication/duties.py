@@ -269,8 +269,7 @@ class Duties:
             self._broker.gate.open()
             raise
         if self._led_epoch is None or self._has_resigned:
-            # A newer epoch has become known, or the controller is told to elect another.
-            return
+            return  # Another was elected meanwhile, or is about to be.
         term = self._term = Term(
             self,
             self._settings,
@@ -279,6 +278,7 @@ class Duties:
             initial_set=state.sync_state_set or SyncStateSet(frozenset({self._own_id}), 0),
             shown_position=self._store.confirmed_position,
             lease=self._lease,
+            lease_policy=state.lease_policy,
             now_s=boot_time_s,
         )
         self._listener.serve(term)

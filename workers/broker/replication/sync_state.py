@@ -48,6 +48,9 @@ class SyncState:
     """`haMaxTimeSlaveNotCatchup`: a member that is behind for longer leaves the set."""
 
     proposed: frozenset[int] | None = None
+    own_position: int = 0
+    """Up to where this broker itself held the log when positions were last compared."""
+
     _replicas: dict[int, _Replica] = field(default_factory=dict)
 
     @property
@@ -120,7 +123,7 @@ class SyncState:
         It never goes back during an epoch (I6). A member that is not connected holds it: what it
         last said may not be true any more, and it is about to leave the set.
         """
-        lowest = log_end
+        lowest = self.own_position = log_end
         for broker_id in self.counted - {self.own_id}:
             replica = self._replicas.get(broker_id)
             if replica is None or not replica.is_connected:
@@ -128,6 +131,18 @@ class SyncState:
             lowest = min(lowest, replica.held_position)
         self.confirmed_position = max(self.confirmed_position, lowest)
         return self.confirmed_position
+
+    def held_by(self, count: int) -> int:
+        """Give up to where so many members hold the log, this broker one of them; 0 if they can't.
+
+        Whoever is no member, or no longer for sure, doesn't count, unlike in stock
+        (storage-and-ha.md 9.6): it could not be elected.
+        """
+        certain = self.current.broker_ids & (self.proposed or self.current.broker_ids)
+        held = (self._replicas.get(i) for i in certain - {self.own_id})
+        others = sorted((r.held_position for r in held if r and r.is_connected), reverse=True)
+        needed = others[: count - 1]
+        return min([self.own_position, *needed]) if len(needed) == count - 1 else 0
 
     def joining(self, broker_id: int) -> bool:
         """Tell whether a replica holds all that was confirmed and is to become a member.

@@ -78,6 +78,7 @@ class Term:
         initial_set: SyncStateSet,
         shown_position: int,
         lease: Lease,
+        lease_policy: LeasePolicy,
         now_s: Callable[[], float],
     ) -> None:
         self.epoch = epoch
@@ -92,10 +93,14 @@ class Term:
             lag_ms_max=settings.replica_lag_ms_max,
         )
         self._acks = Acknowledgements(
-            policy=LeasePolicy(settings.lease_policy), timeout_ms=settings.replica_timeout_ms
+            policy=lease_policy,
+            timeout_ms=settings.replica_timeout_ms,
+            sufficient_count=None if settings.all_ack else settings.in_sync_count,
         )
+        if not settings.all_ack:
+            _warn_of_few(self._acks.sufficient_count)
         self.published_position = shown_position
-        self._check_wanted = asyncio.Event()
+        self._check_wanted, self._news = asyncio.Event(), asyncio.Event()
         self._asked_at_s = self._approach_at_s = self._started_at_s
         # The answer of a request for another set was lost.
         self._is_unsure = False
@@ -108,8 +113,8 @@ class Term:
 
     @property
     def is_alone(self) -> bool:
-        """Tell whether what this broker holds itself is confirmed."""
-        return len(self._state.counted) == 1
+        """Tell whether what this broker holds itself is acknowledged."""
+        return len(self._state.counted) == 1 or self._acks.sufficient_count == 1
 
     @property
     def is_over(self) -> bool:
@@ -117,12 +122,15 @@ class Term:
         return self._is_over
 
     async def drain(self) -> None:
-        """Wait until every answer that is held has been given."""
-        drained = asyncio.Event()
+        """Wait until every answer that is held has been given, and any member could take over."""
+        drained, end = asyncio.Event(), self._host.log_end()
         # Whoever waits for the end of the log is the last one.
-        self.wait(self._host.log_end(), lambda _outcome: drained.set())
+        self.wait(end, lambda _outcome: drained.set())
         self.advance()
         await drained.wait()
+        while self.published_position < end and not self._is_over:
+            self._news.clear()
+            await self._news.wait()
 
     def wait(self, position: int, release: Release) -> None:
         """Call back once the log is confirmed up to a position, or when that is hopeless."""
@@ -147,11 +155,13 @@ class Term:
         self._acks.advance(self._state, has_lease=has_lease)
         if is_news:
             self._host.show(position)
+            self._news.set()
 
     def end(self) -> None:
         """Acknowledge nothing any more."""
         if not self._is_over:
             self._is_over = True
+            self._news.set()
             self._acks.depose()
 
     def install(self, committed: SyncStateSet) -> None:
@@ -281,3 +291,17 @@ class Term:
 
     def _now_ms(self) -> int:
         return round(self._now_s() * 1000)
+
+
+def _warn_of_few(sufficient_count: int | None) -> None:
+    if sufficient_count is None:
+        log.warning(
+            "all_members_needed",
+            reason="allAckInSyncStateSet=false needs a group under REGENT_LEASE_POLICY=strict",
+        )
+    else:
+        log.warning(
+            "failovers_may_lose_messages",
+            reason="allAckInSyncStateSet=false",
+            in_sync_replicas=sufficient_count,
+        )

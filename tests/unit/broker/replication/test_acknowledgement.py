@@ -14,8 +14,8 @@ def state_of(*members, confirmed):
     )
 
 
-def waiting(policy=LeasePolicy.QUORUM):
-    acknowledgements, told = Acknowledgements(policy=policy, timeout_ms=3_000), []
+def waiting(policy=LeasePolicy.QUORUM, **changes):
+    acknowledgements, told = Acknowledgements(policy=policy, timeout_ms=3_000, **changes), []
     for position, now_ms in ((100, 0), (200, 10), (300, 20)):
         acknowledgements.wait(
             position, now_ms, lambda outcome, position=position: told.append((position, outcome))
@@ -61,6 +61,37 @@ def test_without_a_lease_only_a_set_of_two_may_go_on_and_only_by_quorum_d9():
     assert [case for case, may in cases.items() if may] == [(LeasePolicy.QUORUM, (1, 2))]
     alone, _ = waiting(LeasePolicy.STRICT)
     assert alone.may_acknowledge(state_of(1, confirmed=0), has_lease=True)
+
+
+def three_of_whom_one_lags():
+    state = state_of(1, 2, 3, confirmed=0)
+    for broker_id, position in ((2, 200), (3, 100)):
+        state.connected(broker_id, is_learner=False)
+        state.held(broker_id, position, 300, 0)
+    state.advance(300)
+    return state
+
+
+def test_as_many_as_an_operator_finds_enough_are_enough_under_a_strict_lease():  # 9.6
+    released = {}
+    for count in (1, 2, 3, 4):
+        acknowledgements, told = waiting(LeasePolicy.STRICT, sufficient_count=count)
+        acknowledgements.advance(three_of_whom_one_lags(), has_lease=True)
+        released[count] = [position for position, _ in told]
+
+    # More than there are members can't hold anything; what all of them hold is safe anyway.
+    assert released == {1: [100, 200, 300], 2: [100, 200], 3: [100], 4: [100]}
+
+
+def test_fewer_than_all_are_not_enough_without_a_lease_or_where_one_may_replace_the_master_d9():
+    without_lease, told_nobody = waiting(LeasePolicy.STRICT, sufficient_count=1)
+    quorum, told_by_all = waiting(LeasePolicy.QUORUM, sufficient_count=1)
+
+    without_lease.advance(three_of_whom_one_lags(), has_lease=False)
+    quorum.advance(three_of_whom_one_lags(), has_lease=True)
+
+    assert told_nobody == []
+    assert [position for position, _ in told_by_all] == [100]
 
 
 def test_confirmed_answers_wait_while_the_lease_is_over():

@@ -36,6 +36,21 @@ def test_what_every_member_holds_is_confirmed_and_nothing_else_counts():
     assert state.advance(700) == 300
 
 
+def test_who_is_no_certain_member_is_not_counted_among_so_many():
+    state = state_of(MASTER, SECOND, THIRD)
+    for broker_id, position in ((SECOND, 500), (THIRD, 600), (4, 700)):
+        state.connected(broker_id, is_learner=False)
+        state.held(broker_id, position, 700, 0)
+    state.advance(700)
+
+    of_all = state.held_by(2)
+    state.propose({MASTER, SECOND, 4})
+    while_changing = state.held_by(2)
+    state.disconnected(SECOND)
+
+    assert (of_all, while_changing, state.held_by(2), state.held_by(1)) == (600, 500, 0, 700)
+
+
 def test_the_confirmed_position_never_goes_back_when_a_member_returns_with_less_i6():
     state = state_of(MASTER, SECOND)
     state.connected(SECOND, is_learner=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.acknowledgement import LeasePolicy, Outcome
 from workers.broker.replication.controller_client import ControllerRefused
 from workers.broker.replication.lease import Lease
 from workers.broker.replication.sync_state import SyncStateSet
@@ -64,7 +64,7 @@ def _no_pauses(monkeypatch):
     monkeypatch.setattr("workers.broker.replication.term.APPROACH_S_MAX", 0.01)
 
 
-def term_of(host, *members, lease=True, **properties):
+def term_of(host, *members, lease=True, policy=LeasePolicy.QUORUM, **properties):
     lease_held = Lease()
     if lease:
         lease_held.grant(EPOCH, asked_at_s=host.now_s, lease_ms=10**9)
@@ -76,6 +76,7 @@ def term_of(host, *members, lease=True, **properties):
         initial_set=SyncStateSet(frozenset(members), 3),
         shown_position=0,
         lease=lease_held,
+        lease_policy=policy,
         now_s=lambda: host.now_s,
     )
     return host.term
@@ -138,18 +139,53 @@ async def test_a_master_alone_without_a_lease_confirms_and_shows_nothing():  # D
     assert (outcomes, host.shown) == ([], [])
 
 
-@pytest.mark.parametrize(("policy", "is_confirmed"), [("quorum", True), ("strict", False)])
+@pytest.mark.parametrize(
+    ("policy", "is_confirmed"), [(LeasePolicy.QUORUM, True), (LeasePolicy.STRICT, False)]
+)
 async def test_a_set_of_two_without_a_lease_goes_on_under_the_quorum_policy_only(
     policy, is_confirmed
 ):  # targets 5.6
     host = Host()
-    term = term_of(host, MASTER, SECOND, lease=False, leasePolicy=policy)
+    term = term_of(host, MASTER, SECOND, lease=False, policy=policy)
     connect(host, SECOND, 1000)
     outcomes = outcome_of(term, 1000)
 
     term.advance()
 
     assert (outcomes == [Outcome.CONFIRMED]) is is_confirmed
+
+
+async def test_readers_see_what_every_member_holds_whoever_is_enough_for_senders():  # D7
+    host = Host()
+    term = term_of(
+        host,
+        MASTER,
+        SECOND,
+        policy=LeasePolicy.STRICT,
+        allAckInSyncStateSet="false",
+        inSyncReplicas="1",
+    )
+    connect(host, SECOND, 900)
+
+    outcomes = outcome_of(term, 1000)
+    term.advance()
+
+    assert term.is_alone
+    assert (outcomes, host.shown) == ([Outcome.CONFIRMED], [900])
+
+
+async def test_a_master_that_leaves_waits_for_every_member_whoever_is_enough_for_senders():  # R10c
+    host = Host()
+    term = term_of(host, MASTER, SECOND, policy=LeasePolicy.STRICT, allAckInSyncStateSet="false")
+    connect(host, SECOND, 900)
+
+    draining = asyncio.create_task(term.drain())
+    await asyncio.sleep(0.01)
+    was_drained = draining.done()
+    term.held(SECOND, 1000)
+    await draining
+
+    assert not was_drained
 
 
 async def test_who_waits_too_long_is_told_that_nobody_knows():
