@@ -18,6 +18,7 @@ from backend.domain.route import TopicRoute, TopologyChange
 from backend.domain.session import Session
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
+from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
 from backend.services.sessions import PasswordVerifier
 from backend.settings import ServerSettings
@@ -40,6 +41,10 @@ class NameServerView(Protocol):
         ...
 
 
+class BrokerSource(HistorySource, PositionSource, Protocol):
+    """Ask brokers for what only they know."""
+
+
 @dataclass(frozen=True, slots=True)
 class ApiContext:
     """Hold the connections and collaborators of the HTTP door."""
@@ -50,7 +55,7 @@ class ApiContext:
     clock: Clock
     task_queue: TaskQueue
     name_server: NameServerView
-    brokers: HistorySource
+    brokers: BrokerSource
     verifier: PasswordVerifier
     attempts: AttemptLimiter
     samples: Feed[ObservedSample]

@@ -10,7 +10,7 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from backend.cli import adoptions, processes, session
+from backend.cli import adoptions, controller_settings, processes, replica_lags, session
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
@@ -54,8 +54,10 @@ session.register(app)
 app.command(cluster)
 app.command(broker)
 app.command(controller)
+controller_settings.register(controller)
 app.command(replica)
 adoptions.register(replica)
+replica_lags.register(replica)
 app.command(topic)
 app.command(capacity)
 app.command(store)

@@ -7,8 +7,9 @@ import msgspec
 
 from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
 from backend.domain.epochs import EpochSpan, LogHistory
+from backend.domain.replica_lag import LogPosition
 from backend.remoting import java_json
-from backend.remoting.bodies.controller import EpochsBody
+from backend.remoting.bodies.controller import EpochsBody, HaStatusBody
 from backend.remoting.headers import encode_header
 from backend.remoting.headers.replication import HandOverHeader
 from backend.remoting.java_json import InvalidJson
@@ -74,6 +75,31 @@ class Brokers:
             for entry in body.epochs
         )
         return LogHistory(spans, body.max_offset)
+
+    async def log_position(self, address: str) -> LogPosition:
+        """Ask a broker under a controller where its log ends and how it follows its master (907).
+
+        Raises:
+            BrokerUnreachable: nobody answers there, or not in time.
+            BrokerRefused: the answer is an error, or can't be read.
+        """
+        response = await self._client.request(address, RequestCode.GET_BROKER_HA_STATUS)
+        if response.code != ResponseCode.SUCCESS:
+            raise BrokerRefused(address, f"code {response.code}, {response.remark}")
+        try:
+            body = java_json.decode(response.body, HaStatusBody)
+        except InvalidJson as error:
+            raise BrokerRefused(address, f"unreadable replication status: {error}") from error
+        if body.is_master:
+            return LogPosition(body.max_position, is_following=False, bytes_per_second=0)
+        client = body.client
+        # One that follows nobody yet tells 0, whatever it holds.
+        is_known = client.is_connected or client.max_offset > 0
+        return LogPosition(
+            client.max_offset if is_known else None,
+            is_following=client.is_connected,
+            bytes_per_second=client.bytes_per_second,
+        )
 
     async def hand_over(self, address: str, *, master_epoch: int) -> None:
         """Have a master confirm what it took and take no more for a moment (7002).

@@ -24,6 +24,21 @@ class ControllerPeer:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerSetting:
+    """Hold a setting that decides elections; it holds from the start of a process to its end.
+
+    No request changes it (D26): the variable does, of each process, when that is started anew.
+    """
+
+    name: str
+    stock_name: str | None
+    value: str
+    default: str
+    variable: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
 class ControllerView:
     """Hold the settings that decide elections here, what is led, and who else hears replicas."""
 
@@ -34,6 +49,29 @@ class ControllerView:
     group_count: int
     masterless_group_count: int
     peers: tuple[ControllerPeer, ...]
+    settings: tuple[ControllerSetting, ...]
+
+
+def list_settings(controller: Controller) -> tuple[ControllerSetting, ...]:
+    """List what decides elections in this process, beside what it is by default."""
+    return (
+        ControllerSetting(
+            name="lease_policy",
+            stock_name=None,
+            value=controller.lease_policy,
+            default=LeasePolicy.QUORUM,
+            variable="REGENT_LEASE_POLICY",
+            description="what masters of new groups need in order to acknowledge",
+        ),
+        ControllerSetting(
+            name="unclean_election_allowed",
+            stock_name="enableElectUncleanMaster",
+            value=str(controller.allows_unclean).lower(),
+            default="false",
+            variable="REGENT_UNCLEAN_ELECTION_ALLOWED",
+            description="whether a replica may become master that may lack acknowledged messages",
+        ),
+    )
 
 
 async def describe_controller(address: str, controller: Controller) -> ControllerView:
@@ -57,4 +95,5 @@ async def describe_controller(address: str, controller: Controller) -> Controlle
             )
             for listener in listeners
         ),
+        settings=list_settings(controller),
     )

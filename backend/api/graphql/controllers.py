@@ -1,15 +1,16 @@
 """Present the controllers, and the brokers that wait for their lost group to come back."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Self
 
 import strawberry
 
-from backend.api.graphql.replica_groups import int64
-from backend.api.graphql.scalars import Int64
+from backend.api.graphql.scalars import Int64, int64
 from backend.domain import replica_group as group_domain
 from backend.services.adoptions import StoredCandidate
 from backend.services.controllers import ControllerPeer as PeerView
+from backend.services.controllers import ControllerSetting as SettingView
 from backend.services.controllers import ControllerView
 
 
@@ -72,6 +73,23 @@ class ControllerPeer:
 
 
 @strawberry.type
+class ControllerSetting:
+    """Present a setting that decides elections: by what variable it is set, and stock's name."""
+
+    name: str
+    stock_name: str | None
+    value: str
+    default: str
+    variable: str
+    description: str
+
+    @classmethod
+    def of(cls, setting: SettingView) -> Self:
+        """Present a setting."""
+        return cls(**asdict(setting))
+
+
+@strawberry.type
 class Controller:
     """Present a process of the control plane; each may carry out every request, so each leads."""
 
@@ -82,6 +100,7 @@ class Controller:
     group_count: int
     masterless_group_count: int
     peers: list[ControllerPeer]
+    settings: list[ControllerSetting]
 
     @classmethod
     def of(cls, found: ControllerView) -> Self:
@@ -94,4 +113,5 @@ class Controller:
             group_count=found.group_count,
             masterless_group_count=found.masterless_group_count,
             peers=[ControllerPeer.of(peer) for peer in found.peers],
+            settings=[ControllerSetting.of(setting) for setting in found.settings],
         )

@@ -8,7 +8,8 @@ import strawberry
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.pages import Connection, connect
-from backend.api.graphql.scalars import Int64
+from backend.api.graphql.replica_lags import GroupLags
+from backend.api.graphql.scalars import Int64, int64
 from backend.db.replica_groups import PastChange
 from backend.domain import election as domain
 from backend.domain import replica_group as group_domain
@@ -16,6 +17,7 @@ from backend.domain.broker_group import GroupMode
 from backend.services.group_changes import GroupName
 from backend.services.log_histories import ToldHistory, compare_histories
 from backend.services.replica_groups import list_changes
+from backend.services.replica_lags import measure_group
 from backend.services.replica_views import (
     ElectionView,
     ReplicaGroupView,
@@ -236,6 +238,13 @@ class ReplicaGroup:
             differing_epoch=found.differing_epoch,
         )
 
+    @strawberry.field
+    async def lag(self, info: Info) -> GroupLags:
+        """Ask the brokers where their logs end, and compare them with the master's."""
+        api = info.context.api
+        name = GroupName(self.name, self.cluster_name)
+        return GroupLags.of(await measure_group(name, api.name_server.controller, api.brokers))
+
     @classmethod
     def of(cls, found: ReplicaGroupView) -> Self:
         """Present a group."""
@@ -255,8 +264,3 @@ class ReplicaGroup:
             retired_ids=[Int64(i) for i in sorted(group.retired_ids)],
             replicas=[Replica.of(replica) for replica in found.replicas],
         )
-
-
-def int64(value: int | None) -> Int64 | None:
-    """Carry a number that may be unknown."""
-    return None if value is None else Int64(value)

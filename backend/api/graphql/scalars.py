@@ -30,6 +30,11 @@ INT64: Final[ScalarDefinition] = strawberry.scalar(
 )
 
 
+def int64(value: int | None) -> Int64 | None:
+    """Carry a number that may be unknown."""
+    return None if value is None else Int64(value)
+
+
 def instant(milliseconds: int) -> datetime:
     """Read milliseconds since 1970 as an instant."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -11,6 +11,7 @@ from backend.api.rest import (
     clusters,
     log_histories,
     replica_groups,
+    replica_lags,
     sessions,
     topics,
 )
@@ -20,8 +21,8 @@ def build_router() -> APIRouter:
     """Put all resources under the version's prefix."""
     router = APIRouter(prefix=API_PREFIX)
     resources = (
-        *(sessions, clusters, broker_groups, replica_groups, log_histories, adoptions),
-        *(brokers, topics, capacity),
+        *(sessions, clusters, broker_groups, replica_groups, log_histories, replica_lags),
+        *(adoptions, brokers, topics, capacity),
     )
     for resource in resources:
         router.include_router(resource.router)

@@ -123,6 +123,17 @@ class ControllerPeerOut(_Out):
     last_heard_at: datetime
 
 
+class ControllerSettingOut(_Out):
+    """A setting that decides elections: by what variable it is set, and stock's name for it."""
+
+    name: str
+    stock_name: str | None
+    value: str
+    default: str
+    variable: str
+    description: str
+
+
 class ControllerOut(_Out):
     """A process of the control plane; each may carry out every request, so each leads."""
 
@@ -133,6 +144,7 @@ class ControllerOut(_Out):
     group_count: int
     masterless_group_count: int
     peers: list[ControllerPeerOut]
+    settings: list[ControllerSettingOut]
 
 
 class ElectIn(BaseModel):

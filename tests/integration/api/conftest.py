@@ -76,15 +76,20 @@ def driver(database):
 
 
 class HandBrokers:
-    """Answers the epochs that a test put into it, and knows nobody else."""
+    """Answers the epochs and positions that a test put into it, and knows nobody else."""
 
     def __init__(self):
-        self.histories = {}
+        self.histories, self.positions = {}, {}
 
     async def history(self, address):
         if address not in self.histories:
             raise BrokerUnreachable(address, "nobody listens")
         return self.histories[address]
+
+    async def log_position(self, address):
+        if address not in self.positions:
+            raise BrokerUnreachable(address, "nobody listens")
+        return self.positions[address]
 
 
 @pytest.fixture

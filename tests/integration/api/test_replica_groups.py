@@ -6,6 +6,7 @@ from backend.domain.election import Sighting
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.errors import AdoptionAwaited
 from backend.services.replica_groups import RegisterReplica, register
+from tests.integration.api.spelling import as_rest
 
 V1 = "/api/v1"
 G = V1 + "/clusters/c/replica-groups/g"
@@ -16,36 +17,6 @@ GROUP_FIELDS = """
              confirmOffset isVerified }
   election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } }
 """
-NUMBERS_AS_TEXT = {
-    "broker_id",
-    "max_offset",
-    "confirm_offset",
-    "master_id",
-    "winner_id",
-    "lease_left_ms",
-    "awaits_lease_ms",
-    "start_offset",
-    "end_offset",
-}
-
-
-def snake(name):
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
-
-
-def as_rest(value, name=""):
-    """Spell what the graph answers as REST does; enums are capitals there."""
-    if isinstance(value, dict):
-        return {snake(key): as_rest(item, snake(key)) for key, item in value.items()}
-    if isinstance(value, list):
-        return [as_rest(item, name) for item in value]
-    if name in {"sync_state_set", "retired_ids"} | NUMBERS_AS_TEXT and value is not None:
-        return int(value)
-    if name in {"verdict", "lease_policy"}:
-        return value.lower()
-    if name == "last_heartbeat_at":
-        return value is not None
-    return value
 
 
 def without_instants(group):
@@ -275,31 +246,6 @@ async def test_who_may_only_look_changes_nothing(client, ask, demote):
 
     assert error["extensions"]["code"] == "forbidden"
     assert (await client.get(G)).json()["master_epoch"] == 1
-
-
-async def test_controllers_say_what_they_go_by_and_who_else_hears(client, ask, driver, database):
-    await driver.make_f3()
-    await driver.record(database, ("c", "g", 1), ("c", "g", 2))
-
-    [told] = (await client.get(V1 + "/controllers")).json()
-    data = await ask(
-        "{ controllers { address isLeader leasePolicy allowsUncleanElection groupCount"
-        " masterlessGroupCount peers { id isSelf heardReplicaCount lastHeardAt } } }"
-    )
-
-    [peer] = told.pop("peers")
-    assert told == {
-        "address": "127.0.0.1:9876",
-        "is_leader": True,
-        "lease_policy": "quorum",
-        "allows_unclean_election": False,
-        "group_count": 1,
-        "masterless_group_count": 0,
-    }
-    assert (peer["is_self"], peer["heard_replica_count"]) == (True, 2)
-    [in_graph] = data["controllers"]
-    assert in_graph["peers"][0]["id"] == peer["id"]
-    assert (in_graph["leasePolicy"], in_graph["groupCount"]) == ("QUORUM", 1)
 
 
 @pytest.mark.usefixtures("f3")

@@ -1,0 +1,196 @@
+"""The commands `regent replica lag` and `catch-up`: how far replicas are behind, and wait for them.
+
+Both only look: a replica catches up by itself.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.clusters import ClusterName
+from backend.cli.controllers import BrokerId
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.orders import group_path, ids_text
+from backend.cli.output import bytes_text, print_json, print_line, print_note, print_table
+from backend.cli.rest import connect
+from backend.cli.target import Options
+
+POLL_INTERVAL_S: Final = 1.0
+
+Seconds = Annotated[float, Parameter(validator=validators.Number(gt=0))]
+Size = Annotated[int, Parameter(validator=validators.Number(gte=0))]
+
+
+def register(replica: App) -> None:
+    """Add the commands to those about replicas."""
+    replica.command(show_lag, name="lag")
+    replica.command(catch_up, name="catch-up")
+
+
+def show_lag(
+    group: str,
+    /,
+    *,
+    watch: Annotated[bool, Parameter(negative="")] = False,
+    interval: Seconds = 2.0,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show how far each replica of a group is behind its master, in bytes and in seconds.
+
+    The brokers are asked, the master last. Seconds are for what a replica lacks at the rate at
+    which it receives now; `-` is what nobody knows.
+
+    Examples:
+        regent replica lag broker-a
+        regent replica lag broker-a --watch --interval 0.5
+        regent replica lag broker-a -o json
+
+    Args:
+        group: Name of the broker group.
+        watch: Show it again and again, until interrupted.
+        interval: How many seconds between, with --watch.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        path = f"{group_path(client, cluster, group)}/lag"
+        while True:
+            found = client.get(path)
+            if options.output == "json":
+                print_json(found)
+            else:
+                _print_lags(found)
+            if not watch:
+                return
+            time.sleep(interval)
+
+
+def catch_up(
+    group: str,
+    /,
+    *,
+    broker: Annotated[list[BrokerId] | None, Parameter(negative="")] = None,
+    max_lag: Size = 0,
+    timeout: Seconds = 60.0,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Wait until replicas are in the sync-state set and lack little, as before a planned change.
+
+    Ends with 8 when they are not in time; they go on catching up.
+
+    Examples:
+        regent replica catch-up broker-a
+        regent replica catch-up broker-a --broker 3 --timeout 600
+        regent replica catch-up broker-a --max-lag 1000000 && echo ready
+
+    Args:
+        group: Name of the broker group.
+        broker: Id of a replica to wait for, more than once if need be; without, all of the group.
+        max_lag: How many bytes of the log a replica may lack.
+        timeout: How many seconds to wait at most.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    deadline = time.monotonic() + timeout
+    waited_for: list[int] = []
+    with connect(options) as client:
+        path = f"{group_path(client, cluster, group)}/lag"
+        while True:
+            found = client.get(path)
+            behind = _behind(found, broker, max_lag)
+            if not behind:
+                break
+            if [one["broker_id"] for one in behind] != waited_for:
+                waited_for = [one["broker_id"] for one in behind]
+                print_note("; ".join(_why(one) for one in behind))
+            if time.monotonic() >= deadline:
+                raise CommandError(
+                    f"not in time: {'; '.join(_why(one) for one in behind)}",
+                    why=f"{timeout:g} s are over",
+                    next_step=f"look at it with: regent replica lag {group}",
+                    exit_code=ExitCode.STILL_RUNNING,
+                )
+            time.sleep(min(POLL_INTERVAL_S, max(0.0, deadline - time.monotonic())))
+    if options.output == "json":
+        print_json(found)
+        return
+    ids = broker or [one["broker_id"] for one in found["replicas"] if not one["is_master"]]
+    print_line(f"Caught up: {ids_text(ids)}")
+
+
+def _behind(
+    found: Mapping[str, Any], wanted_ids: list[int] | None, max_lag: int
+) -> list[Mapping[str, Any]]:
+    """List those that are waited for.
+
+    Raises:
+        CommandError: one that was named is no replica of the group.
+    """
+    by_id = {one["broker_id"]: one for one in found["replicas"]}
+    unknown = [i for i in wanted_ids or () if i not in by_id]
+    if unknown:
+        raise CommandError(
+            f"no such replica: {ids_text(unknown)}",
+            why=f"the group's are {ids_text(sorted(by_id))}",
+            exit_code=ExitCode.NOT_FOUND,
+        )
+    # The set may hold a replica that is about to leave it, and lag is what was so a moment ago.
+    return [
+        by_id[i]
+        for i in wanted_ids or by_id
+        if not by_id[i]["is_in_sync"]
+        or by_id[i]["lag_bytes"] is None
+        or by_id[i]["lag_bytes"] > max_lag
+    ]
+
+
+def _why(one: Mapping[str, Any]) -> str:
+    name = f"broker {one['broker_id']}"
+    if one["error"]:
+        return f"{name} does not answer: {one['error']}"
+    if one["lag_bytes"] is None:
+        return f"how much {name} lacks is not known"
+    outside = "" if one["is_in_sync"] else " and is outside the sync-state set"
+    return f"{name} lacks {bytes_text(one['lag_bytes'])}{outside}"
+
+
+def _print_lags(found: Mapping[str, Any]) -> None:
+    print_table(
+        ("ID#", "ROLE", "IN SYNC", "FOLLOWS", "LOG END#", "LAG#", "RATE#", "CATCHES UP IN#"),
+        [
+            (
+                one["broker_id"],
+                "master" if one["is_master"] else "replica",
+                "yes" if one["is_in_sync"] else "no",
+                _follows(one),
+                one["max_offset"],
+                bytes_text(one["lag_bytes"]),
+                None if one["is_master"] else _rate(one["bytes_per_second"]),
+                None if one["is_master"] else _seconds(one["catch_up_ms"]),
+            )
+            for one in found["replicas"]
+        ],
+    )
+    for one in found["replicas"]:
+        if one["error"]:
+            print_line(f"Broker {one['broker_id']} is not known: {one['error']}")
+    if found["master_id"] is None:
+        print_line("The group has no master, so nobody knows what the replicas lack.")
+
+
+def _follows(one: Mapping[str, Any]) -> str | None:
+    if one["is_master"] or one["is_following"] is None:
+        return None
+    return "yes" if one["is_following"] else "no"
+
+
+def _rate(bytes_per_second: int | None) -> str | None:
+    return None if bytes_per_second is None else f"{bytes_text(bytes_per_second)}/s"
+
+
+def _seconds(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else f"{milliseconds / 1000:.1f} s"

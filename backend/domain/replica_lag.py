@@ -1,0 +1,47 @@
+"""Say how far replicas are behind their master, from what each told of its own log.
+
+Positions are bytes of the log. What nobody told stays unknown (D21).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LogPosition:
+    """Hold where one broker's log ends, and for a replica how it follows its master."""
+
+    max_offset: int | None
+    is_following: bool
+    bytes_per_second: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaLag:
+    """Hold how far one replica is behind; `catch_up_ms` is for what it lacks, at its present rate.
+
+    A replica that receives nothing has no rate to go by, so that only one which lacks nothing has
+    caught up for sure.
+    """
+
+    lag_bytes: int | None
+    catch_up_ms: int | None
+
+
+def measure_lags(
+    positions: Mapping[int, LogPosition], *, master_end: int | None
+) -> dict[int, ReplicaLag]:
+    """Compare the logs of replicas, by id, with the end of their master's."""
+    return {broker_id: _lag(told, master_end) for broker_id, told in positions.items()}
+
+
+def _lag(told: LogPosition, master_end: int | None) -> ReplicaLag:
+    if master_end is None or told.max_offset is None:
+        return ReplicaLag(None, None)
+    # A replica that took a part of the log which its master does not hold will cut it.
+    lag_bytes = max(0, master_end - told.max_offset)
+    if not lag_bytes:
+        return ReplicaLag(0, 0)
+    if not told.is_following or told.bytes_per_second <= 0:
+        return ReplicaLag(lag_bytes, None)
+    return ReplicaLag(lag_bytes, -(-lag_bytes * 1000 // told.bytes_per_second))
