@@ -12,6 +12,7 @@ from backend.api.feeds import Feed
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db.engine import Database
+from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import Forbidden, Unauthenticated
 from backend.domain.name_server import NameServerStatus
 from backend.domain.route import TopicRoute, TopologyChange
@@ -34,6 +35,10 @@ class NameServerView(Protocol):
 
     def describe(self) -> NameServerStatus:
         """Say where the server listens and how much it holds."""
+        ...
+
+    def describe_controller(self) -> ControllerFigures:
+        """Say what the controller has counted since its start, and whom it hears."""
         ...
 
     def find_route(self, topic_name: str) -> TopicRoute | None:

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from starlette.types import Scope
 
 from backend.api.context import NameServerView
+from backend.api.controller_metrics import ControllerCollector
 from backend.api.gate import API_PREFIX
 
 DURATION_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -27,6 +28,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
         self._registry.register(_NameServerCollector(name_server))
+        self._registry.register(ControllerCollector(name_server))
         self._requests = Counter(
             "regent_http_requests",
             "HTTP requests answered.",

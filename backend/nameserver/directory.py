@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from backend.clients.clock import Clock
+from backend.domain.controller_figures import RequestTally
 from backend.nameserver.failover import Failover
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.key_values import KeyValues
@@ -32,6 +33,7 @@ class Directory:
     address_of: Callable[[object], str]
     key_values: KeyValues = field(default_factory=KeyValues)
     answer_counts: Counter[tuple[str, int]] = field(default_factory=Counter)
+    controller_requests: RequestTally = field(default_factory=RequestTally)
 
     def dismiss(self, brokers: list[LiveBroker]) -> None:
         """Take brokers out of the routes, as one batch."""

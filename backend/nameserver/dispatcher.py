@@ -5,14 +5,17 @@ processor becomes an answer, and what we did not foresee is told without its ins
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Final
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from backend.domain.controller_figures import HandleStatus
 from backend.domain.errors import DomainError
 from backend.nameserver.answer import Answer
+from backend.nameserver.controller_requests import CONTROLLER_REQUESTS
 from backend.nameserver.directory import Directory
 from backend.nameserver.errors import ANSWERS
 from backend.nameserver.processors import PROCESSORS
@@ -38,10 +41,12 @@ def dispatch(
     if command.is_response:
         # We ask over no connection that was made to us, so this belongs to no question of ours.
         return b""
+    started_at_ns = time.monotonic_ns()
     outcome = _process(command, session, directory)
     if isinstance(outcome, Answer):
+        _tally(command, _status_of(outcome), started_at_ns, directory)
         return _finish(command, outcome, directory)
-    return _await(command, outcome, directory)
+    return _await(command, outcome, directory, started_at_ns)
 
 
 def refuse(command: Command, directory: Directory) -> bytes:
@@ -61,13 +66,33 @@ def _process(command: Command, session: object, directory: Directory) -> Answer 
         return _explain(command, error)
 
 
-async def _await(command: Command, outcome: Awaitable[Answer], directory: Directory) -> bytes:
+async def _await(
+    command: Command, outcome: Awaitable[Answer], directory: Directory, started_at_ns: int
+) -> bytes:
+    is_late = False
     try:
         async with asyncio.timeout(WAIT_MAX_S):
             found = await outcome
     except Exception as error:  # noqa: BLE001 - as above
+        is_late = isinstance(error, TimeoutError)
         found = _explain(command, error)
+    status = HandleStatus.TIMEOUT if is_late else _status_of(found)
+    _tally(command, status, started_at_ns, directory)
     return _finish(command, found, directory)
+
+
+def _status_of(outcome: Answer) -> HandleStatus:
+    is_failed = outcome.code == ResponseCode.SYSTEM_ERROR
+    return HandleStatus.FAILED if is_failed else HandleStatus.SUCCESS
+
+
+def _tally(
+    command: Command, status: HandleStatus, started_at_ns: int, directory: Directory
+) -> None:
+    name = CONTROLLER_REQUESTS.get(command.code)
+    if name is not None:
+        duration_us = (time.monotonic_ns() - started_at_ns) // 1000
+        directory.controller_requests.note(name, status, duration_us)
 
 
 def _finish(command: Command, outcome: Answer, directory: Directory) -> bytes:

@@ -19,6 +19,7 @@ from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock
 from backend.clients.remoting_client import RemotingClient
 from backend.db.engine import Database
+from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import RouteNotFound
 from backend.domain.name_server import NameServerStatus
 from backend.domain.replica_group import LeasePolicy
@@ -191,6 +192,21 @@ class NameServer:
             broker_count=self._table.broker_count,
             connection_count=len(self._sessions),
             answer_counts=dict(self._directory.answer_counts),
+        )
+
+    def describe_controller(self) -> ControllerFigures:
+        """Say what the controller has counted since its start, and whom it hears."""
+        heartbeats = self._directory.heartbeats
+        return ControllerFigures(
+            requests=self._directory.controller_requests,
+            elections=self._controller.elections,
+            active_broker_counts={
+                (cluster, group): sum(
+                    sighting.is_alive
+                    for sighting in heartbeats.sightings_of(cluster, group).values()
+                )
+                for cluster, group in heartbeats.list_groups()
+            },
         )
 
     def find_route(self, topic_name: str) -> TopicRoute | None:

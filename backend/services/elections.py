@@ -9,9 +9,16 @@ from dataclasses import dataclass, replace
 from backend.db import replica_sightings
 from backend.db.pipeline import pipeline_of
 from backend.db.replica_sightings import MasterlessGroup
+from backend.domain.controller_figures import ElectionResult
 from backend.domain.election import Ballot, Liveness, Resignation, elect_master
-from backend.domain.errors import BrokerNotRegistered, MasterNotAvailable
-from backend.domain.replica_group import Change, ReplicaGroup, check_master_epoch, lose_master
+from backend.domain.errors import BrokerNotRegistered, ElectionFailed, MasterNotAvailable
+from backend.domain.replica_group import (
+    Change,
+    ChangeKind,
+    ReplicaGroup,
+    check_master_epoch,
+    lose_master,
+)
 from backend.services import handovers
 from backend.services.group_changes import (
     Controller,
@@ -54,15 +61,29 @@ async def elect(command: ElectMaster, controller: Controller) -> GroupView:
             command.name, ballot, controller, expected_epoch=command.expected_epoch
         )
 
+    judged: ReplicaGroup | None = None
+
     def decide(group: ReplicaGroup | None, liveness: Liveness) -> Change | None:
+        nonlocal judged
+        judged = group
         if group is None:
             raise BrokerNotRegistered(group_name)
         check_master_epoch(group, command.expected_epoch)
         return elect_master(group, liveness, ballot)
 
-    view = await change_group(command.name, decide, controller, cause=command.cause)
+    try:
+        view = await change_group(command.name, decide, controller, cause=command.cause)
+    except (ElectionFailed, MasterNotAvailable):
+        _tally(controller, judged, ElectionResult.NO_MASTER_ELECTED)
+        raise
     if view is None:
         raise BrokerNotRegistered(group_name)
+    is_unchanged = view.change is None
+    _tally(
+        controller,
+        view.group,
+        ElectionResult.KEEP_CURRENT_MASTER if is_unchanged else ElectionResult.NEW_MASTER_ELECTED,
+    )
     return view
 
 
@@ -92,7 +113,15 @@ async def replace_lost_master(
         except MasterNotAvailable:
             return lose_master(group)
 
-    return await change_group(name, decide, controller, cause=cause)
+    view = await change_group(name, decide, controller, cause=cause)
+    if view is not None and view.change is not None:
+        is_elected = view.change.kind is ChangeKind.MASTER_ELECTED
+        _tally(
+            controller,
+            view.group,
+            ElectionResult.NEW_MASTER_ELECTED if is_elected else ElectionResult.NO_MASTER_ELECTED,
+        )
+    return view
 
 
 async def list_masterless(controller: Controller, *, listened_ms: int) -> list[MasterlessGroup]:
@@ -103,3 +132,8 @@ async def list_masterless(controller: Controller, *, listened_ms: int) -> list[M
         takes_unclean=controller.allows_unclean,
         limit=MASTERLESS_GROUPS_MAX,
     )
+
+
+def _tally(controller: Controller, group: ReplicaGroup | None, result: ElectionResult) -> None:
+    if group is not None:
+        controller.elections.note(group.cluster_name, group.name, result)

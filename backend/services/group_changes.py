@@ -20,6 +20,7 @@ from backend.db.pipeline import Pipeline, pipeline_of
 from backend.db.replica_groups import Heard, HeldGroup
 from backend.db.replica_sightings import ReplicaKey
 from backend.domain.broker_group import GroupMode
+from backend.domain.controller_figures import ElectionTally
 from backend.domain.election import Liveness, Sighting
 from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy, DomainError
 from backend.domain.replica_group import Change, ChangeKind, LeasePolicy, ReplicaGroup
@@ -94,6 +95,7 @@ class Controller:
     known: KnownGroups = field(default_factory=KnownGroups)
     # Who hears of an election at once that this process has committed.
     listeners: list[Callable[[HeldGroup], None]] = field(default_factory=list)
+    elections: ElectionTally = field(default_factory=ElectionTally)
     # Asked to hand over before another is elected; without it, nobody is.
     brokers: Brokers | None = None
 

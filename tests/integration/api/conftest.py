@@ -21,6 +21,7 @@ from backend.clients.clock import SystemClock
 from backend.db.brokers import BrokerRegistration
 from backend.db.tables import users
 from backend.domain.broker import DataVersion
+from backend.domain.controller_figures import ControllerFigures, RequestTally
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import sessions as services_sessions
@@ -64,6 +65,9 @@ class HandNameServer:
 
     def describe(self):
         return self.status
+
+    def describe_controller(self):
+        return ControllerFigures(RequestTally(), self.controller.elections, {})
 
     def find_route(self, topic_name):
         return self.routes.get(topic_name)
