@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
+import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import { formatCount, formatDateTime } from '@/lib/format';
 import { changeWords, type GroupChange } from './group-change';
@@ -35,7 +36,10 @@ export function ChangeTable({ changes, earlier }: ChangeTableProps) {
           meta: { width: '40%' },
           cell: ({ row }) => {
             const { word, values } = changeWords(row.original.change, row.original.before);
-            return t(`change.${word}`, values);
+            const told = t(`change.${word}`, values);
+            const { kind } = row.original.change;
+            if (kind === 'MASTER_LOST') return <StateMark tone="bad" label={told} />;
+            return kind === 'MASTER_ELECTED' ? <strong>{told}</strong> : told;
           },
         }),
         column.accessor(({ change }) => formatCount(change.masterEpoch), {

@@ -21,8 +21,8 @@ export function EpochTable({ picture }: { picture: EpochPicture }) {
   const columns = useMemo(
     () =>
       column.columns([
-        column.accessor('epoch', { header: t('epochs.epoch'), meta: { align: 'right' } }),
-        column.accessor('brokerId', { header: t('epochs.replica'), meta: { align: 'right' } }),
+        column.accessor('epoch', { header: t('epochs.epoch') }),
+        column.accessor('brokerId', { header: t('epochs.replica') }),
         column.accessor((bar) => formatInt64(bar.startOffset), {
           id: 'start',
           header: t('epochs.start'),

@@ -64,8 +64,8 @@ function setWords(change: GroupChange, before: GroupChange | undefined): ChangeW
   const left = before ? without(before.syncStateSet, change.syncStateSet) : [];
   const values = { joined: listed(joined), left: listed(left), set: listed(change.syncStateSet) };
   if (joined.length > 0 && left.length > 0) return { word: 'setBoth', values };
-  if (joined.length > 0) return { word: 'setJoined', values };
-  if (left.length > 0) return { word: 'setLeft', values };
+  if (joined.length > 0) return { word: 'setJoined', values: { ...values, count: joined.length } };
+  if (left.length > 0) return { word: 'setLeft', values: { ...values, count: left.length } };
   return { word: 'setIs', values };
 }
 
