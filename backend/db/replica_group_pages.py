@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import func, select, true
+from sqlalchemy import ColumnElement, func, select, true
 
 from backend.db.engine import Connection
 from backend.db.tables import (
@@ -20,15 +20,20 @@ _CONTROLLED = broker_groups.join(replica_groups)
 
 
 async def list_names(
-    connection: Connection, cluster_names: Collection[str], *, after: str | None, limit: int
+    connection: Connection,
+    cluster_names: Collection[str],
+    *,
+    search: str,
+    after: str | None,
+    limit: int,
 ) -> dict[str, list[str]]:
-    """List the names of each cluster's first groups, all clusters in one statement."""
+    """List the names, that hold a text, of each cluster's first groups in one statement."""
     wanted = select(clusters.c.id, clusters.c.name).where(clusters.c.name.in_(cluster_names))
     of = wanted.subquery("wanted")
     groups = (
         select(broker_groups.c.name)
         .select_from(_CONTROLLED)
-        .where(broker_groups.c.cluster_id == of.c.id)
+        .where(broker_groups.c.cluster_id == of.c.id, _holds(search))
     )
     if after is not None:
         groups = groups.where(broker_groups.c.name > after)
@@ -45,13 +50,13 @@ async def list_names(
 
 
 async def count_of_clusters(
-    connection: Connection, cluster_names: Collection[str]
+    connection: Connection, cluster_names: Collection[str], *, search: str
 ) -> dict[str, int]:
-    """Count the groups of each cluster."""
+    """Count the groups of each cluster whose names hold a text."""
     statement = (
         select(clusters.c.name, func.count())
         .select_from(_CONTROLLED.join(clusters))
-        .where(clusters.c.name.in_(cluster_names))
+        .where(clusters.c.name.in_(cluster_names), _holds(search))
         .group_by(clusters.c.name)
     )
     counted = {row[0]: row[1] for row in await connection.execute(statement)}
@@ -104,3 +109,7 @@ async def list_listeners(connection: Connection, *, since: timedelta) -> list[Li
     )
     rows = await connection.execute(statement)
     return [Listener(id=row[0], replica_count=row[1], heard_at=row[2]) for row in rows]
+
+
+def _holds(search: str) -> ColumnElement[bool]:
+    return broker_groups.c.name.icontains(search, autoescape=True) if search else true()

@@ -7,6 +7,7 @@ from typing import Final, Generic, TypeVar
 from backend.domain.errors import InvalidPageSize
 
 PAGE_SIZE_MAX: Final = 500
+SEARCH_LENGTH_MAX: Final = 255
 
 ItemT = TypeVar("ItemT")
 KeyT = TypeVar("KeyT")
@@ -40,3 +41,9 @@ def cut_page(
     items = tuple(found[:size])
     next_key = key(items[-1]) if len(found) > size else None
     return Page(items, next_key, total_count)
+
+
+def search_text(text: str | None) -> str:
+    """Return what names are searched for; none and the empty text find all."""
+    # A name holds no NUL, and neither may a text that Postgres compares with names.
+    return (text or "").replace("\0", "\ufffd")[:SEARCH_LENGTH_MAX]

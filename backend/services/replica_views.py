@@ -16,7 +16,7 @@ from backend.domain.election import (
     judge,
     must_await_lease,
 )
-from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.replica_group import ReplicaGroup
 from backend.services.group_changes import Controller, GroupName, GroupView, find_groups
 from backend.services.replica_groups import describe_group
@@ -68,19 +68,29 @@ class ElectionView:
 
 
 async def list_replica_groups(
-    cluster_names: Collection[str], *, size: int, after: str | None, controller: Controller
+    cluster_names: Collection[str],
+    *,
+    size: int,
+    after: str | None,
+    controller: Controller,
+    search: str | None = None,
 ) -> dict[str, Page[ReplicaGroupView, str]]:
     """List each cluster's groups by name, in as many statements for many as for one.
+
+    With `search` only those whose names hold it, in capitals or not.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
+    searched = search_text(search)
     async with controller.database.connect() as connection:
         named = await replica_group_pages.list_names(
-            connection, cluster_names, after=after, limit=size + 1
+            connection, cluster_names, search=searched, after=after, limit=size + 1
         )
-        totals = await replica_group_pages.count_of_clusters(connection, cluster_names)
+        totals = await replica_group_pages.count_of_clusters(
+            connection, cluster_names, search=searched
+        )
     pages = {
         cluster: cut_page(names, size=size, key=str, total_count=totals[cluster])
         for cluster, names in named.items()

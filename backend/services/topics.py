@@ -7,10 +7,8 @@ from backend.clients.clock import Clock
 from backend.db import clusters, topics
 from backend.db.engine import Database
 from backend.domain.names import check_cluster_name, check_topic_name
-from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
-
-SEARCH_LENGTH_MAX = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,7 @@ async def list_topics(
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
-    # A name holds no NUL, and neither may a text that Postgres compares with names.
-    search = (chosen.search or "").replace("\0", "\ufffd")[:SEARCH_LENGTH_MAX]
+    search = search_text(chosen.search)
     async with database.connect() as connection:
         found = await topics.list_of_clusters(
             connection, cluster_ids, search=search, kind=chosen.kind, after=after, limit=size + 1

@@ -9,12 +9,12 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import Int64, instant
 from backend.domain import broker as domain
-from backend.domain.broker_group import BrokerGroup as DomainBrokerGroup
-from backend.domain.broker_group import find_master
+from backend.domain import broker_group as group_domain
 from backend.services.heartbeats import BrokerKey
 
 BrokerRole = strawberry.enum(domain.BrokerRole, description=None)
 BrokerState = strawberry.enum(domain.BrokerState, description=None)
+GroupMode = strawberry.enum(group_domain.GroupMode, description=None)
 
 
 @strawberry.type
@@ -68,10 +68,11 @@ class Broker:
 class BrokerGroup:
     """Present one broker group."""
 
-    model: strawberry.Private[DomainBrokerGroup]
+    model: strawberry.Private[group_domain.BrokerGroup]
     id: strawberry.ID
     name: str
     cluster_name: str
+    mode: group_domain.GroupMode
 
     @strawberry.field
     async def brokers(self, info: Info) -> list[Broker]:
@@ -81,18 +82,19 @@ class BrokerGroup:
     @strawberry.field
     async def master(self, info: Info) -> Broker | None:
         """Find who takes writes."""
-        found = find_master(await self._load(info))
+        found = group_domain.find_master(await self._load(info))
         return None if found is None else Broker.of(found)
 
     async def _load(self, info: Info) -> list[domain.Broker]:
         return await info.context.loaders.brokers.load(self.model.id)
 
     @classmethod
-    def of(cls, group: DomainBrokerGroup) -> Self:
+    def of(cls, group: group_domain.BrokerGroup) -> Self:
         """Present a group."""
         return cls(
             model=group,
             id=strawberry.ID(str(group.id)),
             name=group.name,
             cluster_name=group.cluster_name,
+            mode=group.mode,
         )

@@ -42,11 +42,11 @@ class Cluster:
 
     @strawberry.field
     async def replica_groups(
-        self, info: Info, first: int = 100, after: str | None = None
+        self, info: Info, first: int = 100, after: str | None = None, search: str | None = None
     ) -> Connection[ReplicaGroup]:
         """List the cluster's groups under a controller by name."""
         check_page_size(first)
-        key = ReplicaGroupPageKey(self.name, first, decode_cursor(after, str))
+        key = ReplicaGroupPageKey(self.name, first, decode_cursor(after, str), search)
         return connect(await info.context.loaders.replica_groups.load(key), ReplicaGroup.of)
 
     @strawberry.field

@@ -54,6 +54,7 @@ class ReplicaGroupPageKey(NamedTuple):
     cluster_name: str
     size: int
     after: str | None
+    search: str | None
 
 
 class Loaders:
@@ -92,12 +93,16 @@ class Loaders:
         self, keys: list[ReplicaGroupPageKey]
     ) -> list[Page[ReplicaGroupView, str]]:
         found: dict[ReplicaGroupPageKey, Page[ReplicaGroupView, str]] = {}
-        for _, size, after in {key._replace(cluster_name="") for key in keys}:
-            names = [key.cluster_name for key in keys if key[1:] == (size, after)]
+        for shape in {key._replace(cluster_name="") for key in keys}:
+            names = [key.cluster_name for key in keys if key[1:] == shape[1:]]
             pages = await list_replica_groups(
-                names, size=size, after=after, controller=self._api.name_server.controller
+                names,
+                size=shape.size,
+                after=shape.after,
+                search=shape.search,
+                controller=self._api.name_server.controller,
             )
-            found.update({ReplicaGroupPageKey(n, size, after): page for n, page in pages.items()})
+            found.update({shape._replace(cluster_name=n): page for n, page in pages.items()})
         return [found[key] for key in keys]
 
     async def _load_topics(self, keys: list[TopicPageKey]) -> list[Page[Topic, str]]:

@@ -196,7 +196,7 @@ class ReplicaGroup:
     model: strawberry.Private[ReplicaGroupView]
     cluster_name: str
     name: str
-    mode: str
+    mode: GroupMode
     lease_policy: group_domain.LeasePolicy
     lease_left_ms: Int64
     master_id: Int64 | None
@@ -253,7 +253,7 @@ class ReplicaGroup:
             model=found,
             cluster_name=group.cluster_name,
             name=group.name,
-            mode=GroupMode.CONTROLLER.value,
+            mode=GroupMode.CONTROLLER,
             lease_policy=group.lease_policy,
             lease_left_ms=Int64(found.view.liveness.lease_left_ms),
             master_id=int64(group.master_id),

@@ -7,7 +7,7 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from backend.api.cursors import CURSOR_LENGTH_MAX, encode_cursor
-from backend.domain.page import PAGE_SIZE_MAX, Page
+from backend.domain.page import PAGE_SIZE_MAX, SEARCH_LENGTH_MAX, Page
 
 ItemT = TypeVar("ItemT")
 OutT = TypeVar("OutT")
@@ -16,6 +16,10 @@ Limit = Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX, description="How many items
 After = Annotated[
     str | None,
     Query(max_length=CURSOR_LENGTH_MAX, description="The `next` of the page before."),
+]
+Search = Annotated[
+    str | None,
+    Query(max_length=SEARCH_LENGTH_MAX, description="A part of the names that are listed."),
 ]
 
 

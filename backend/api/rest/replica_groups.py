@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.api.context import Context, SignedIn, operator_cause, require_change
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
-from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Ballot, Verdict
@@ -189,13 +189,21 @@ async def show_controllers(context: Context) -> list[ControllerOut]:
 
 @router.get(ROOT, responses=NOT_FOUND)
 async def show_replica_groups(
-    cluster_name: str, context: Context, limit: Limit = 100, after: After = None
+    cluster_name: str,
+    context: Context,
+    limit: Limit = 100,
+    after: After = None,
+    search: Search = None,
 ) -> PageOut[ReplicaGroupOut]:
     """List a cluster's groups under a controller by name."""
     key = decode_cursor(after, str)
     cluster = await describe_cluster(cluster_name, database=context.database)
     pages = await list_replica_groups(
-        [cluster.name], size=limit, after=key, controller=context.name_server.controller
+        [cluster.name],
+        size=limit,
+        after=key,
+        search=search,
+        controller=context.name_server.controller,
     )
     return page_out(pages[cluster.name], group_out)
 

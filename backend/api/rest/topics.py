@@ -1,22 +1,20 @@
 """Answer topics over REST."""
 
 from datetime import UTC, datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND
-from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.domain.route import RouteEntry
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.clusters import describe_cluster
 from backend.services.observations import QueueView, view_queues, view_rates
 from backend.services.samples import latest_samples
 from backend.services.topics import (
-    SEARCH_LENGTH_MAX,
     TopicFilter,
     describe_topic,
     list_placements,
@@ -79,7 +77,7 @@ class TopicDetailOut(TopicOut):
 async def show_topics(
     cluster_name: str,
     context: Context,
-    search: Annotated[str | None, Query(max_length=SEARCH_LENGTH_MAX)] = None,
+    search: Search = None,
     kind: TopicKind | None = None,
     limit: Limit = 50,
     after: After = None,

@@ -1,4 +1,10 @@
-import { IconChartHistogram, IconGauge, IconSitemap, IconStack2 } from '@tabler/icons-react';
+import {
+  IconChartHistogram,
+  IconCrown,
+  IconGauge,
+  IconSitemap,
+  IconStack2,
+} from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import classes from './app-rail.module.css';
@@ -6,6 +12,7 @@ import classes from './app-rail.module.css';
 const places = [
   { to: '/', word: 'overview', Icon: IconGauge, exact: true },
   { to: '/topology', word: 'topology', Icon: IconSitemap, exact: false },
+  { to: '/replica-groups', word: 'replicaGroups', Icon: IconCrown, exact: false },
   { to: '/topics', word: 'topics', Icon: IconStack2, exact: false },
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
 ] as const;

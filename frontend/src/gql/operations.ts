@@ -15,6 +15,39 @@ export type CapacityRowKind =
   | 'DISK'
   | 'TOPIC_DAY';
 
+export type ElectionVerdict =
+  | 'ASKED_LATER'
+  | 'HIGHER_ID'
+  | 'LOWER_EPOCH'
+  | 'LOWER_OFFSET'
+  | 'LOWER_PRIORITY'
+  | 'MASTER_STAYS'
+  | 'NOT_ALIVE'
+  | 'NOT_DESIGNATED'
+  | 'NOT_IN_SYNC'
+  | 'STAYS'
+  | 'UNVERIFIED'
+  | 'WINS';
+
+export type GroupChangeKind =
+  | 'ADDRESS_CHANGED'
+  | 'BROKER_ID_APPLIED'
+  | 'GROUP_REMOVED'
+  | 'MASTER_ELECTED'
+  | 'MASTER_LOST'
+  | 'REPLICAS_ADOPTED'
+  | 'REPLICAS_REMOVED'
+  | 'SYNC_STATE_SET_ALTERED';
+
+export type GroupMode =
+  | 'ACTING_MASTER'
+  | 'CONTROLLER'
+  | 'STATIC';
+
+export type LeasePolicy =
+  | 'QUORUM'
+  | 'STRICT';
+
 export type TopicKind =
   | 'DEAD_LETTER'
   | 'NORMAL'
@@ -57,6 +90,61 @@ export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount: number, brokerCount: number, onlineBrokerCount: number, topicCount: number, soonestFullDisk: { clusterName: string, groupName: string, brokerId: string, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null } | null }, capacityReports: { nodes: Array<{ id: string, status: string }> } };
 
+export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null };
+
+export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
+
+export type ElectionFieldsFragment = { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> };
+
+export type GroupChangeFieldsFragment = { id: string, kind: GroupChangeKind, cause: string, changedAt: string, masterId: string | null, masterEpoch: number, syncStateSet: Array<string>, syncStateSetEpoch: number, replicaAddresses: Array<{ brokerId: string, address: string }> };
+
+export type LogHistoryFieldsFragment = { brokerId: string, address: string, maxOffset: string | null, error: string | null, epochs: Array<{ epoch: number, startOffset: string, endOffset: string | null }> | null };
+
+export type ReplicaGroupsQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
+
+export type ReplicaGroupQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+}>;
+
+
+export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
+
+export type DesignatedElectionQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+  brokerId: string;
+}>;
+
+
+export type DesignatedElectionQuery = { cluster: { id: string, replicaGroup: { election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> } } | null } | null };
+
+export type GroupChangesQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type GroupChangesQuery = { cluster: { id: string, replicaGroup: { changes: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, kind: GroupChangeKind, cause: string, changedAt: string, masterId: string | null, masterEpoch: number, syncStateSet: Array<string>, syncStateSetEpoch: number, replicaAddresses: Array<{ brokerId: string, address: string }> }> } } | null } | null };
+
+export type GroupEpochsQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+}>;
+
+
+export type GroupEpochsQuery = { cluster: { id: string, replicaGroup: { epochs: { differingEpoch: number | null, replicas: Array<{ brokerId: string, address: string, maxOffset: string | null, error: string | null, epochs: Array<{ epoch: number, startOffset: string, endOffset: string | null }> | null }> } } | null } | null };
+
 export type TopicsQueryVariables = Exact<{
   clusterName: string;
   first: number;
@@ -85,7 +173,7 @@ export type TopologyQueryVariables = Exact<{
 }>;
 
 
-export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
+export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
 export type SampleFieldsFragment = { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
 
@@ -147,6 +235,88 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
   note
 }
     `, {"fragmentName":"CapacityRowFields"}) as unknown as TypedDocumentString<CapacityRowFieldsFragment, unknown>;
+export const ReplicaFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ReplicaFields on Replica {
+  brokerId
+  address
+  isMaster
+  isInSync
+  isAlive
+  lastHeartbeatAt
+  epoch
+  maxOffset
+  confirmOffset
+  isVerified
+}
+    `, {"fragmentName":"ReplicaFields"}) as unknown as TypedDocumentString<ReplicaFieldsFragment, unknown>;
+export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ReplicaGroupFields on ReplicaGroup {
+  clusterName
+  name
+  leasePolicy
+  leaseLeftMs
+  masterId
+  masterEpoch
+  isMasterAlive
+  syncStateSet
+  syncStateSetEpoch
+  replicas {
+    ...ReplicaFields
+  }
+}
+    fragment ReplicaFields on Replica {
+  brokerId
+  address
+  isMaster
+  isInSync
+  isAlive
+  lastHeartbeatAt
+  epoch
+  maxOffset
+  confirmOffset
+  isVerified
+}`, {"fragmentName":"ReplicaGroupFields"}) as unknown as TypedDocumentString<ReplicaGroupFieldsFragment, unknown>;
+export const ElectionFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ElectionFields on Election {
+  winnerId
+  isUnchanged
+  awaitsLeaseMs
+  candidates {
+    brokerId
+    verdict
+    reason
+  }
+}
+    `, {"fragmentName":"ElectionFields"}) as unknown as TypedDocumentString<ElectionFieldsFragment, unknown>;
+export const GroupChangeFieldsFragmentDoc = new TypedDocumentString(`
+    fragment GroupChangeFields on GroupChange {
+  id
+  kind
+  cause
+  changedAt
+  masterId
+  masterEpoch
+  syncStateSet
+  syncStateSetEpoch
+  replicaAddresses {
+    brokerId
+    address
+  }
+}
+    `, {"fragmentName":"GroupChangeFields"}) as unknown as TypedDocumentString<GroupChangeFieldsFragment, unknown>;
+export const LogHistoryFieldsFragmentDoc = new TypedDocumentString(`
+    fragment LogHistoryFields on LogHistory {
+  brokerId
+  address
+  maxOffset
+  error
+  epochs {
+    epoch
+    startOffset
+    endOffset
+  }
+}
+    `, {"fragmentName":"LogHistoryFields"}) as unknown as TypedDocumentString<LogHistoryFieldsFragment, unknown>;
 export const SampleFieldsFragmentDoc = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
@@ -313,6 +483,174 @@ export const OverviewDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
+export const ReplicaGroupsDocument = new TypedDocumentString(`
+    query ReplicaGroups($clusterName: String!, $first: Int!, $after: String, $search: String) {
+  cluster(name: $clusterName) {
+    id
+    replicaGroups(first: $first, after: $after, search: $search) {
+      totalCount
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      nodes {
+        ...ReplicaGroupFields
+      }
+    }
+  }
+}
+    fragment ReplicaFields on Replica {
+  brokerId
+  address
+  isMaster
+  isInSync
+  isAlive
+  lastHeartbeatAt
+  epoch
+  maxOffset
+  confirmOffset
+  isVerified
+}
+fragment ReplicaGroupFields on ReplicaGroup {
+  clusterName
+  name
+  leasePolicy
+  leaseLeftMs
+  masterId
+  masterEpoch
+  isMasterAlive
+  syncStateSet
+  syncStateSetEpoch
+  replicas {
+    ...ReplicaFields
+  }
+}`) as unknown as TypedDocumentString<ReplicaGroupsQuery, ReplicaGroupsQueryVariables>;
+export const ReplicaGroupDocument = new TypedDocumentString(`
+    query ReplicaGroup($clusterName: String!, $groupName: String!) {
+  cluster(name: $clusterName) {
+    id
+    replicaGroup(name: $groupName) {
+      ...ReplicaGroupFields
+      election {
+        ...ElectionFields
+      }
+    }
+  }
+}
+    fragment ReplicaFields on Replica {
+  brokerId
+  address
+  isMaster
+  isInSync
+  isAlive
+  lastHeartbeatAt
+  epoch
+  maxOffset
+  confirmOffset
+  isVerified
+}
+fragment ReplicaGroupFields on ReplicaGroup {
+  clusterName
+  name
+  leasePolicy
+  leaseLeftMs
+  masterId
+  masterEpoch
+  isMasterAlive
+  syncStateSet
+  syncStateSetEpoch
+  replicas {
+    ...ReplicaFields
+  }
+}
+fragment ElectionFields on Election {
+  winnerId
+  isUnchanged
+  awaitsLeaseMs
+  candidates {
+    brokerId
+    verdict
+    reason
+  }
+}`) as unknown as TypedDocumentString<ReplicaGroupQuery, ReplicaGroupQueryVariables>;
+export const DesignatedElectionDocument = new TypedDocumentString(`
+    query DesignatedElection($clusterName: String!, $groupName: String!, $brokerId: Int64!) {
+  cluster(name: $clusterName) {
+    id
+    replicaGroup(name: $groupName) {
+      election(brokerId: $brokerId) {
+        ...ElectionFields
+      }
+    }
+  }
+}
+    fragment ElectionFields on Election {
+  winnerId
+  isUnchanged
+  awaitsLeaseMs
+  candidates {
+    brokerId
+    verdict
+    reason
+  }
+}`) as unknown as TypedDocumentString<DesignatedElectionQuery, DesignatedElectionQueryVariables>;
+export const GroupChangesDocument = new TypedDocumentString(`
+    query GroupChanges($clusterName: String!, $groupName: String!, $first: Int!, $after: String) {
+  cluster(name: $clusterName) {
+    id
+    replicaGroup(name: $groupName) {
+      changes(first: $first, after: $after) {
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        nodes {
+          ...GroupChangeFields
+        }
+      }
+    }
+  }
+}
+    fragment GroupChangeFields on GroupChange {
+  id
+  kind
+  cause
+  changedAt
+  masterId
+  masterEpoch
+  syncStateSet
+  syncStateSetEpoch
+  replicaAddresses {
+    brokerId
+    address
+  }
+}`) as unknown as TypedDocumentString<GroupChangesQuery, GroupChangesQueryVariables>;
+export const GroupEpochsDocument = new TypedDocumentString(`
+    query GroupEpochs($clusterName: String!, $groupName: String!) {
+  cluster(name: $clusterName) {
+    id
+    replicaGroup(name: $groupName) {
+      epochs {
+        differingEpoch
+        replicas {
+          ...LogHistoryFields
+        }
+      }
+    }
+  }
+}
+    fragment LogHistoryFields on LogHistory {
+  brokerId
+  address
+  maxOffset
+  error
+  epochs {
+    epoch
+    startOffset
+    endOffset
+  }
+}`) as unknown as TypedDocumentString<GroupEpochsQuery, GroupEpochsQueryVariables>;
 export const TopicsDocument = new TypedDocumentString(`
     query Topics($clusterName: String!, $first: Int!, $after: String, $search: String, $kind: TopicKind) {
   cluster(name: $clusterName) {
@@ -407,6 +745,7 @@ export const TopologyDocument = new TypedDocumentString(`
         id
         name
         clusterName
+        mode
         brokers {
           ...BrokerFields
         }

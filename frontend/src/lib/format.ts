@@ -46,6 +46,12 @@ export function formatAge(ageMs: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** A span in which tenths of a second count: "0.4 s", "12 s". */
+export function formatSeconds(spanMs: number): string {
+  const seconds = Math.max(0, spanMs) / 1000;
+  return `${(seconds < 10 ? oneDecimal : whole).format(seconds)} s`;
+}
+
 /** A span in its two largest units: "3 h 20 min". */
 export function formatSpan(spanMs: number): string {
   const minutes = Math.floor(spanMs / 60_000);

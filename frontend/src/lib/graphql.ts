@@ -22,6 +22,24 @@ export function findUnread<T>(answer: Answer<T>, field: keyof T & string): ApiEr
   return problem && new ApiError(problem.code, problem.message);
 }
 
+/**
+ * Takes out what hangs below: `path` is where, and what could not be read there is filed under
+ * `name`, so that it is told from what is not there.
+ */
+export function take<K extends string, T, U>(
+  answer: Answer<T>,
+  name: K,
+  path: string,
+  pick: (data: T) => U | null | undefined,
+): Answer<Record<K, U | null>> {
+  const problems = answer.problems.map((problem) => {
+    const isWithin = problem.path === path || problem.path.startsWith(`${path}.`);
+    if (isWithin) return { ...problem, path: name + problem.path.slice(path.length) };
+    return path.startsWith(`${problem.path}.`) ? { ...problem, path: name } : problem;
+  });
+  return { data: { [name]: pick(answer.data) ?? null } as Record<K, U | null>, problems };
+}
+
 export function operationName(document: string): string {
   return /\b(?:query|mutation|subscription)\s+(\w+)/.exec(document)?.[1] ?? '';
 }

@@ -8,6 +8,7 @@ import classes from './keyboard-help.module.css';
 const pages = [
   ['g o', '/', 'overview'],
   ['g t', '/topology', 'topology'],
+  ['g r', '/replica-groups', 'replicaGroups'],
   ['g p', '/topics', 'topics'],
   ['g c', '/capacity', 'capacity'],
 ] as const;

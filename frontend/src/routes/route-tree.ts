@@ -1,6 +1,8 @@
 import { capacityRoute } from './capacity-route';
 import { consoleRoute } from './console-route';
 import { overviewRoute } from './overview-route';
+import { replicaGroupRoute } from './replica-group-route';
+import { replicaGroupsRoute } from './replica-groups-route';
 import { rootRoute } from './root-route';
 import { signInRoute } from './sign-in-route';
 import { topicRoute } from './topic-route';
@@ -9,5 +11,13 @@ import { topologyRoute } from './topology-route';
 
 export const routeTree = rootRoute.addChildren([
   signInRoute,
-  consoleRoute.addChildren([overviewRoute, topologyRoute, topicsRoute, topicRoute, capacityRoute]),
+  consoleRoute.addChildren([
+    overviewRoute,
+    topologyRoute,
+    replicaGroupsRoute,
+    replicaGroupRoute,
+    topicsRoute,
+    topicRoute,
+    capacityRoute,
+  ]),
 ]);

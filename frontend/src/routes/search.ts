@@ -4,6 +4,12 @@ export function textOf(raw: unknown): string | undefined {
   return typeof raw === 'string' && raw !== '' ? raw : undefined;
 }
 
+/** A number that names something, kept as the text it is. */
+export function idOf(raw: unknown): string | undefined {
+  const text = textOf(raw);
+  return text && /^[0-9]{1,18}$/.test(text) ? text : undefined;
+}
+
 export function wordOf<T extends string>(raw: unknown, words: readonly T[]): T | undefined {
   return words.find((word) => word === raw);
 }

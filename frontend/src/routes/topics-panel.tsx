@@ -3,9 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Observed } from '@/components/observed';
+import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
-import { TopicPager } from '@/features/topics/topic-pager';
 import { topicsOf } from '@/features/topics/topic-queries';
 import { TopicTable } from '@/features/topics/topic-table';
 import { usePageTrail } from './use-page-trail';
@@ -43,7 +43,8 @@ export function TopicsPanel({ clusterName }: { clusterName: string }) {
                   }
                 />
               )}
-              <TopicPager
+              <Pager
+                label={t('topics.pages')}
                 shown={nodes.length}
                 total={totalCount}
                 onFirst={after ? trail.toFirst : undefined}

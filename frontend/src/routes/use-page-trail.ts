@@ -7,16 +7,21 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Keyset paging knows only the way on; the way back is remembered with each step of the history. */
+/**
+ * The way through the list of a page whose address holds `after`. Keyset paging knows only the way
+ * on; the way back is remembered with each step of the history.
+ */
 export function usePageTrail() {
-  const navigate = useNavigate({ from: '/topics' });
-  const { after } = useSearch({ from: '/console/topics' });
+  const navigate = useNavigate();
+  const { after } = useSearch({ strict: false });
   const trail = useLocation({ select: (location) => location.state.trail }) ?? [];
   const previous = trail.at(-1);
   const go = (cursor: string | null | undefined, cursors: (string | null)[]) =>
     void navigate({
+      to: '.',
       search: (now) => ({ ...now, after: cursor ?? undefined }),
       state: (now) => ({ ...now, trail: cursors }),
+      resetScroll: false,
     });
   return {
     toFirst: () => go(null, []),

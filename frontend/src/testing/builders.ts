@@ -8,6 +8,7 @@ import type {
   TopologyQuery,
 } from '@/gql/operations';
 import type { Answers } from './control-plane';
+import { groupAnswers } from './group-builders';
 
 /** Valid by default; a test states only what it is about. */
 export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
@@ -71,6 +72,7 @@ export function aTopology(brokers: BrokerFieldsFragment[]): TopologyQuery {
           id: name,
           name,
           clusterName: 'regent',
+          mode: 'STATIC',
           brokers: brokers.filter((broker) => broker.groupName === name),
         })),
       },
@@ -203,6 +205,7 @@ export function clusterAnswers(): Answers {
     Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
+    ...groupAnswers(),
     CapacityReports: () => reportPage([]),
     CapacityReport: () => ({ capacityReport: null }),
   };

@@ -29,7 +29,7 @@ def as_rest(value, name=""):
         return [as_rest(item, name) for item in value]
     if name in {"sync_state_set", "retired_ids"} | NUMBERS_AS_TEXT and value is not None:
         return int(value)
-    if name in {"verdict", "lease_policy"}:
+    if name in {"verdict", "lease_policy", "mode"}:
         return value.lower()
     if name == "last_heartbeat_at":
         return value is not None

@@ -78,29 +78,6 @@ async def test_an_election_is_explained_before_anybody_orders_it(client):
     assert (await client.get(G + "/election", params={"broker_id": 9})).status_code == 404
 
 
-async def test_groups_are_listed_page_by_page_by_both_doors(client, ask, driver):
-    for name in ("g3", "g1", "g2"):
-        await driver.apply(1, group=name)
-
-    first = (await client.get(f"{V1}/clusters/c/replica-groups", params={"limit": 2})).json()
-    after = {"limit": 2, "after": first["next"]}
-    second = (await client.get(f"{V1}/clusters/c/replica-groups", params=after)).json()
-    data = await ask(
-        "query ($after: String) { clusters { nodes { replicaGroups(first: 2, after: $after)"
-        " { totalCount pageInfo { hasNextPage endCursor } nodes { name masterId } } } } }",
-        after=first["next"],
-    )
-
-    assert [group["name"] for group in first["items"] + second["items"]] == ["g1", "g2", "g3"]
-    assert (first["total_count"], second["next"]) == (3, None)
-    [cluster] = data["clusters"]["nodes"]
-    assert cluster["replicaGroups"] == {
-        "totalCount": 3,
-        "pageInfo": {"hasNextPage": False, "endCursor": None},
-        "nodes": [{"name": "g3", "masterId": None}],
-    }
-
-
 @pytest.mark.usefixtures("f3")
 async def test_the_history_is_paged_and_outlives_its_group(client, ask, driver):
     await driver.clean(living=True)

@@ -18,6 +18,7 @@ REPORT_TIMEOUT_MS = 200_000
 PAGES = {
     "overview": ("/", "Overview"),
     "topology": ("/topology", "Topology"),
+    "replica-groups-none": ("/replica-groups", "Replica groups"),
     "topics": ("/topics", "Topics"),
     "topic": (f"/topics/{TOPIC}", TOPIC),
     "capacity": ("/capacity", "Capacity"),

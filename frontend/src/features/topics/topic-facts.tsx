@@ -1,11 +1,12 @@
 import { useTranslation } from 'react-i18next';
+import { Fact } from '@/components/fact';
+import { Facts } from '@/components/facts';
 import { Figure } from '@/components/figure';
 import { Observed } from '@/components/observed';
 import { formatBytes, formatRate } from '@/lib/format';
 import { readingOf } from '@/lib/reading';
 import { OffsetFigure } from './offset-figure';
 import { messagesHeld, queueRows, type TopicDetail } from './topic-detail';
-import classes from './topic-facts.module.css';
 
 function oldestObservation(topic: TopicDetail): number | null {
   const times = topic.queues.flatMap((queue) =>
@@ -22,48 +23,33 @@ export function TopicFacts({ topic }: { topic: TopicDetail }) {
   const partial = held.counted > 0 && held.counted < topic.queues.length;
   const observed = observedAtMs === null ? null : <Observed atMs={observedAtMs} />;
   return (
-    <dl className={classes.facts}>
-      <div>
-        <dt>{t('topic.kind')}</dt>
-        <dd>{t(`topicKind.${topic.kind}`)}</dd>
-      </div>
-      <div>
-        <dt>{t('topic.messagesIn')}</dt>
-        <dd>
-          <Figure
-            reading={readingOf(topic, (row) => row.messagesInPerSecond)}
-            format={formatRate}
-            unit={t('unit.perSecond')}
-          />
-        </dd>
-        <dd>{observed}</dd>
-      </div>
-      <div>
-        <dt>{t('topic.bytesIn')}</dt>
-        <dd>
-          <Figure
-            reading={readingOf(topic, (row) => row.bytesInPerSecond)}
-            format={formatBytes}
-            unit={t('unit.perSecond')}
-          />
-        </dd>
-        <dd>{observed}</dd>
-      </div>
-      <div>
-        <dt>{t('topic.held')}</dt>
-        <dd>
-          <OffsetFigure offset={held.total} />
-        </dd>
-        <dd>
-          {partial
+    <Facts>
+      <Fact label={t('topic.kind')}>{t(`topicKind.${topic.kind}`)}</Fact>
+      <Fact label={t('topic.messagesIn')} foot={observed}>
+        <Figure
+          reading={readingOf(topic, (row) => row.messagesInPerSecond)}
+          format={formatRate}
+          unit={t('unit.perSecond')}
+        />
+      </Fact>
+      <Fact label={t('topic.bytesIn')} foot={observed}>
+        <Figure
+          reading={readingOf(topic, (row) => row.bytesInPerSecond)}
+          format={formatBytes}
+          unit={t('unit.perSecond')}
+        />
+      </Fact>
+      <Fact
+        label={t('topic.held')}
+        foot={
+          partial
             ? t('topic.heldOf', { counted: held.counted, total: topic.queues.length })
-            : observed}
-        </dd>
-      </div>
-      <div>
-        <dt>{t('topic.queues')}</dt>
-        <dd>{topic.queues.length}</dd>
-      </div>
-    </dl>
+            : observed
+        }
+      >
+        <OffsetFigure offset={held.total} />
+      </Fact>
+      <Fact label={t('topic.queues')}>{topic.queues.length}</Fact>
+    </Facts>
   );
 }

@@ -6,6 +6,7 @@ import { formatBytes, formatRate } from '@/lib/format';
 import { readingOf, sortKeyOf } from '@/lib/reading';
 import { type BrokerView, diskUsed, isOnline } from './broker-view';
 import { DiskFigure } from './disk-figure';
+import { GroupName } from './group-name';
 import { SampleFigure } from './sample-figure';
 
 const column = columnsFor<BrokerView>();
@@ -42,7 +43,11 @@ export function brokerColumns(t: TFunction) {
       id: 'group',
       header: t('brokers.group'),
       sortFn: 'alphanumeric',
-      cell: ({ row }) => <strong>{row.original.groupName}</strong>,
+      cell: ({ row }) => (
+        <strong>
+          <GroupName name={row.original.groupName} mode={row.original.groupMode} />
+        </strong>
+      ),
     }),
     column.accessor((broker) => Number(broker.brokerId), {
       id: 'broker',

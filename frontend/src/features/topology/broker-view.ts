@@ -1,4 +1,9 @@
-import type { BrokerFieldsFragment, SampleFieldsFragment, TopologyQuery } from '@/gql/operations';
+import type {
+  BrokerFieldsFragment,
+  GroupMode,
+  SampleFieldsFragment,
+  TopologyQuery,
+} from '@/gql/operations';
 import { brokerKey } from '@/lib/live/broker-key';
 import { type LatestSamples, newerOf } from '@/lib/live/sample-cache';
 
@@ -7,20 +12,22 @@ export type NameServerView = TopologyQuery['nameServers'][number];
 /** A broker with its newest sample, wherever that came from. */
 export type BrokerView = Omit<BrokerFieldsFragment, 'latestSample'> & {
   clusterName: string;
+  groupMode: GroupMode;
   sample: SampleFieldsFragment | null;
 };
 
-export type GroupView = { id: string; name: string; brokers: BrokerView[] };
+export type GroupView = { id: string; name: string; mode: GroupMode; brokers: BrokerView[] };
 
 export function groupViews(topology: TopologyQuery, latest: LatestSamples): GroupView[] {
   const groups = topology.cluster?.brokerGroups.nodes ?? [];
   return groups.map((group) => ({
     id: group.id,
     name: group.name,
+    mode: group.mode,
     brokers: group.brokers.map(({ latestSample, ...broker }) => {
       const clusterName = group.clusterName;
       const live = latest[brokerKey({ ...broker, clusterName })];
-      return { ...broker, clusterName, sample: newerOf(live, latestSample) };
+      return { ...broker, clusterName, groupMode: group.mode, sample: newerOf(live, latestSample) };
     }),
   }));
 }

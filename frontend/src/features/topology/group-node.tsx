@@ -1,6 +1,7 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { useTranslation } from 'react-i18next';
 import { type GroupView, hasOnlineMaster } from './broker-view';
+import { GroupName } from './group-name';
 import classes from './topology-node.module.css';
 
 /** The frame around the brokers of one group. */
@@ -12,7 +13,9 @@ export function GroupNode({ data }: NodeProps<Node<{ group: GroupView }>>) {
     <div className={classes.group} data-lost={masterless}>
       <Handle type="target" position={Position.Top} />
       <div className={classes.groupName}>
-        {group.name}
+        <span className={classes.groupLink}>
+          <GroupName name={group.name} mode={group.mode} />
+        </span>
         {masterless ? <span className={classes.warning}> · {t('topology.noMaster')}</span> : null}
       </div>
     </div>

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import classes from './topic-pager.module.css';
+import classes from './pager.module.css';
 
-type TopicPagerProps = {
+type PagerProps = {
+  label: string;
   shown: number;
   total: number;
   onFirst: (() => void) | undefined;
@@ -10,8 +11,8 @@ type TopicPagerProps = {
   onNext: (() => void) | undefined;
 };
 
-/** Moves through the topics page by page, each page found by the last name of the one before. */
-export function TopicPager({ shown, total, onFirst, onPrevious, onNext }: TopicPagerProps) {
+/** Moves through a list page by page, each page found by the last item of the one before. */
+export function Pager({ label, shown, total, onFirst, onPrevious, onNext }: PagerProps) {
   const { t } = useTranslation();
   const steps = [
     ['first', onFirst],
@@ -19,7 +20,7 @@ export function TopicPager({ shown, total, onFirst, onPrevious, onNext }: TopicP
     ['next', onNext],
   ] as const;
   return (
-    <nav className={classes.pager} aria-label={t('pager.label')}>
+    <nav className={classes.pager} aria-label={label}>
       <span>{t('pager.shown', { shown, total })}</span>
       {steps.map(([word, go]) => (
         <Button key={word} variant="default" disabled={!go} onClick={go}>

@@ -1,0 +1,33 @@
+import { useTranslation } from 'react-i18next';
+import { StateMark, type StateTone } from '@/components/state-mark';
+import { formatCount, formatSeconds } from '@/lib/format';
+import {
+  type Election,
+  type Outcome,
+  outcomeOf,
+  type ReplicaGroup,
+  reasonsOf,
+} from './replica-group';
+
+type DecisionProps = { group: ReplicaGroup; election: Election };
+
+const tones: Record<Outcome['kind'], StateTone> = {
+  stays: 'good',
+  wins: 'warn',
+  waits: 'warn',
+  unclean: 'bad',
+  nobody: 'bad',
+};
+
+/** What the controller would do if it were asked now, in a sentence. */
+export function Decision({ group, election }: DecisionProps) {
+  const { t } = useTranslation();
+  const { kind, winnerId } = outcomeOf(election, group);
+  const label = t(`decision.${kind}`, {
+    id: winnerId,
+    epoch: formatCount(group.masterEpoch + 1),
+    span: formatSeconds(Number(election.awaitsLeaseMs)),
+    reasons: reasonsOf(election),
+  });
+  return <StateMark tone={tones[kind]} label={label} />;
+}

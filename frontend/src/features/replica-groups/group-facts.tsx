@@ -1,0 +1,46 @@
+import { useTranslation } from 'react-i18next';
+import { Fact } from '@/components/fact';
+import { Facts } from '@/components/facts';
+import { Observed } from '@/components/observed';
+import { formatCount, formatSeconds } from '@/lib/format';
+import { MasterMark } from './master-mark';
+import { findMaster, type ReplicaGroup } from './replica-group';
+import { SetFigure } from './set-figure';
+
+type GroupFactsProps = { group: ReplicaGroup; observedAtMs: number };
+
+/** Who leads the group, who is in sync, and how long the lease runs. */
+export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
+  const { t } = useTranslation();
+  const { replicas, syncStateSet, masterId } = group;
+  const leaseLeftMs = Number(group.leaseLeftMs);
+  return (
+    <Facts>
+      <Fact label={t('replicaGroup.master')} foot={findMaster(group)?.address}>
+        <MasterMark group={group} />
+      </Fact>
+      <Fact label={t('replicaGroup.masterEpoch')} foot={<Observed atMs={observedAtMs} />}>
+        {formatCount(group.masterEpoch)}
+      </Fact>
+      <Fact
+        label={t('replicaGroup.set')}
+        foot={t('replicaGroup.setFoot', {
+          epoch: formatCount(group.syncStateSetEpoch),
+          inSync: syncStateSet.length,
+          total: replicas.length,
+        })}
+      >
+        <SetFigure
+          ids={replicas.map((replica) => replica.brokerId)}
+          members={syncStateSet}
+          masterId={masterId}
+        />
+      </Fact>
+      <Fact label={t('replicaGroup.lease')} foot={t(`leasePolicy.${group.leasePolicy}`)}>
+        {leaseLeftMs > 0
+          ? t('replicaGroup.leaseLeft', { span: formatSeconds(leaseLeftMs) })
+          : t('replicaGroup.leaseNone')}
+      </Fact>
+    </Facts>
+  );
+}

@@ -1,0 +1,104 @@
+import type { TFunction } from 'i18next';
+import { Figure } from '@/components/figure';
+import { Observed } from '@/components/observed';
+import { StateMark, type StateTone } from '@/components/state-mark';
+import { columnsFor } from '@/components/table-features';
+import type { ElectionVerdict } from '@/gql/operations';
+import { formatBytes, formatInt64 } from '@/lib/format';
+import { notCollected, unknown } from '@/lib/reading';
+import { type Election, gapOf, type Replica, type ReplicaGroup } from './replica-group';
+import { ReplicaId } from './replica-id';
+
+const column = columnsFor<Replica>();
+
+/** Why a figure is missing: nobody has heard the replica, or it did not tell. */
+function absent(replica: Replica) {
+  const reading = replica.lastHeartbeatAt === null ? notCollected : unknown;
+  return <Figure reading={reading} format={String} />;
+}
+
+function verdictTone(verdict: ElectionVerdict): StateTone {
+  return verdict === 'WINS' || verdict === 'STAYS' ? 'good' : 'idle';
+}
+
+function verdictWord(verdict: ElectionVerdict): 'stays' | 'yes' | 'no' {
+  if (verdict === 'STAYS') return 'stays';
+  return verdict === 'WINS' ? 'yes' : 'no';
+}
+
+export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Election) {
+  const told = (
+    id: 'isAlive' | 'isInSync',
+    words: [yes: string, no: string],
+    tones: [yes: StateTone, no: StateTone],
+  ) =>
+    column.display({
+      id,
+      header: t(`replicas.${id}`),
+      cell: ({ row }) => {
+        const index = row.original[id] ? 0 : 1;
+        return <StateMark tone={tones[index]} label={words[index]} />;
+      },
+    });
+  return column.columns([
+    column.accessor('brokerId', {
+      header: t('replicas.id'),
+      cell: ({ row }) => <ReplicaId replica={row.original} />,
+    }),
+    column.accessor('address', {
+      header: t('replicas.address'),
+      cell: ({ row }) => <code>{row.original.address}</code>,
+    }),
+    told('isAlive', [t('replicas.alive'), t('replicas.dead')], ['good', 'bad']),
+    told('isInSync', [t('replicas.in'), t('replicas.out')], ['good', 'idle']),
+    column.display({
+      id: 'end',
+      header: t('replicas.end'),
+      meta: { align: 'right' },
+      cell: ({ row }) =>
+        row.original.maxOffset === null
+          ? absent(row.original)
+          : formatInt64(row.original.maxOffset),
+    }),
+    column.display({
+      id: 'gap',
+      header: t('replicas.gap'),
+      meta: { align: 'right' },
+      cell: ({ row }) =>
+        row.original.isMaster ? (
+          '–'
+        ) : (
+          <Figure reading={gapOf(row.original, group)} format={formatBytes} />
+        ),
+    }),
+    column.display({
+      id: 'heard',
+      header: t('replicas.heard'),
+      cell: ({ row }) =>
+        row.original.lastHeartbeatAt === null ? (
+          absent(row.original)
+        ) : (
+          <Observed bare atMs={Date.parse(row.original.lastHeartbeatAt)} />
+        ),
+    }),
+    column.display({
+      id: 'verified',
+      header: t('replicas.verified'),
+      cell: ({ row }) =>
+        row.original.isVerified === null
+          ? absent(row.original)
+          : t(row.original.isVerified ? 'word.yes' : 'word.no'),
+    }),
+    column.display({
+      id: 'verdict',
+      header: t('replicas.verdict'),
+      meta: { width: '34%' },
+      cell: ({ row }) => {
+        const one = election.candidates.find(({ brokerId }) => brokerId === row.original.brokerId);
+        if (!one) return absent(row.original);
+        const label = t(`replicas.${verdictWord(one.verdict)}`, { reason: one.reason });
+        return <StateMark tone={verdictTone(one.verdict)} label={label} />;
+      },
+    }),
+  ]);
+}

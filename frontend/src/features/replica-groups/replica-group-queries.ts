@@ -1,0 +1,103 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import {
+  DesignatedElectionDocument,
+  GroupChangesDocument,
+  GroupEpochsDocument,
+  ReplicaGroupDocument,
+  ReplicaGroupsDocument,
+} from '@/gql/operations';
+import { clusterScope } from '@/lib/cluster-scope';
+import { ask, take } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+
+export type GroupFilter = { search: string | undefined; after: string | undefined };
+export type GroupKey = { clusterName: string; groupName: string };
+
+export const replicaGroupKeys = {
+  list: (clusterName: string, filter: GroupFilter) =>
+    [clusterScope, 'replica-groups', clusterName, filter] as const,
+  one: (group: GroupKey) => [clusterScope, 'replica-group', group] as const,
+  election: (group: GroupKey, brokerId: string) =>
+    [clusterScope, 'replica-group', group, 'election', brokerId] as const,
+  changes: (group: GroupKey, after: string | undefined) =>
+    [clusterScope, 'replica-group', group, 'changes', after] as const,
+  epochs: (group: GroupKey) => [clusterScope, 'replica-group', group, 'epochs'] as const,
+};
+
+export const groupPageSize = 50;
+export const changePageSize = 20;
+/** A failover takes seconds, so who looks at one group is told more often. */
+const groupIntervalMs = 2_000;
+/** Asked of the brokers themselves, so not more often than anybody reads it. */
+const epochsIntervalMs = 10_000;
+
+export function replicaGroupsOf(clusterName: string, filter: GroupFilter) {
+  return queryOptions({
+    queryKey: replicaGroupKeys.list(clusterName, filter),
+    queryFn: ({ signal }) =>
+      ask(
+        ReplicaGroupsDocument,
+        {
+          clusterName,
+          first: groupPageSize,
+          after: filter.after ?? null,
+          search: filter.search ?? null,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: sampleIntervalMs,
+  });
+}
+
+const groupPath = 'cluster.replicaGroup';
+
+export function replicaGroupOf(group: GroupKey) {
+  return queryOptions({
+    queryKey: replicaGroupKeys.one(group),
+    queryFn: async ({ signal }) => {
+      const answer = await ask(ReplicaGroupDocument, group, signal);
+      return take(answer, 'group', groupPath, ({ cluster }) => cluster?.replicaGroup);
+    },
+    refetchInterval: groupIntervalMs,
+  });
+}
+
+/** What would come of electing one replica by name. */
+export function designatedElectionOf(group: GroupKey, brokerId: string) {
+  return queryOptions({
+    queryKey: replicaGroupKeys.election(group, brokerId),
+    queryFn: async ({ signal }) => {
+      const answer = await ask(DesignatedElectionDocument, { ...group, brokerId }, signal);
+      const path = `${groupPath}.election`;
+      return take(answer, 'election', path, ({ cluster }) => cluster?.replicaGroup?.election);
+    },
+    refetchInterval: groupIntervalMs,
+  });
+}
+
+export function groupChangesOf(group: GroupKey, after: string | undefined) {
+  return queryOptions({
+    queryKey: replicaGroupKeys.changes(group, after),
+    queryFn: async ({ signal }) => {
+      const variables = { ...group, first: changePageSize, after: after ?? null };
+      const answer = await ask(GroupChangesDocument, variables, signal);
+      const path = `${groupPath}.changes`;
+      return take(answer, 'changes', path, ({ cluster }) => cluster?.replicaGroup?.changes);
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: sampleIntervalMs,
+  });
+}
+
+export function groupEpochsOf(group: GroupKey) {
+  return queryOptions({
+    queryKey: replicaGroupKeys.epochs(group),
+    queryFn: async ({ signal }) => {
+      const answer = await ask(GroupEpochsDocument, group, signal);
+      const path = `${groupPath}.epochs`;
+      return take(answer, 'epochs', path, ({ cluster }) => cluster?.replicaGroup?.epochs);
+    },
+    refetchInterval: epochsIntervalMs,
+  });
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { notCollected, unknown, value } from '@/lib/reading';
+import { aGroup, anElection, aReplica } from '@/testing/group-builders';
+import { gapOf, largestGap, masterState, outcomeOf, reasonsOf } from './replica-group';
+
+function groupOf(...ends: (string | null)[]) {
+  const replicas = ends.map((maxOffset, index) =>
+    aReplica({ brokerId: String(index + 1), maxOffset }),
+  );
+  return aGroup({ replicas });
+}
+
+test('gaps are exact beyond what a float can tell apart', () => {
+  const group = groupOf('9223372036854775807', '9223372036854775800');
+
+  expect(largestGap(group)).toEqual(value(7));
+});
+
+test('a replica heard after its master is not behind by less than nothing', () => {
+  expect(largestGap(groupOf('1000', '1200'))).toEqual(value(0));
+});
+
+test('a gap that nobody can tell is not zero', () => {
+  const group = groupOf('1000', null, '400');
+  const silent = aReplica({ brokerId: '4', lastHeartbeatAt: null, maxOffset: null });
+
+  expect(group.replicas.map((replica) => gapOf(replica, group))).toEqual([
+    value(0),
+    unknown,
+    value(600),
+  ]);
+  expect(gapOf(silent, group)).toEqual(notCollected);
+  expect(largestGap(group)).toEqual(value(600));
+  expect(largestGap(groupOf('1000', null))).toEqual(unknown);
+  expect(largestGap(aGroup({ replicas: group.replicas.slice(1), masterId: null }))).toEqual(
+    unknown,
+  );
+});
+
+test('a recorded master that is dead or was lost does not lead', () => {
+  expect(masterState(aGroup())).toBe('leads');
+  expect(masterState(aGroup({ isMasterAlive: false }))).toBe('lost');
+  expect(masterState(aGroup({ isMasterAlive: false, masterId: null }))).toBe('none');
+});
+
+test('what an election would do is told apart', () => {
+  const wins = anElection([['2', 'WINS', 'would become master']]);
+
+  expect(outcomeOf(anElection(), aGroup()).kind).toBe('stays');
+  expect(outcomeOf(wins, aGroup())).toEqual({ kind: 'wins', winnerId: '2' });
+  expect(outcomeOf({ ...wins, awaitsLeaseMs: '3000' }, aGroup()).kind).toBe('waits');
+  expect(outcomeOf(wins, aGroup({ syncStateSet: ['1'] })).kind).toBe('unclean');
+  expect(outcomeOf(wins, aGroup({ syncStateSet: [], masterEpoch: 0 })).kind).toBe('wins');
+  expect(outcomeOf(anElection([['1', 'NOT_ALIVE', 'is not alive']]), aGroup()).kind).toBe('nobody');
+});
+
+test('reasons name their replicas', () => {
+  const election = anElection([
+    ['1', 'NOT_ALIVE', 'is not alive'],
+    ['2', 'NOT_IN_SYNC', 'is outside'],
+  ]);
+
+  expect(reasonsOf(election)).toBe('1 is not alive; 2 is outside');
+});

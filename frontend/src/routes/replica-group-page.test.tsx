@@ -1,0 +1,218 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { violations } from '@/testing/axe';
+import { graphqlError } from '@/testing/control-plane';
+import { FakeSocket } from '@/testing/fake-socket';
+import {
+  aChange,
+  aGroup,
+  aHistory,
+  anElection,
+  aReplica,
+  changePage,
+  electionAnswer,
+  epochsAnswer,
+  groupDetail,
+} from '@/testing/group-builders';
+import { renderConsole } from '@/testing/render-console';
+
+const path = '/replica-groups/broker-a';
+
+const nobody = anElection([
+  ['1', 'NOT_ALIVE', 'is not alive'],
+  ['2', 'NOT_IN_SYNC', 'is outside the SyncStateSet and may lack acknowledged messages'],
+]);
+
+const lost = aGroup({
+  isMasterAlive: false,
+  leaseLeftMs: '0',
+  syncStateSet: ['1'],
+  replicas: [
+    aReplica({ isAlive: false, isVerified: null, maxOffset: null, lastHeartbeatAt: null }),
+    aReplica({ brokerId: '2', isInSync: false, maxOffset: null }),
+  ],
+});
+
+test('a group says who leads it, who is in sync and what the controller would do', async () => {
+  renderConsole(path);
+
+  expect(
+    await screen.findByText('Replica 1 leads. Asked now, the controller would change nothing.'),
+  ).toBeVisible();
+  expect(screen.getByText('3 of 3 in sync, epoch 41')).toBeVisible();
+  expect(screen.getByText('2.4 s left')).toBeVisible();
+  expect(screen.getByText('quorum policy')).toBeVisible();
+  expect(await screen.findByRole('table', { name: 'History' })).toBeVisible();
+  expect(await screen.findByRole('figure', { name: /The log of each replica/ })).toBeVisible();
+  expect(await violations()).toEqual([]);
+});
+
+test('every replica says where its log ends and why it would not win', async () => {
+  const group = aGroup();
+  group.replicas[2] = aReplica({ brokerId: '3', maxOffset: '15262929088' });
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(group) } });
+
+  const table = await screen.findByRole('table', { name: 'Replicas' });
+  const [, master, , behind] = within(table).getAllByRole('row') as HTMLElement[];
+
+  expect(within(master as HTMLElement).getByRole('img', { name: 'Master' })).toBeVisible();
+  expect(within(master as HTMLElement).getByText('is master and stays so')).toBeVisible();
+  expect(within(behind as HTMLElement).getByText('15,262,929,088')).toBeVisible();
+  expect(within(behind as HTMLElement).getByText('1 KiB')).toBeVisible();
+  expect(
+    within(behind as HTMLElement).getByText('no: could be master, but the present one is alive'),
+  ).toBeVisible();
+});
+
+test('a group that nobody may lead says why, and unknown is not zero', async () => {
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(lost, nobody) } });
+
+  expect(
+    await screen.findByText(/^Nobody may become master now: 1 is not alive; 2 is outside/),
+  ).toBeVisible();
+  const table = await screen.findByRole('table', { name: 'Replicas' });
+  const [, silent, outside] = within(table).getAllByRole('row') as HTMLElement[];
+
+  expect(screen.getByText('Replica 1, lost')).toBeVisible();
+  expect(screen.getByText('none runs')).toBeVisible();
+  expect(within(silent as HTMLElement).getByText('not heard')).toBeVisible();
+  expect(within(silent as HTMLElement).getAllByText('not collected')).toHaveLength(3);
+  expect(within(outside as HTMLElement).getAllByText('unknown')).toHaveLength(2);
+});
+
+test('asking for a replica tells what an order would do, and stands in the address', async () => {
+  const user = userEvent.setup();
+  const { address, calls } = renderConsole(path, {
+    answers: {
+      DesignatedElection: ({ brokerId }) =>
+        electionAnswer(
+          brokerId === '2'
+            ? anElection([['2', 'WINS', 'would become master']])
+            : anElection([['3', 'NOT_ALIVE', 'is not alive']]),
+        ),
+    },
+  });
+  await screen.findByRole('table', { name: 'Replicas' });
+
+  await user.click(screen.getByRole('combobox', { name: 'If an operator asked for' }));
+  await user.click(await screen.findByRole('option', { name: 'Replica 2' }));
+
+  expect(
+    await screen.findByText(/^Replica 2 would become master in epoch 18, with itself alone/),
+  ).toBeVisible();
+  expect(address()).toContain('designate=');
+  expect(calls.findLast((call) => call.operation === 'DesignatedElection')?.variables).toEqual({
+    clusterName: 'regent',
+    groupName: 'broker-a',
+    brokerId: '2',
+  });
+
+  await user.click(screen.getByRole('combobox', { name: 'If an operator asked for' }));
+  await user.click(await screen.findByRole('option', { name: 'Replica 3' }));
+
+  expect(await screen.findByText('Refused: replica 3 is not alive.')).toBeVisible();
+});
+
+test('the epochs have a table twin that says the same', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole(path);
+  const figure = await screen.findByRole('figure', { name: /The log of each replica/ });
+  expect(within(figure).getByRole('img', { name: 'Log of replica 2, epochs 1, 2' })).toBeVisible();
+
+  await user.click(screen.getByRole('radio', { name: 'Table' }));
+
+  const table = await screen.findByRole('table', { name: 'Epochs of the logs' });
+  const cells = within(within(table).getAllByRole('row')[1] as HTMLElement).getAllByRole('cell');
+  expect(cells.map((cell) => cell.textContent)).toEqual([
+    '2',
+    '1',
+    '1,000',
+    '4,000',
+    '2.9 KiB',
+    'may still grow',
+  ]);
+  expect(address()).toBe(`${path}?epochs=table`);
+});
+
+test('a replica that did not answer says why, and an epoch that differs is marked', async () => {
+  const silent = aHistory({ brokerId: '3', epochs: null, maxOffset: null, error: 'timed out' });
+  renderConsole(path, {
+    answers: {
+      GroupEpochs: () => epochsAnswer([aHistory(), aHistory({ brokerId: '2' }), silent], 2),
+    },
+  });
+
+  expect(await screen.findByText('2 of 3 replicas answered')).toBeVisible();
+  expect(screen.getByText('Replica 3 did not answer: timed out')).toBeVisible();
+  expect(screen.getByText('Epoch 2 begins at different places')).toBeVisible();
+});
+
+test('history says what changed, also where its page ends', async () => {
+  const user = userEvent.setup();
+  const founded = aChange({ id: '1', syncStateSet: ['1'] });
+  const joined = aChange({
+    id: '2',
+    kind: 'SYNC_STATE_SET_ALTERED',
+    cause: 'master 1 asked',
+    syncStateSet: ['1', '2'],
+    syncStateSetEpoch: 2,
+  });
+  const { address } = renderConsole(path, {
+    answers: {
+      GroupChanges: ({ after }) =>
+        after === 'cursor-2' ? changePage([founded], null, 2) : changePage([joined], 'cursor-2', 2),
+    },
+  });
+  const table = await screen.findByRole('table', { name: 'History' });
+
+  expect(await within(table).findByText('Replica 2 came into the set')).toBeVisible();
+  expect(within(table).getByText('master 1 asked')).toBeVisible();
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+
+  expect(await screen.findByText('Replica 1 was made master')).toBeVisible();
+  expect(address()).toBe(`${path}?after=cursor-2`);
+
+  await user.click(screen.getByRole('button', { name: 'Previous' }));
+
+  await waitFor(() => expect(address()).toBe(path));
+});
+
+test('a change of the cluster is told without being asked again by hand', async () => {
+  let master = '1';
+  renderConsole(path, {
+    answers: {
+      ReplicaGroup: () =>
+        groupDetail(
+          aGroup({ masterId: master }),
+          anElection([[master, 'STAYS', 'is master and stays so']]),
+        ),
+    },
+  });
+  await screen.findByText(/^Replica 1 leads/);
+  await waitFor(() => expect(FakeSocket.last?.isSubscribedTo('TopologyChanged')).toBe(true));
+
+  master = '2';
+  FakeSocket.last?.publish('TopologyChanged', {
+    topologyChanged: { clusterName: 'regent', routeVersion: '8' },
+  });
+
+  expect(await screen.findByText(/^Replica 2 leads/)).toBeVisible();
+});
+
+test('a group that is not there is said', async () => {
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(null) } });
+
+  expect(await screen.findByText('There is no replica group broker-a in regent')).toBeVisible();
+});
+
+test('a group that could not be read says why', async () => {
+  const unread = graphqlError('internal', 'The database is away.', {
+    cluster: { id: 'c1', replicaGroup: null },
+  });
+  renderConsole(path, { answers: { ReplicaGroup: () => unread } });
+
+  expect(await screen.findByRole('alert')).toHaveTextContent('The database is away.');
+  expect(screen.queryByText(/There is no replica group/)).not.toBeInTheDocument();
+});

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Page } from '@/components/page';
+import { QueryView } from '@/components/query-view';
+import { Decision } from '@/features/replica-groups/decision';
+import { HowToReplicate } from '@/features/replica-groups/how-to-replicate';
+import { replicaGroupOf } from '@/features/replica-groups/replica-group-queries';
+import { ReplicaGroupSections } from './replica-group-sections';
+import { useClusterName } from './use-cluster-name';
+import { WithCluster } from './with-cluster';
+
+/** One group: who leads it, who could, how their logs agree, and what happened to it. */
+export function ReplicaGroupPage() {
+  const { t } = useTranslation();
+  const { groupName } = useParams({ from: '/console/replica-groups/$groupName' });
+  const clusterName = useClusterName() ?? '';
+  const key = { clusterName, groupName };
+  const query = useQuery({ ...replicaGroupOf(key), enabled: clusterName !== '' });
+  const known = query.data?.data.group;
+  const back = (
+    <Link to="/replica-groups" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
+      ← {t('replicaGroup.back')}
+    </Link>
+  );
+  return (
+    <Page
+      title={groupName}
+      crumb={back}
+      summary={known ? <Decision group={known} election={known.election} /> : null}
+    >
+      <WithCluster>
+        {() => (
+          <QueryView query={query} needs="group">
+            {({ group }, observedAtMs) =>
+              group ? (
+                <ReplicaGroupSections group={group} groupKey={key} observedAtMs={observedAtMs} />
+              ) : (
+                <EmptyState
+                  title={t('replicaGroup.missing', { group: groupName, cluster: clusterName })}
+                >
+                  <HowToReplicate />
+                </EmptyState>
+              )
+            }
+          </QueryView>
+        )}
+      </WithCluster>
+    </Page>
+  );
+}

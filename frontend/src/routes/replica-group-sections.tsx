@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Observed } from '@/components/observed';
+import { Panel } from '@/components/panel';
+import { Designation } from '@/features/replica-groups/designation';
+import { EpochPanel } from '@/features/replica-groups/epoch-panel';
+import { GroupFacts } from '@/features/replica-groups/group-facts';
+import type { Election, ReplicaGroup } from '@/features/replica-groups/replica-group';
+import { type GroupKey, groupEpochsOf } from '@/features/replica-groups/replica-group-queries';
+import { ReplicaTable } from '@/features/replica-groups/replica-table';
+import { DesignatedElection } from './designated-election';
+import { GroupChangesPanel } from './group-changes-panel';
+import type { ReplicaGroupSearch } from './replica-group-route';
+
+type ReplicaGroupSectionsProps = {
+  group: ReplicaGroup & { election: Election };
+  groupKey: GroupKey;
+  observedAtMs: number;
+};
+
+/** What there is to know about one group, region by region. */
+export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
+  const { group, groupKey, observedAtMs } = props;
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/replica-groups/$groupName' });
+  const view = useSearch({ from: '/console/replica-groups/$groupName' });
+  const epochs = useQuery(groupEpochsOf(groupKey));
+  const change = (part: ReplicaGroupSearch) =>
+    void navigate({
+      search: (now) => ({ ...now, ...part }),
+      state: (now) => now,
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <>
+      <GroupFacts group={group} observedAtMs={observedAtMs} />
+      <Panel title={t('replicas.title')} aside={<Observed atMs={observedAtMs} />} flush>
+        <ReplicaTable group={group} election={group.election} />
+        <Designation
+          ids={group.replicas.map((replica) => replica.brokerId)}
+          brokerId={view.designate}
+          onPick={(designate) => change({ designate })}
+        >
+          {view.designate === undefined ? null : (
+            <DesignatedElection group={group} groupKey={groupKey} brokerId={view.designate} />
+          )}
+        </Designation>
+      </Panel>
+      <EpochPanel
+        query={epochs}
+        view={view.epochs ?? 'lanes'}
+        onView={(as) => change({ epochs: as })}
+      />
+      <GroupChangesPanel groupKey={groupKey} after={view.after} />
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+"""Lists of groups under a controller over REST and in the graph: pages, and a part of the name."""
+
+V1 = "/api/v1"
+
+
+async def test_groups_are_listed_page_by_page_by_both_doors(client, ask, driver):
+    for name in ("g3", "g1", "g2"):
+        await driver.apply(1, group=name)
+
+    first = (await client.get(f"{V1}/clusters/c/replica-groups", params={"limit": 2})).json()
+    after = {"limit": 2, "after": first["next"]}
+    second = (await client.get(f"{V1}/clusters/c/replica-groups", params=after)).json()
+    data = await ask(
+        "query ($after: String) { clusters { nodes { replicaGroups(first: 2, after: $after)"
+        " { totalCount pageInfo { hasNextPage endCursor } nodes { name masterId } } } } }",
+        after=first["next"],
+    )
+
+    assert [group["name"] for group in first["items"] + second["items"]] == ["g1", "g2", "g3"]
+    assert (first["total_count"], second["next"]) == (3, None)
+    [cluster] = data["clusters"]["nodes"]
+    assert cluster["replicaGroups"] == {
+        "totalCount": 3,
+        "pageInfo": {"hasNextPage": False, "endCursor": None},
+        "nodes": [{"name": "g3", "masterId": None}],
+    }
+
+
+async def test_groups_are_searched_by_a_part_of_their_name_by_both_doors(client, ask, driver):
+    for name in ("orders-a", "Orders_b", "billing"):
+        await driver.apply(1, group=name)
+    path = f"{V1}/clusters/c/replica-groups"
+
+    found = (await client.get(path, params={"search": "ORD", "limit": 1})).json()
+    literal = (await client.get(path, params={"search": "s_"})).json()
+    data = await ask(
+        '{ cluster(name: "c") { replicaGroups(search: "ORD") { totalCount nodes { name } } } }'
+    )
+
+    assert (len(found["items"]), found["total_count"]) == (1, 2)
+    assert [group["name"] for group in literal["items"]] == ["Orders_b"]
+    groups = data["cluster"]["replicaGroups"]
+    assert groups["totalCount"] == 2
+    assert {group["name"] for group in groups["nodes"]} == {"orders-a", "Orders_b"}
+
+
+async def test_a_broker_group_tells_that_a_controller_elects_its_master(ask, driver):
+    await driver.apply(1)
+
+    data = await ask('{ cluster(name: "c") { brokerGroups { nodes { name mode } } } }')
+
+    assert data["cluster"]["brokerGroups"]["nodes"] == [{"name": "g", "mode": "CONTROLLER"}]

@@ -1,0 +1,157 @@
+"""A person looks at a group of three, and sees its master fall and another lead."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.system.browser.console_page import ConsolePage, Scheme, open_console
+from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
+from tests.system.groups import GroupState, await_whole, send
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+GROUP = "broker-a"
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+PAGES = {
+    "replica-groups": ("/replica-groups", "Replica groups"),
+    "replica-group": (f"/replica-groups/{GROUP}?designate=3", GROUP),
+    "replica-group-epochs": (f"/replica-groups/{GROUP}?epochs=table", GROUP),
+    "replica-topology": ("/topology", "Topology"),
+}
+SUCCESS = 0
+
+
+@pytest.fixture(scope="module")
+def group() -> Iterator[Cluster]:
+    """Run one group of three that has replaced its master once, with messages from both."""
+    with (
+        short_directory() as directory,
+        running_cluster(
+            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
+        ) as cluster,
+    ):
+        fill(await_whole(cluster, GROUP))
+        kill_master(cluster)
+        fill(await_whole(cluster, GROUP))
+        yield cluster
+
+
+@pytest.fixture(params=SCHEMES)
+def console(
+    browser: Browser, group: Cluster, request: pytest.FixtureRequest
+) -> Iterator[ConsolePage]:
+    """Give a signed-in tab in each colour scheme."""
+    with open_console(browser, group.http_url, request.param) as tab:
+        tab.open("/")
+        tab.sign_in(group.admin_name, group.admin_password)
+        expect(tab.heading("Overview")).to_be_visible()
+        yield tab
+
+
+def fill(state: GroupState) -> None:
+    assert state.master is not None
+    for _ in range(50):
+        assert send(state.master, "kept") == SUCCESS
+
+
+def kill_master(cluster: Cluster) -> GroupState:
+    """End the master at once and wait until all follow another."""
+    master = await_whole(cluster, GROUP).master
+    process_id = next(broker.pid for broker in cluster.brokers if broker.address == master)
+    assert process_id is not None
+    os.kill(process_id, signal.SIGKILL)
+    return await_whole(cluster, GROUP, other_than=master)
+
+
+def row_of(console: ConsolePage, address: str | None) -> Locator:
+    return console.table("Replicas").get_by_role("row").filter(has_text=address)
+
+
+def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
+    console: ConsolePage, group: Cluster
+):
+    state = await_whole(group, GROUP)
+    console.page.keyboard.type("gr")
+    expect(console.heading("Replica groups")).to_be_visible()
+    listed = console.table("Replica groups").get_by_role("row").filter(has_text=GROUP)
+    expect(listed).to_contain_text("3 of 3")
+    expect(listed).to_contain_text(f"{state.epoch}")
+
+    console.page.get_by_role("link", name=GROUP).click()
+
+    expect(console.heading(GROUP)).to_be_visible()
+    expect(row_of(console, state.master).get_by_role("img", name="Master")).to_be_visible()
+    expect(row_of(console, state.master)).to_contain_text("is master and stays so")
+    expect(console.table("Replicas").get_by_role("row")).to_have_count(4)
+    expect(console.page.get_by_text(re.compile(r"^Replica \d leads"))).to_be_visible()
+    lanes = console.page.get_by_role("figure", name="The log of each replica")
+    expect(lanes.get_by_role("img", name=re.compile(f"epochs .*{state.epoch}$"))).to_have_count(3)
+    history = console.table("History")
+    expect(history).to_contain_text(re.compile(r"Replica \d was made master after \d"))
+    expect(history).to_contain_text("applied for its id")
+
+
+def test_a_replica_can_be_asked_for_without_anything_happening(
+    console: ConsolePage, group: Cluster
+):
+    state = await_whole(group, GROUP)
+    console.open(f"/replica-groups/{GROUP}")
+    follower = min(state.in_sync - {state.master})
+    broker_id = row_of(console, follower).get_by_role("cell").first.inner_text().strip()
+
+    console.page.get_by_role("combobox", name="If an operator asked for").click()
+    console.page.get_by_role("option", name=f"Replica {broker_id}").click()
+
+    told = f"Replica {broker_id} would become master in epoch {state.epoch + 1}"
+    expect(console.page.get_by_text(told)).to_be_visible()
+    assert await_whole(group, GROUP) == state
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_groups_keeps_nobody_out_and_nothing_of_it_is_refused(
+    console: ConsolePage, request: pytest.FixtureRequest, name: str
+):
+    path, heading = PAGES[name]
+    scheme = request.node.callspec.params["console"]
+
+    console.open(path)
+    expect(console.heading(heading)).to_be_visible()
+    console.await_live()
+    expect(console.page.get_by_label("Loading")).to_have_count(0)
+    expect(console.page.get_by_role("alert")).to_have_count(0)
+    console.screenshot(f"{name}-{scheme}")
+
+    assert console.violations() == []
+    assert console.complaints == []
+
+
+def test_a_new_master_is_told_without_a_reload(console: ConsolePage, group: Cluster):
+    before = await_whole(group, GROUP)
+    console.open(f"/replica-groups/{GROUP}")
+    expect(row_of(console, before.master).get_by_role("img", name="Master")).to_be_visible()
+    console.await_live()
+    console.page.evaluate("window.isTheSamePage = true")
+
+    after = kill_master(group)
+
+    row = row_of(console, after.master)
+    expect(row.get_by_role("img", name="Master")).to_be_visible()
+    expect(row).to_contain_text("is master and stays so")
+    expect(row_of(console, before.master)).to_contain_text("in set")
+    expect(console.table("History")).to_contain_text("is gone: its connection closed")
+    newest = re.compile(f"epochs .*{after.epoch}$")
+    lanes = console.page.get_by_role("figure", name="The log of each replica")
+    expect(lanes.get_by_role("img", name=newest)).to_have_count(3)
+    assert console.page.evaluate("window.isTheSamePage") is True
+
+
+def test_the_topology_leads_to_the_group(console: ConsolePage):
+    console.open("/topology")
+
+    console.page.get_by_role("figure").get_by_role("link", name=GROUP).click()
+
+    expect(console.heading(GROUP)).to_be_visible()
