@@ -152,10 +152,11 @@ impl SharedQueue {
         self.flushed_bytes.store(bytes, Ordering::Release);
     }
 
-    /// Flushes entries written so far.
+    /// Flushes entries written so far; the first time also what recovery cleared behind them.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
-        let to = self.end_bytes();
+        let flushed = self.end_bytes();
         let mut from = self.flushed_bytes.load(Ordering::Acquire);
+        let to = if from == 0 { self.files_end() } else { flushed };
         while from < to {
             let Some((segment, at)) = self.segment_at(from / self.layout.entry_bytes()) else {
                 // Nothing lies before the first file of a queue with a late start.
@@ -174,8 +175,14 @@ impl SharedQueue {
                 .map_err(|error| StoreError::io(path, error))?;
             from = end;
         }
-        self.flushed_bytes.store(to, Ordering::Release);
+        self.flushed_bytes.store(flushed, Ordering::Release);
         Ok(())
+    }
+
+    /// Place of the byte behind the last file.
+    fn files_end(&self) -> u64 {
+        let segments = self.segments.read();
+        segments.last().map_or(0, |last| last.base + self.file_size)
     }
 
     /// Removes the files all of whose entries stand for records before `log_position`, but never the

@@ -163,20 +163,23 @@ impl QueueRebuild {
         }
     }
 
-    /// Starts a walk over the log; one over all of it fills the broken queues anew.
-    pub(crate) fn begin_pass(&mut self, is_from_oldest: bool) -> Result<(), StoreError> {
+    /// Starts a walk over the log; one over all of it, `oldest` being where that begins, fills the
+    /// broken queues anew.
+    pub(crate) fn begin_pass(&mut self, oldest: Option<u64>) -> Result<(), StoreError> {
         self.report.records_unqueued = 0;
         let mut rebuilt = 0;
         for slot in self.all() {
             slot.confirmed_end = None;
             slot.has_passed_over = false;
-            if is_from_oldest && slot.is_broken {
-                slot.queue.restart_at(0)?;
+            if let Some(oldest) = oldest
+                && slot.is_broken
+            {
+                slot.queue.forget_from(oldest)?;
                 slot.is_broken = false;
                 rebuilt += 1;
             }
         }
-        self.is_from_oldest = is_from_oldest;
+        self.is_from_oldest = oldest.is_some();
         self.report.queues_rebuilt += rebuilt;
         Ok(())
     }
@@ -340,13 +343,14 @@ impl QueueRebuild {
 
     /// The finished table; queues start at the first entry whose record is still there.
     ///
-    /// After an unclean stop nobody knows whether entries of walked records are on the disk, so
-    /// their queues count as touched.
+    /// What recovery changed counts as touched. After an unclean stop nobody knows whether entries of
+    /// walked records are on the disk, so their queues do as well.
     pub(crate) fn finish(mut self, min_position: u64, was_clean: bool) -> QueueTable {
         for (name, topic) in self.topics {
             for (queue_id, slot) in (0..).zip(topic.slots) {
                 let Some(slot) = slot else { continue };
-                let is_touched = slot.confirmed_end.is_some() && !was_clean;
+                let is_unknown = slot.confirmed_end.is_some() && !was_clean;
+                let is_touched = slot.queue.is_changed() || is_unknown;
                 let writer = slot.queue.into_writer();
                 writer.shared().correct_min_offset(min_position);
                 if !is_touched {

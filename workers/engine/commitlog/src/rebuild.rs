@@ -81,7 +81,7 @@ impl Rebuild {
         let places = Places::prepare(&directory, parts)?;
         let stored = directory.queue_homes(&config);
         let mut queues = QueueRebuild::beside(&config, places.new_homes(&stored), &stored)?;
-        queues.begin_pass(true)?;
+        queues.begin_pass(Some(0))?;
         Ok(Self {
             walk: LogWalk::new(directory.commit_log())?,
             is_second_pass: false,
@@ -141,7 +141,7 @@ impl Rebuild {
                     if self.queues.take_new_layout() {
                         self.is_second_pass = true;
                         self.walk = LogWalk::new(self.directory.commit_log())?;
-                        self.queues.begin_pass(true)?;
+                        self.queues.begin_pass(Some(0))?;
                         return Ok(true);
                     }
                     self.end_position = Some(position);

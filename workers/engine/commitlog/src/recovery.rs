@@ -98,7 +98,7 @@ pub(crate) fn recover(
     };
     let dispatched = rebuild.dispatched_position();
     let start = start_index(&segments, was_clean, &checkpoint, dispatched);
-    let (start, end) = scan(&segments, start, &hints, &mut rebuild)?;
+    let (start, end) = scan(&segments, start, &hints, &mut rebuild, directory)?;
     // Nothing may be cut because of bytes that could not be read.
     let lost = segments
         .iter()
@@ -258,13 +258,16 @@ fn scan(
     mut start: usize,
     hints: &EndHints,
     rebuild: &mut QueueRebuild,
+    directory: &StoreDirectory,
 ) -> Result<(usize, WalkEnd), StoreError> {
-    rebuild.check_starts(segments.first().map_or(0, |oldest| oldest.base));
-    if rebuild.is_any_broken() {
-        start = 0;
-    }
+    let min_position = segments.first().map_or(0, |oldest| oldest.base);
+    rebuild.check_starts(min_position);
     loop {
-        rebuild.begin_pass(start == 0)?;
+        if rebuild.is_any_broken() {
+            start = 0;
+            disown_queues(directory)?;
+        }
+        rebuild.begin_pass((start == 0).then_some(min_position))?;
         let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
         let is_unfinished = rebuild.take_new_layout();
         // Around damage no entry is dropped.
@@ -277,6 +280,22 @@ fn scan(
         }
         start = 0;
     }
+}
+
+/// Takes back, on the disk, what a clean stop and the checkpoint vouch for: queues are about to be
+/// emptied. Until they are flushed again, whoever opens the store next must not start behind the
+/// records of a queue that is not there.
+fn disown_queues(directory: &StoreDirectory) -> Result<(), StoreError> {
+    if !directory.has_abort_mark() {
+        directory.put_abort_mark(None)?;
+    }
+    let found = Checkpoint::load(&directory.checkpoint())?;
+    let mut file = directory.open_checkpoint()?;
+    file.write(Checkpoint {
+        queue_timestamp_ms: 0,
+        ..found
+    })?;
+    file.sync()
 }
 
 /// Clears what follows the end in its own segment; returns how much was not zero.

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{
-    SegmentFile, clear, data_end, list, list_segments, open_segment, remove_dir, remove_file,
-    segment_name, sync_dir,
-};
+use crate::files::{list, remove_dir, remove_file, segment_name, sync_dir};
 use crate::message::QueueEntry;
 use crate::queue::{QueueTail, QueueWriter};
 use crate::queue_file::{create_file, extend_file};
 use crate::queue_layout::{BATCH_ENTRY_SIZE, FILLER, Layout, Placed, partition_point};
 use crate::sys::ExclusiveMap;
+
+mod loading;
+
+use loading::{open_file, usable_files};
 
 /// Disk pages: a written entry brings its whole page with it.
 const PAGE_SIZE: u64 = 4096;
@@ -35,6 +36,7 @@ pub(crate) struct StoredQueue {
     end: u64,
     is_incomplete: bool,
     is_cut_short: bool,
+    is_changed: bool,
 }
 
 #[derive(Debug)]
@@ -77,10 +79,12 @@ impl StoredQueue {
             end: 0,
             is_incomplete: false,
             is_cut_short: false,
+            is_changed: false,
         }
     }
 
-    /// Reads a queue. Files with a gap between them are removed: the log still has the records.
+    /// Reads a queue. One whose files have a gap between them counts as empty: the log still has the
+    /// records.
     pub(crate) fn load(
         dir: PathBuf,
         layout: Layout,
@@ -90,7 +94,6 @@ impl StoredQueue {
         let mut queue = Self::empty(dir, layout, file_size);
         let entry_bytes = layout.entry_bytes();
         let Some(files) = usable_files(&queue.dir, file_size)? else {
-            remove_dir(&queue.dir)?;
             queue.is_incomplete = true;
             return Ok(queue);
         };
@@ -116,7 +119,13 @@ impl StoredQueue {
                 allocated,
             });
         }
+        queue.is_changed = queue.is_cut_short && !is_clean;
         Ok(queue)
+    }
+
+    /// Whether anything was written, cleared or removed that may not be on the disk yet.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.is_changed
     }
 
     /// Whether files were missing between others, or an entry is damaged, so that all of it must
@@ -222,6 +231,7 @@ impl StoredQueue {
         self.layout
             .encode(&mut file.map.bytes_mut()[local..end], placed);
         self.end += 1;
+        self.is_changed = true;
         Ok(())
     }
 
@@ -246,6 +256,7 @@ impl StoredQueue {
     pub(crate) fn restart_at(&mut self, offset: u64) -> Result<(), StoreError> {
         self.files.clear();
         remove_dir(&self.dir)?;
+        self.is_changed = true;
         let file_count = self.file_size / self.layout.entry_bytes();
         self.first = match self.layout {
             Layout::Plain => offset - offset % file_count,
@@ -253,6 +264,15 @@ impl StoredQueue {
         };
         self.end = self.first;
         self.fill_to(offset)
+    }
+
+    /// Forgets all entries whose records a log that begins at `min_position` still has. Those of
+    /// expired records stay: nothing else tells where the queue goes on.
+    pub(crate) fn forget_from(&mut self, min_position: u64) -> Result<(), StoreError> {
+        if min_position == 0 || self.files.is_empty() {
+            return self.restart_at(0);
+        }
+        self.cut_behind(min_position, 0).map(drop)
     }
 
     /// Cuts the queue before the entry that stands for `offset`, clearing the bytes of what is cut.
@@ -277,6 +297,7 @@ impl StoredQueue {
             bytes[local.min(end)..end].fill(0);
         }
         self.end = number;
+        self.is_changed = true;
         Ok(())
     }
 
@@ -327,69 +348,4 @@ impl StoredQueue {
         let files = files.collect();
         QueueWriter::new(self.dir, self.layout, self.file_size, files)
     }
-}
-
-/// The files of a queue in order; `None` when one is missing between others.
-fn usable_files(dir: &Path, file_size: u64) -> Result<Option<Vec<SegmentFile>>, StoreError> {
-    let mut files = list_segments(dir)?;
-    if let Some(last) = files.pop_if(|last| last.size == 0) {
-        remove_file(&last.path)?;
-    }
-    if let Some(last) = files.last_mut().filter(|last| last.size < file_size) {
-        // Torn while it was created; what is missing reads as zeros.
-        let file = open_segment(&last.path)?;
-        let grown = step(Step::Resize, &last.path, || file.set_len(file_size));
-        grown.map_err(|error| StoreError::io(&last.path, error))?;
-        last.size = file_size;
-    }
-    if let Some(odd) = files.iter().find(|file| file.size != file_size) {
-        let reason = format!("{} bytes instead of {file_size}", odd.size);
-        return Err(StoreError::UnexpectedFile {
-            path: odd.path.clone(),
-            reason,
-        });
-    }
-    let is_contiguous = files
-        .windows(2)
-        .all(|pair| pair[1].base == pair[0].base + file_size);
-    let is_aligned = files
-        .first()
-        .is_none_or(|first| first.base % file_size == 0);
-    Ok((is_contiguous && is_aligned).then_some(files))
-}
-
-/// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,
-/// which only a crash leaves, and recovery then clears.
-fn ends_in_damage(bytes: &[u8], end: usize, entry_size: usize) -> bool {
-    let next = bytes.get(end..).and_then(|rest| rest.get(..entry_size));
-    next.is_some_and(|next| next.iter().any(|byte| *byte != 0))
-}
-
-/// Maps a file and finds the byte at which its entries end, and whether anything followed them.
-fn open_file(
-    file: &SegmentFile,
-    layout: Layout,
-    is_full: bool,
-    is_clean: bool,
-) -> Result<(ExclusiveMap, u64, bool), StoreError> {
-    let named = |error| StoreError::io(&file.path, error);
-    let handle = open_segment(&file.path)?;
-    let mut map = ExclusiveMap::new(&handle).map_err(named)?;
-    map.advise_random().map_err(named)?;
-    if is_full {
-        return Ok((map, file.size, false));
-    }
-    let entries = map.bytes().chunks_exact(layout.entry_size());
-    let end = entries
-        .take_while(|entry| layout.decode(entry, 0).is_some())
-        .count()
-        * layout.entry_size();
-    if is_clean {
-        let is_followed = ends_in_damage(map.bytes(), end, layout.entry_size());
-        return Ok((map, end as u64, is_followed));
-    }
-    let stale = data_end(&handle, end as u64, file.size).map_err(named)?;
-    #[allow(clippy::cast_possible_truncation)] // within one mapped file
-    let cleared = clear(&mut map.bytes_mut()[end..stale as usize]);
-    Ok((map, end as u64, cleared > 0))
 }

@@ -230,3 +230,59 @@ fn a_queue_whose_last_entries_are_damaged_before_the_validated_part_is_rebuilt()
         }
     }
 }
+
+/// A store whose queue `b/0` is older than what recovery validates, yet ends with an entry that points there.
+fn with_a_stray_entry(is_clean: bool) -> tempfile::TempDir {
+    let dir = tempdir();
+    let store = open(dir.path());
+    fill(&store, 60);
+    for number in 0..200 {
+        append_at(&store, "c", 0, &[1; 400], NOW_MS + number * 1_000);
+    }
+    store.flush_tick(NOW_MS + 300_000).unwrap();
+    if is_clean {
+        store.close().unwrap();
+    }
+    let stray = (store.max_position() - 500).to_be_bytes();
+    drop(store);
+    let entry = [&stray[..], &100_i32.to_be_bytes(), &[0; 8]].concat();
+    let file = dir.path().join("consumequeue/b/0/00000000000000000400");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    if !file.exists() {
+        fs::write(&file, [0; 200]).unwrap();
+    }
+    overwrite(&file, 0, &entry);
+    dir
+}
+
+#[test]
+fn a_queue_that_a_power_cut_takes_away_while_it_is_made_anew_is_made_again() {
+    for is_clean in [false, true] {
+        let dir = with_a_stray_entry(is_clean);
+        let recovered = open(dir.path());
+        assert_eq!(recovered.recovery().queues_rebuilt, 1);
+        drop(recovered);
+        // Neither its directory nor what it holds was synced.
+        fs::remove_dir_all(dir.path().join("consumequeue/b/0")).unwrap();
+
+        let again = open(dir.path());
+
+        assert_holds(&again, 60);
+    }
+}
+
+#[test]
+fn a_queue_that_is_made_anew_goes_on_behind_messages_that_have_expired() {
+    for is_clean in [false, true] {
+        let dir = with_a_stray_entry(is_clean);
+        for base in [0, SEGMENT_SIZE] {
+            fs::remove_file(segment_path(dir.path(), base)).unwrap();
+        }
+
+        let recovered = open(dir.path());
+
+        assert_eq!(recovered.recovery().queues_rebuilt, 1);
+        assert_eq!(recovered.queue_offsets("b", 0), Some((20, 20)));
+        assert_eq!(append(&recovered, "b", 0, b"next").queue_offset, 20);
+    }
+}

@@ -1,6 +1,7 @@
 //! Crashes at every step that changes the disk, and every such step failing once (D10, D12, D13).
 //!
-//! `REGENT_CRASH_IMAGES` says how many crash images are made at least.
+//! `REGENT_CRASH_IMAGES` says how many crash images are made at least, `REGENT_CRASH_SEED` of which
+//! scenario the first ones are.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "modules of one test program")]
 
@@ -8,6 +9,7 @@ mod disk;
 mod inode;
 mod message;
 mod model;
+mod queues;
 mod rebuild;
 mod scenario;
 #[path = "../support/mod.rs"]
@@ -171,8 +173,9 @@ fn crash_everywhere(seed: u64) -> Result<Tally, String> {
 
 #[test]
 fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() {
-    let wanted = std::env::var("REGENT_CRASH_IMAGES").map_or(2_000, |text| text.parse().unwrap());
-    let next_seed = AtomicU64::new(0);
+    let number = |name, usual| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let wanted = number("REGENT_CRASH_IMAGES", 2_000);
+    let next_seed = AtomicU64::new(number("REGENT_CRASH_SEED", 0));
     let total = Mutex::new(Tally::default());
     let failures = Mutex::new(Vec::new());
     let work = || {

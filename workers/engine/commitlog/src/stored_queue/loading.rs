@@ -1,0 +1,77 @@
+//! The files of a queue as they are found: which of them count, and where their entries end.
+
+use std::path::Path;
+
+use crate::error::StoreError;
+use crate::failpoint::{Step, step};
+use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment, remove_file};
+use crate::queue_layout::Layout;
+use crate::sys::ExclusiveMap;
+
+/// The files of a queue in order; `None` when one is missing between others.
+pub(super) fn usable_files(
+    dir: &Path,
+    file_size: u64,
+) -> Result<Option<Vec<SegmentFile>>, StoreError> {
+    let mut files = list_segments(dir)?;
+    if let Some(last) = files.pop_if(|last| last.size == 0) {
+        remove_file(&last.path)?;
+    }
+    if let Some(last) = files.last_mut().filter(|last| last.size < file_size) {
+        // Torn while it was created; what is missing reads as zeros.
+        let file = open_segment(&last.path)?;
+        let grown = step(Step::Resize, &last.path, || file.set_len(file_size));
+        grown.map_err(|error| StoreError::io(&last.path, error))?;
+        last.size = file_size;
+    }
+    if let Some(odd) = files.iter().find(|file| file.size != file_size) {
+        let reason = format!("{} bytes instead of {file_size}", odd.size);
+        return Err(StoreError::UnexpectedFile {
+            path: odd.path.clone(),
+            reason,
+        });
+    }
+    let is_contiguous = files
+        .windows(2)
+        .all(|pair| pair[1].base == pair[0].base + file_size);
+    let is_aligned = files
+        .first()
+        .is_none_or(|first| first.base % file_size == 0);
+    Ok((is_contiguous && is_aligned).then_some(files))
+}
+
+/// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,
+/// which only a crash leaves, and recovery then clears.
+fn ends_in_damage(bytes: &[u8], end: usize, entry_size: usize) -> bool {
+    let next = bytes.get(end..).and_then(|rest| rest.get(..entry_size));
+    next.is_some_and(|next| next.iter().any(|byte| *byte != 0))
+}
+
+/// Maps a file and finds the byte at which its entries end, and whether anything followed them.
+pub(super) fn open_file(
+    file: &SegmentFile,
+    layout: Layout,
+    is_full: bool,
+    is_clean: bool,
+) -> Result<(ExclusiveMap, u64, bool), StoreError> {
+    let named = |error| StoreError::io(&file.path, error);
+    let handle = open_segment(&file.path)?;
+    let mut map = ExclusiveMap::new(&handle).map_err(named)?;
+    map.advise_random().map_err(named)?;
+    if is_full {
+        return Ok((map, file.size, false));
+    }
+    let entries = map.bytes().chunks_exact(layout.entry_size());
+    let end = entries
+        .take_while(|entry| layout.decode(entry, 0).is_some())
+        .count()
+        * layout.entry_size();
+    if is_clean {
+        let is_followed = ends_in_damage(map.bytes(), end, layout.entry_size());
+        return Ok((map, end as u64, is_followed));
+    }
+    let stale = data_end(&handle, end as u64, file.size).map_err(named)?;
+    #[allow(clippy::cast_possible_truncation)] // within one mapped file
+    let cleared = clear(&mut map.bytes_mut()[end..stale as usize]);
+    Ok((map, end as u64, cleared > 0))
+}
