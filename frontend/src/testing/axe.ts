@@ -1,8 +1,5 @@
 import axe from 'axe-core';
 
-/** How long a test of it may take: it looks at every element by every rule. */
-export const lookThroughMs = 60_000;
-
 /**
  * Asks axe-core for what keeps people out of a region. Colours are not computed here, and what is
  * around the pages is the same on each; the browser tests look at both.
