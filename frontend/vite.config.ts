@@ -36,7 +36,8 @@ export default defineConfig({
           environment: 'jsdom',
           include: ['src/**/*.test.tsx'],
           setupFiles: ['src/testing/setup.ts'],
-          testTimeout: 20_000,
+          // A limit for what hangs: the roles of a whole page are counted out slowly, and cores shared.
+          testTimeout: 60_000,
         },
       },
     ],

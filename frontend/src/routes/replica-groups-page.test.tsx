@@ -48,7 +48,15 @@ test('a group is told by its master, its set and the largest gap', async () => {
       name: 'In sync: 2, master 2, outside: 3, 4',
     }),
   ).toBeVisible();
-  expect(await violations()).toEqual([]);
+});
+
+test('the list of groups keeps nobody out', async () => {
+  renderConsole('/replica-groups', {
+    answers: { ReplicaGroups: () => groupPage([aGroup(), lagging]) },
+  });
+  await screen.findByRole('link', { name: 'broker-b' });
+
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
 });
 
 test('the search goes into the address and to the server, and back to the first page', async () => {

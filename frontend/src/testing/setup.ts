@@ -32,6 +32,6 @@ window.matchMedia = (query: string) =>
   }) as unknown as MediaQueryList;
 
 // A first page loads its code on the way; slow machines share their cores.
-configure({ asyncUtilTimeout: 8_000 });
+configure({ asyncUtilTimeout: 20_000 });
 
 afterEach(() => cleanup());

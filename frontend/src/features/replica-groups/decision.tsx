@@ -29,5 +29,5 @@ export function Decision({ group, election }: DecisionProps) {
     span: formatSeconds(Number(election.awaitsLeaseMs)),
     reasons: reasonsOf(election),
   });
-  return <StateMark tone={tones[kind]} label={label} />;
+  return <StateMark tone={tones[kind]} label={label} wraps />;
 }

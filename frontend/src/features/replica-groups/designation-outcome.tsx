@@ -25,5 +25,5 @@ export function DesignationOutcome({ brokerId, group, election }: DesignationOut
     span: formatSeconds(Number(election.awaitsLeaseMs)),
     reason,
   });
-  return <StateMark tone={tones[kind]} label={label} />;
+  return <StateMark tone={tones[kind]} label={label} wraps />;
 }

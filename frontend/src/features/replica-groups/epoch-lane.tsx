@@ -8,7 +8,7 @@ export function EpochLane({ lane }: { lane: Lane }) {
   const { t } = useTranslation();
   const { brokerId, bars, error } = lane;
   if (bars === null) {
-    const label = t('epochs.silentLane', { id: brokerId, reason: error ?? t('figure.unknown') });
+    const label = t('epochs.silentLane', { reason: error ?? t('figure.unknown') });
     return (
       <div className={classes.silent} title={label}>
         {label}

@@ -97,7 +97,7 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
         const one = election.candidates.find(({ brokerId }) => brokerId === row.original.brokerId);
         if (!one) return absent(row.original);
         const label = t(`replicas.${verdictWord(one.verdict)}`, { reason: one.reason });
-        return <StateMark tone={verdictTone(one.verdict)} label={label} />;
+        return <StateMark tone={verdictTone(one.verdict)} label={label} wraps />;
       },
     }),
   ]);
