@@ -206,7 +206,7 @@ impl<S: StoreAccess> Shared<S> {
         if self.is_threaded.load(Ordering::SeqCst) {
             return Ok(());
         }
-        Ok(self.store.with(|store| {
+        self.store.with(|store| {
             let mut outgoing = self.outgoing.lock();
             if !outgoing.is_empty() || (outgoing.told == confirmed && !is_due) {
                 return Ok(());
@@ -217,7 +217,7 @@ impl<S: StoreAccess> Shared<S> {
             outgoing.begin(beat.to_vec(), 0, 0);
             outgoing.told = confirmed;
             self.push(&mut outgoing, store)
-        })?)
+        })
     }
 
     /// Sends what was just begun; the thread goes on with what is left of it.
