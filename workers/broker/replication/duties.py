@@ -72,7 +72,7 @@ class Duties:
         self._term_task: asyncio.Task[None] | None = None
         self._follower: Follower | None = None
         self._following: list[asyncio.Task[None]] = []
-        self._is_readable = self._will_send = False
+        self._is_readable = False
         self.is_leaving = self.is_broken = False
 
     @property
@@ -179,15 +179,12 @@ class Duties:
 
     def appended(self) -> None:
         """Hear that the log has grown, and send it to the replicas."""
-        if self._term is None or not self._term.is_alone:
+        if self._term is not None and self._term.is_alone:
+            # Who waits for nobody else is answered before a learner is sent anything.
+            self._term.advance()
+            self._listener.send_later()
+        else:
             self._listener.appended()
-            return
-        # Who waits for nobody else is answered before a learner is sent anything: answers leave at
-        # the end of the turn.
-        self._term.advance()
-        if not self._will_send:
-            self._will_send = True
-            asyncio.get_running_loop().call_soon(self._send_late)
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position may be acknowledged, or when that is hopeless."""
@@ -354,10 +351,6 @@ class Duties:
         """Have the controller's present state told to this broker."""
         assert self._authority is not None, "terms come after the id"
         await self._authority.learn_set()
-
-    def _send_late(self) -> None:
-        self._will_send = False
-        self._listener.appended()
 
     def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - the flusher's way to tell
         if self._term is not None:

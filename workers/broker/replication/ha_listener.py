@@ -184,6 +184,7 @@ class HaListener:
         self._sessions: set[ReplicaSession] = set()
         self._by_id: dict[int, ReplicaSession] = {}
         self.watcher: Watcher | None = None
+        self._will_send = False
 
     @property
     def broker_ids(self) -> frozenset[int]:
@@ -222,6 +223,16 @@ class HaListener:
         """Have what is new in the log sent."""
         for session in self._sessions:
             session.pump()
+
+    def send_later(self) -> None:
+        """Have what is new sent once the answers of this turn have left."""
+        if not self._will_send:
+            self._will_send = True
+            asyncio.get_running_loop().call_soon(self._send_late)
+
+    def _send_late(self) -> None:
+        self._will_send = False
+        self.appended()
 
     def tick(self, now_s: float) -> None:
         """Do what is due; called a few times a second."""

@@ -164,6 +164,19 @@ async def test_what_is_appended_has_left_when_the_append_is_told_of(master):
     assert (len(replica.log), master.watcher.sent_to) == (master.end, {2})
 
 
+async def test_what_may_leave_later_leaves_behind_the_answers_of_the_turn(master):
+    replica = await master.add_following()
+
+    master.store.append_many("orders", 0, [BODY], [b""])
+    master.listener.send_later()
+    had_nothing = replica.has_nothing()
+    await asyncio.sleep(0)
+    replica.take()
+
+    assert had_nothing
+    assert len(replica.log) == master.end
+
+
 async def test_a_replica_that_does_not_read_holds_nobody_up_and_gets_all_later(master):
     slow = await master.add_following(buffer_size=SMALL_BUFFER)
     other = await master.add_following()
