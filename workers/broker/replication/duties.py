@@ -178,11 +178,13 @@ class Duties:
             )
 
     def appended(self) -> None:
-        """Hear that the log has grown: it is on its way to the replicas when this returns."""
+        """Hear that the log has grown, and send it to the replicas."""
         if self._term is not None and self._term.is_alone:
             # Who waits for nobody else is answered before a learner is sent anything.
             self._term.advance()
-        self._listener.appended()
+            self._listener.send_later()
+        else:
+            self._listener.appended()
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position may be acknowledged, or when that is hopeless."""

@@ -1,8 +1,10 @@
 """Follow a master: connect to it, cut what it does not hold, copy its log, report (9.3, 9.4)."""
 
 import asyncio
+import socket
 from collections.abc import Callable
-from typing import Final, cast
+from functools import partial
+from typing import Final
 
 import structlog
 from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
@@ -12,7 +14,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers import InvalidHeader, decode_header
 from backend.remoting.headers.replication import HaInfoAnswer
 from backend.remoting.request_code import RequestCode
-from workers.broker.replication.transfer_rate import TransferRate
+from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.verification import Verification
 from workers.broker.requester import connect, split_address
 from workers.broker.settings import BrokerSettings
@@ -20,7 +22,11 @@ from workers.broker.settings import BrokerSettings
 RETRY_FIRST_S: Final = 0.05
 RETRY_MAX_S: Final = 1.0
 CONNECT_TIMEOUT_S: Final = 3.0
-TICK_S: Final = 0.5
+GREETING_READ_SIZE: Final = 64 << 10
+NEWS_REST_S: Final = 0.002
+"""For how long what follows the first news is left to come together, while the log is copied on:
+nobody waits for a replica to know what is confirmed."""
+
 _NO_EPOCH: Final = -1
 
 WhenDurable = Callable[[int, Callable[[bool], None]], None]
@@ -47,16 +53,16 @@ class Follower:
         self._broker_id, self._epoch, self.master_address = broker_id, epoch, master_address
         self._verification = verification
         self._when_durable, self._on_confirmed = when_durable, on_confirmed
-        self._connection: _Connection | None = None
+        self._copying: Copying | None = None
 
     def describe(self, now_ms: int) -> HaClientBody:
         """Say how this broker follows its master, at a time of the wall clock (907)."""
-        connection = self._connection
-        if connection is None:
+        copying = self._copying
+        if copying is None:
             return HaClientBody(
                 master_address=self.master_address, max_offset=self._store.max_position
             )
-        return connection.describe(self.master_address, self._store.max_position, now_ms)
+        return copying.describe(self.master_address, self._store.max_position, now_ms)
 
     async def run(self) -> None:
         """Stay connected until cancelled."""
@@ -92,8 +98,6 @@ class Follower:
         return told
 
     async def _follow(self, master: HaInfoAnswer) -> None:
-        loop = asyncio.get_running_loop()
-        host, port = split_address(master.master_ha_address or "")
         link = ReplicaLink(
             self._store,
             broker_id=self._broker_id,
@@ -102,21 +106,32 @@ class Follower:
             is_learner=self._settings.is_learner,
             is_from_last_segment=self._settings.sync_from_last_file,
         )
-        async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            _, connection = await loop.create_connection(
-                lambda: _Connection(link, self._on_progress), host, port
-            )
-        try:
-            await connection.greeted()
+        with await _connect(master.master_ha_address or "") as master_socket:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                await _greet(link, master_socket)
             await self._agree(link)
             log.info("following_master", master=self.master_address, epoch=self._epoch)
-            connection.begin()
-            self._connection = connection
+            await self._copy(link, master_socket)
+
+    async def _copy(self, link: ReplicaLink, master_socket: socket.socket) -> None:
+        """Have a thread of the engine's copy the log, and hear of what it does."""
+        is_synced = self._settings.flush_mode == "sync"
+        copying = Copying(
+            link,
+            master_socket,
+            # What is only on its way to the disk is reported once it is there.
+            reports_appended=not is_synced,
+            rest_s=0 if is_synced else NEWS_REST_S,
+            on_progress=partial(self._on_progress, link),
+        )
+        try:
+            self._copying = copying
             while True:
-                await connection.tick(self._settings)
+                await copying.tick(self._settings)
         finally:
-            self._connection = None
-            connection.close()
+            self._copying = None
+            await _finish(copying.stop)
+            copying.close()
 
     async def _agree(self, link: ReplicaLink) -> None:
         """Cut what the master does not hold, so that this log is a beginning of its log."""
@@ -142,131 +157,51 @@ class Follower:
         self._verification.succeed()
         log.info("log_verified", position=end)
 
-    def _on_progress(self, connection: "_Connection", confirmed: int | None) -> None:
-        """Report what was appended, once it is held as safely as the settings ask."""
+    def _on_progress(self, link: ReplicaLink, copying: Copying, confirmed: int) -> None:
+        """Report what is on the disk, where that counts, and show what is confirmed."""
         end = self._store.max_position
         if self._settings.flush_mode == "sync":
-            self._when_durable(end, lambda is_safe: self._report_durable(connection, end, is_safe))
-        else:
-            connection.report(end)
-        if confirmed is not None:
-            self._on_confirmed(min(confirmed, end))
-        if not self._verification.is_verified:
-            self._verify(connection.link, end)
-
-    def _report_durable(self, connection: "_Connection", end: int, is_safe: bool) -> None:  # noqa: FBT001
-        if is_safe:
-            connection.report(end)
+            self._when_durable(end, partial(_report_durable, copying, end))
+        self._on_confirmed(min(confirmed, end))
+        self._verify(link, end)
 
 
 class _WorthALook(Exception):  # noqa: N818 - trying again soon will not help
     """Somebody has to do something about it."""
 
 
-class _Connection(asyncio.Protocol):
-    """The socket to the master's replication port."""
+def _report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa: FBT001
+    if is_safe:
+        copying.report(end)
 
-    def __init__(
-        self, link: ReplicaLink, on_progress: Callable[["_Connection", int | None], None]
-    ) -> None:
-        self.link, self._on_progress = link, on_progress
-        self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.Transport | None = None
-        self._has_greeted = asyncio.Event()
-        self._over = asyncio.Event()
-        self._error: Exception | None = None
-        self._heard_at_s = self._written_at_s = self._loop.time()
-        self._rate = TransferRate(self._heard_at_s)
 
-    def describe(self, master_address: str, log_end: int, now_ms: int) -> HaClientBody:
-        """Say what passed when, at a time of the wall clock."""
-        now_s = self._loop.time()
-        return HaClientBody(
-            is_connected=True,
-            last_read_at_ms=now_ms - round((now_s - self._heard_at_s) * 1000),
-            last_write_at_ms=now_ms - round((now_s - self._written_at_s) * 1000),
-            master_address=master_address,
-            max_offset=log_end,
-            bytes_per_second=self._rate.per_second(now_s),
-        )
+async def _connect(address: str) -> socket.socket:
+    """Connect to the master's replication port."""
+    loop = asyncio.get_running_loop()
+    host, port = split_address(address)
+    async with asyncio.timeout(CONNECT_TIMEOUT_S):
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, kind, protocol, _, place = found[0]
+        master_socket = socket.socket(family, kind, protocol)
+        try:
+            master_socket.setblocking(False)  # noqa: FBT003 - the standard library's name for it
+            # Reports are short, and waited for.
+            master_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await loop.sock_connect(master_socket, place)
+        except BaseException:
+            master_socket.close()
+            raise
+    return master_socket
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports have the methods, not the base class.
-        self._transport = cast("asyncio.Transport", transport)
-        self._write(self.link.handshake())
 
-    def data_received(self, data: bytes) -> None:
-        self._heard_at_s = self._loop.time()
-        self._rate.add(len(data), self._heard_at_s)
-        if self._over.is_set():
+async def _greet(link: ReplicaLink, master_socket: socket.socket) -> None:
+    """Say who this is, and take the master's history."""
+    loop = asyncio.get_running_loop()
+    await loop.sock_sendall(master_socket, link.handshake())
+    while data := await loop.sock_recv(master_socket, GREETING_READ_SIZE):
+        if link.receive(data):
             return
-        try:
-            has_greeted, confirmed = self.link.receive(data)
-            if has_greeted:
-                self._has_greeted.set()
-            elif confirmed is not None:
-                self._on_progress(self, confirmed)
-        except (OSError, ProtocolError, StoreError) as error:
-            self._fail(error)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        self._fail(exc or ConnectionResetError("the master hung up"))
-
-    async def greeted(self) -> None:
-        """Wait for the master's history."""
-        async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            waits = [asyncio.ensure_future(e.wait()) for e in (self._has_greeted, self._over)]
-            try:
-                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for wait in waits:
-                    wait.cancel()
-        self._check()
-
-    def begin(self) -> None:
-        """Ask for the log."""
-        self._check()
-        self._write(self.link.begin())
-
-    def report(self, held: int, *, is_due: bool = False) -> None:
-        """Tell the master up to where the log is held, if that is news."""
-        frame = self.link.report(held, is_due=is_due)
-        if frame is not None:
-            self._write(frame)
-
-    async def tick(self, settings: BrokerSettings) -> None:
-        """Wait a moment and do what is due then."""
-        try:
-            async with asyncio.timeout(TICK_S):
-                await self._over.wait()
-        except TimeoutError:
-            pass
-        self._check()
-        now_s = self._loop.time()
-        if now_s - self._heard_at_s > settings.ha_silence_ms_max / 1000:
-            raise ConnectionError("the master is silent")
-        if now_s - self._written_at_s > settings.ha_heartbeat_interval_ms / 1000:
-            self.report(0, is_due=True)
-
-    def close(self) -> None:
-        """Close the connection at once; nothing that comes later is taken."""
-        self._over.set()
-        if self._transport is not None:
-            self._transport.abort()
-
-    def _check(self) -> None:
-        if self._error is not None:
-            raise self._error
-
-    def _fail(self, error: Exception) -> None:
-        self._error = self._error or error
-        self.close()
-
-    def _write(self, frame: bytes) -> None:
-        self._written_at_s = self._loop.time()
-        if self._transport is not None:
-            self._transport.write(frame)
+    raise ConnectionResetError("the master hung up")
 
 
 async def _finish(work: Callable[[], object]) -> None:

@@ -1,12 +1,12 @@
 """Send the log to replicas as it grows (storage-and-ha.md 9.3), in the turn that appends to it.
 
-A replica that reads slowly fills its own transport's buffer and waits there; nobody else does.
+The engine writes to the sockets itself; a replica that lacks much or reads slowly has a thread of
+its own there, so that nobody else waits. What replicas say comes through the loop.
 """
 
 # ruff: noqa: D102 - the session's protocol methods are those of asyncio
 
 import asyncio
-import contextlib
 import socket
 from typing import Final, Protocol, cast
 
@@ -15,13 +15,9 @@ from regent_engine import MasterLink, ProtocolError, Store, StoreError
 
 from backend.remoting.bodies.controller import HaConnectionBody
 from workers.broker.replication.transfer_rate import TransferRate
-from workers.broker.resources import memory_bytes
 from workers.broker.settings import BrokerSettings
 
-WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 CONNECTION_COUNT_MAX: Final = 256
-COLD_SIZE_MAX: Final = 2 << 20
-"""What one turn of a thread reads of a log that left the memory; stock's buffer takes 4 MiB."""
 
 log = structlog.get_logger()
 
@@ -52,15 +48,11 @@ class ReplicaSession(asyncio.Protocol):
     def __init__(self, listener: "HaListener", store: Store, settings: BrokerSettings) -> None:
         self._listener, self._store, self._settings = listener, store, settings
         self._loop = asyncio.get_running_loop()
-        self._link = MasterLink(store)
+        self._link: MasterLink | None = None
         self._transport: asyncio.Transport | None = None
         self._watcher: Watcher | None = None
-        self._is_writable = True
-        # It has a turn of its own soon, or a thread reads for it.
-        self._is_busy = False
-        self._cold_read: asyncio.Task[None] | None = None
+        self._sent_bytes = 0
         self._heard_at_s = self._written_at_s = self._loop.time()
-        self._told_position = -1
         self._rate = TransferRate(self._loop.time())
         self.address = ""
         self.broker_id: int | None = None
@@ -70,46 +62,57 @@ class ReplicaSession(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         host, port = (self._transport.get_extra_info("peername") or ("", 0))[:2]
         self.address = f"{host}:{port}"
-        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
-        self._watcher = self._listener.admit(self)
-        if self._watcher is None:
+        watcher = self._listener.admit(self)
+        if watcher is None:
             self.abort()
+            return
+        try:
+            self._link = MasterLink(
+                self._store,
+                # The transport only reads.
+                self._transport.get_extra_info("socket").fileno(),
+                self._settings.ha_transfer_size_max,
+            )
+        except (OSError, StoreError) as error:
+            self._break_off(error)
+            return
+        self._watcher = watcher
 
     def data_received(self, data: bytes) -> None:
         self._heard_at_s = self._loop.time()
-        watcher = self._watcher
-        if watcher is None:
+        watcher, link = self._watcher, self._link
+        if watcher is None or link is None:
             return
         try:
-            has_greeted, held = self._link.receive(data)
-            if has_greeted:
-                self.broker_id = self._link.broker_id
-                self._write(self._link.greeting())
-                self._listener.identify(self, is_learner=self._link.is_learner)
-        except (ProtocolError, StoreError) as error:
+            has_greeted, held = link.receive(data)
+        except (OSError, ProtocolError, StoreError) as error:
             self._break_off(error)
             return
+        if has_greeted:
+            self.broker_id = link.broker_id
+            self._listener.identify(self, is_learner=link.is_learner)
         if self.broker_id is not None and held is not None:
             watcher.held(self.broker_id, held)
             self.pump()
 
-    def pause_writing(self) -> None:
-        self._is_writable = False
-
-    def resume_writing(self) -> None:
-        self._is_writable = True
-        self.pump()
-
     def connection_lost(self, exc: Exception | None) -> None:
+        reason: Exception | str = exc or "it hung up"
+        if self._link is not None:
+            self._link.close()
+            try:
+                self._link.check()
+            except (OSError, ProtocolError, StoreError) as error:
+                reason = error
         self._transport = self._watcher = None
         self._listener.dismiss(self)
-        log.info("replica_disconnected", replica=self.broker_id, reason=str(exc or "it hung up"))
+        log.info("replica_disconnected", replica=self.broker_id, reason=str(reason))
 
     def describe(self, log_end: int, in_sync: frozenset[int]) -> HaConnectionBody:
         """Say how far the replica is (907)."""
-        next_position = self._link.next_position
+        link = self._link
+        next_position = None if link is None else link.next_position
         # Until it says where it stands, nothing is known of what it holds.
-        held = -1 if next_position is None else self._link.acknowledged
+        held = -1 if link is None or next_position is None else link.acknowledged
         return HaConnectionBody(
             address=self.address,
             distance=log_end - max(held, 0),
@@ -120,53 +123,16 @@ class ReplicaSession(asyncio.Protocol):
         )
 
     def pump(self) -> None:
-        """Send what the log has and the connection takes; of much, a part in each turn."""
-        if self._is_busy:
+        """Have sent what the log has grown by."""
+        watcher, link = self._watcher, self._link
+        if watcher is None or link is None:
             return
         try:
-            self._send_turn()
-        except (ProtocolError, StoreError) as error:
-            self._break_off(error)
-
-    def _send_turn(self) -> None:
-        size_max = self._settings.ha_transfer_size_max
-        sent = 0
-        while self._watcher is not None and self._is_writable and (lacks := self._link.pending):
-            if lacks > self._listener.hot_size:
-                self._is_busy = True
-                self._cold_read = self._loop.create_task(self._send_cold(self._watcher))
-                return
-            if sent >= size_max:
-                # The clients and the other replicas have theirs before the next one.
-                self._is_busy = True
-                self._loop.call_soon(self._go_on)
-                return
-            confirmed = self._watcher.published_position
-            sent += self._send(self._link.next_transfer(size_max, confirmed), confirmed)
-
-    async def _send_cold(self, watcher: Watcher) -> None:
-        """Have a thread read what may have to come from the disk."""
-        confirmed = watcher.published_position
-        size_max = max(self._settings.ha_transfer_size_max, COLD_SIZE_MAX)
-        try:
-            frame = await asyncio.to_thread(self._link.next_transfer, size_max, confirmed)
-        except (ProtocolError, StoreError) as error:
+            link.pump(watcher.published_position)
+        except (OSError, ProtocolError, StoreError) as error:
             self._break_off(error)
             return
-        self._send(frame, confirmed)
-        self._go_on()
-
-    def _go_on(self) -> None:
-        self._is_busy = False
-        self.pump()
-
-    def _send(self, frame: bytes | None, confirmed: int) -> int:
-        if frame is None or self._watcher is None or self.broker_id is None:
-            return 0
-        self._write(frame)
-        self._told_position = confirmed
-        self._watcher.sent(self.broker_id)
-        return len(frame)
+        self._count(watcher, link)
 
     def tick(self, now_s: float) -> None:
         """Show life, tell what is confirmed, and give up a replica that is silent."""
@@ -174,29 +140,33 @@ class ReplicaSession(asyncio.Protocol):
             log.warning("replica_silent", replica=self.broker_id, address=self.address)
             self.abort()
             return
-        watcher = self._watcher
-        if watcher is None or not self._is_writable:
+        watcher, link = self._watcher, self._link
+        if watcher is None or link is None:
             return
+        self._count(watcher, link)
         is_due = now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
-        confirmed = watcher.published_position
-        if is_due or confirmed != self._told_position:
-            with contextlib.suppress(StoreError):
-                frame = self._link.heartbeat(confirmed)
-                if frame is not None:
-                    self._told_position = confirmed
-                    self._write(frame)
+        try:
+            link.tell(watcher.published_position, is_due=is_due)
+        except (OSError, ProtocolError, StoreError) as error:
+            self._break_off(error)
 
     def abort(self) -> None:
         """Close the connection at once; nothing is sent or heard any more."""
         self._watcher = None
+        if self._link is not None:
+            self._link.close()
         if self._transport is not None:
             self._transport.abort()
 
-    def _write(self, frame: bytes) -> None:
-        if self._transport is not None:
-            self._transport.write(frame)
+    def _count(self, watcher: Watcher, link: MasterLink) -> None:
+        """Note what has left, a thread's writes included."""
+        sent = link.sent_bytes
+        if sent == self._sent_bytes or self.broker_id is None:
+            return
         self._written_at_s = self._loop.time()
-        self._rate.add(len(frame), self._written_at_s)
+        self._rate.add(sent - self._sent_bytes, self._written_at_s)
+        self._sent_bytes = sent
+        watcher.sent(self.broker_id)
 
     def _break_off(self, error: Exception) -> None:
         log.warning(
@@ -210,12 +180,11 @@ class HaListener:
 
     def __init__(self, store: Store, settings: BrokerSettings, listener: socket.socket) -> None:
         self._store, self._settings, self._socket = store, settings, listener
-        # What of the log's end is taken to be in memory, as for pulls.
-        self.hot_size = memory_bytes() * settings.memory_percent // 100
         self._server: asyncio.Server | None = None
         self._sessions: set[ReplicaSession] = set()
         self._by_id: dict[int, ReplicaSession] = {}
         self.watcher: Watcher | None = None
+        self._will_send = False
 
     @property
     def broker_ids(self) -> frozenset[int]:
@@ -254,6 +223,16 @@ class HaListener:
         """Have what is new in the log sent."""
         for session in self._sessions:
             session.pump()
+
+    def send_later(self) -> None:
+        """Have what is new sent once the answers of this turn have left."""
+        if not self._will_send:
+            self._will_send = True
+            asyncio.get_running_loop().call_soon(self._send_late)
+
+    def _send_late(self) -> None:
+        self._will_send = False
+        self.appended()
 
     def tick(self, now_s: float) -> None:
         """Do what is due; called a few times a second."""

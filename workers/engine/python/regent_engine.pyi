@@ -816,30 +816,38 @@ class Received:
 
 @final
 class MasterLink:
-    """A master's end of the connection to one replica (storage-and-ha.md 9.3): bytes in, bytes out.
+    """A master's end of the connection to one replica (storage-and-ha.md 9.3).
 
-    Every method that takes bytes raises ProtocolError when the replica breaks the protocol or asks
-    for what the log does not hold: the connection must be closed.
+    It writes to the socket itself: in the turn of its caller what was just appended, on a thread of
+    its own what is more than one transfer, or what the socket has no room for. Nothing here waits
+    for the socket or the disk. Methods raise ProtocolError when the replica breaks the protocol or
+    needs what the log does not hold, ConnectionError when the connection is broken, and StoreError;
+    the connection must then be closed.
     """
 
-    def __new__(cls, store: Store) -> MasterLink: ...
+    def __new__(cls, store: Store, descriptor: int, size_max: int) -> MasterLink:
+        """Serve the replica at a connected socket, with transfers of up to `size_max` log bytes.
+
+        The descriptor is duplicated: the caller goes on reading from its own, and closes it.
+        """
+
     def receive(self, data: bytes) -> tuple[bool, int | None]:
-        """Take bytes; return whether a handshake was among them, which `greeting` answers.
+        """Take bytes and answer a handshake; return whether there was one among them.
 
         The second value is the position up to which the replica holds the log, if it reported.
         """
 
-    def greeting(self) -> bytes:
-        """Return the log's history."""
+    def pump(self, confirmed: int) -> None:
+        """Send what the log has grown by, which tells up to where it is confirmed."""
 
-    def next_transfer(self, size_max: int, confirmed: int) -> bytes | None:
-        """Return the next part of the log, at most `size_max` bytes of it.
+    def tell(self, confirmed: int, *, is_due: bool) -> None:
+        """Tell up to where the log is confirmed if that is news, or `is_due` to show life."""
 
-        None when the replica was sent everything, or has not said yet where it stands.
-        """
+    def close(self) -> None:
+        """End the connection; the thread ends after the write that it is at."""
 
-    def heartbeat(self, confirmed: int) -> bytes | None:
-        """Return a transfer without log bytes; None until the replica has said where it stands."""
+    def check(self) -> None:
+        """Raise why the thread has ended the connection, if it has, once."""
 
     @property
     def broker_id(self) -> int | None:
@@ -850,8 +858,8 @@ class MasterLink:
         """Whether it never joins the SyncStateSet."""
 
     @property
-    def pending(self) -> int:
-        """How many bytes of the log it was not sent; 0 until it has said where it stands."""
+    def sent_bytes(self) -> int:
+        """How many bytes have left."""
 
     @property
     def acknowledged(self) -> int:
@@ -859,7 +867,7 @@ class MasterLink:
 
     @property
     def next_position(self) -> int | None:
-        """Position at which the next transfer begins."""
+        """Position at which the next transfer begins; None until the first report."""
 
 @final
 class ReplicaLink:
@@ -877,16 +885,13 @@ class ReplicaLink:
     def handshake(self) -> bytes:
         """Return the first bytes to send."""
 
-    def receive(self, data: bytes) -> tuple[bool, int | None]:
-        """Take bytes and append whole records; after a greeting, stop until `begin`.
-
-        Return whether the master has greeted, and the position up to which it has confirmed what
-        this log holds, if it said so.
+    def receive(self, data: bytes) -> bool:
+        """Take bytes up to the master's greeting; return whether it has greeted.
 
         Raises:
-            ProtocolError: the master breaks the protocol, is of an epoch older than `known_epoch`,
-                or its log does not continue this one.
-            StoreError: the store refuses the records, damaged ones with the code `corrupt`.
+            ProtocolError: the master breaks the protocol, or is of an epoch older than
+                `known_epoch`.
+            ValueError: the log was asked for already.
         """
 
     def common_end(self) -> int | None:
@@ -900,8 +905,49 @@ class ReplicaLink:
     def greeted_end(self) -> int | None:
         """Where the master's log ended when it greeted; None until then."""
 
-    def begin(self) -> bytes:
-        """Ask for what follows the end of the log; return the bytes to send."""
+    def begin(self, descriptor: int, *, wake: int, reports_appended: bool) -> LogCopy:
+        """Ask for what follows the end of the log, over the socket that the master greeted on.
 
-    def report(self, held: int, *, is_due: bool = False) -> bytes | None:
-        """Return a report that the log is held up to a position, if it has grown or `is_due`."""
+        Socket and event descriptor are duplicated. With `reports_appended` the master is told of
+        what is appended at once; otherwise `LogCopy.report` tells it.
+
+        Raises:
+            ConnectionError: the connection is broken, or the system gives no more descriptors.
+            ValueError: the master has not greeted, or the log was asked for already.
+        """
+
+@final
+class LogCopy:
+    """The master's log on its way into the store, on a thread that needs no interpreter."""
+
+    def look(self) -> int | None:
+        """Return up to where the master has confirmed what this log holds, None before it said so.
+
+        The next news counts up the event descriptor again.
+        """
+
+    def report(self, held: int, *, is_due: bool = False) -> bool:
+        """Tell the master up to where the log is held, if it has grown or `is_due`; never wait.
+
+        Return whether a report was due. Raises ConnectionError for a broken connection.
+        """
+
+    def check(self) -> None:
+        """Raise why the thread has ended, if it failed, once.
+
+        Raises:
+            ProtocolError: the master breaks the protocol, or its log does not continue this one.
+            StoreError: the store refuses the records, damaged ones with the code `corrupt`.
+            ConnectionError: the connection is broken, or the master hung up.
+        """
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the thread has ended."""
+
+    @property
+    def received_bytes(self) -> int:
+        """How many bytes have come."""
+
+    def stop(self) -> None:
+        """End the connection and wait for the thread: nothing is appended afterwards."""

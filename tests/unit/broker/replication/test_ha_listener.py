@@ -1,17 +1,26 @@
-"""What a master sends to its replicas, and when: over real stores, without sockets."""
+"""What a master sends to its replicas, and when: over real stores and pairs of sockets."""
 
 import asyncio
+import select
 import socket
+import struct
+import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
-from regent_engine import ReplicaLink, Store
+from regent_engine import Store
 
 from workers.broker.replication.ha_listener import HaListener, ReplicaSession
 from workers.broker.settings import parse_settings
 
 BODY = b"." * 1000
 TRANSFER_SIZE_MAX = 8000
+SMALL_BUFFER = 4096
+HANDSHAKE = struct.Struct(">ihhq")
+REPORT = struct.Struct(">iq")
+TRANSFER = struct.Struct(">iiqiqq")
+TIMEOUT_S = 10
 
 
 @dataclass
@@ -20,79 +29,94 @@ class Watcher:
 
     published_position: int = 0
     held_positions: dict = field(default_factory=dict)
+    sent_to: set = field(default_factory=set)
 
     def connected(self, broker_id, *, is_learner):
         self.held_positions[broker_id] = 0
         assert not is_learner
 
     def sent(self, broker_id):
-        pass
+        self.sent_to.add(broker_id)
 
     def held(self, broker_id, position):
         self.held_positions[broker_id] = position
 
     def disconnected(self, broker_id):
-        pass
+        del self.held_positions[broker_id]
 
 
 class Replica:
-    """A replica with its store, and the connection to it, which takes as much as the test says."""
+    """A replica's end of a connection, which reads when the test says so."""
 
-    def __init__(self, listener, master_store, settings, root, broker_id):
-        self.store = Store(str(root), segment_size_bytes=1 << 20)
-        self._link = ReplicaLink(self.store, broker_id=broker_id, known_epoch=1)
-        self.frames, self.is_full, self.is_gone = [], False, False
-        self.session = ReplicaSession(listener, master_store, settings)
-        self.session.connection_made(self)
-        self.session.data_received(self._link.handshake())
-        self.take()
-        self.session.data_received(self._link.begin())
+    def __init__(self, broker_id, end):
+        self.broker_id, self.end = broker_id, end
+        self.log, self.sizes, self.confirmed = b"", [], []
+
+    def ask(self, position=0):
+        self.end.sendall(REPORT.pack(2, position))
 
     def take(self):
-        """Take what was sent, and report it."""
-        for frame in self.frames:
-            self._link.receive(frame)
-        self.frames.clear()
-        report = self._link.report(self.store.max_position)
-        if report is not None:
-            self.session.data_received(report)
+        """Take the next transfer."""
+        state, size, position, _, _, confirmed = TRANSFER.unpack(self.read(TRANSFER.size))
+        assert (state, position) == (2, len(self.log))
+        self.log += self.read(size)
+        self.sizes.append(size)
+        self.confirmed.append(confirmed)
 
-    def get_extra_info(self, name):
-        return ("10.0.0.2", 4000) if name == "peername" else None
+    def take_to(self, position):
+        while len(self.log) < position:
+            self.take()
 
-    def set_write_buffer_limits(self, *, high):
-        pass
+    def read(self, size):
+        data = b""
+        while len(data) < size:
+            data += self.end.recv(size - len(data)) or pytest.fail("the master hung up")
+        return data
 
-    def write(self, frame):
-        assert not self.is_gone
-        self.frames.append(frame)
-        if self.is_full:
-            self.session.pause_writing()
-
-    def abort(self):
-        self.is_gone = True
+    def has_nothing(self):
+        return not select.select([self.end], [], [], 0)[0]
 
 
 @dataclass
 class Master:
     """A master with its log."""
 
-    root: object
     store: Store
     settings: object
     listener: HaListener
     watcher: Watcher
     replicas: list = field(default_factory=list)
 
+    @property
+    def end(self):
+        return self.store.max_position
+
     def append(self, count=1):
         self.store.append_many("orders", 0, [BODY] * count, [b""] * count)
         self.listener.appended()
 
-    def add(self):
-        broker_id = len(self.replicas) + 2
-        root = self.root / f"r{broker_id}"
-        replica = Replica(self.listener, self.store, self.settings, root, broker_id)
+    async def add(self, *, buffer_size=None):
+        """Connect a replica, which is greeted and has asked for nothing yet."""
+        ours, theirs = socket.socketpair()
+        if buffer_size:
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_size)
+        theirs.settimeout(TIMEOUT_S)
+        replica = Replica(len(self.replicas) + 2, theirs)
         self.replicas.append(replica)
+        await asyncio.get_running_loop().create_connection(
+            lambda: ReplicaSession(self.listener, self.store, self.settings), sock=ours
+        )
+        theirs.sendall(HANDSHAKE.pack(1, 0, 0, replica.broker_id))
+        await until(lambda: replica.broker_id in self.watcher.held_positions)
+        state, size, end, epoch = struct.unpack(">iiqi", replica.read(20))
+        replica.read(size)
+        assert (state, end, epoch) == (1, self.end, 1)
+        return replica
+
+    async def add_following(self, **options):
+        replica = await self.add(**options)
+        replica.ask()
+        await until(lambda: self.listener.describe(0, frozenset())[-1].next_position >= 0)
         return replica
 
 
@@ -105,78 +129,128 @@ async def master(tmp_path):
     with socket.socket() as unused:
         listener = HaListener(store, settings, unused)
         listener.serve(watcher)
-        made = Master(tmp_path, store, settings, listener, watcher)
+        made = Master(store, settings, listener, watcher)
         yield made
+        listener.close_sessions()
         for replica in made.replicas:
-            replica.store.close()
+            replica.end.close()
         store.close()
 
 
-async def turns_until(condition):
-    async with asyncio.timeout(10):
+async def until(condition):
+    async with asyncio.timeout(TIMEOUT_S):
         while True:
             if condition():
                 return
             await asyncio.sleep(0)
 
 
+def sender_count():
+    """Count the engine's threads that send."""
+    names = [(task / "comm") for task in Path("/proc/self/task").iterdir()]
+    return sum(name.exists() and name.read_text().strip() == "send-log" for name in names)
+
+
 async def test_what_is_appended_has_left_when_the_append_is_told_of(master):
-    replica = master.add()
+    replica = await master.add_following()
 
     master.append()
-    sent = len(replica.frames)
+    has_left = not replica.has_nothing()
+    replica.take()
+    replica.ask(master.end)
+    await until(lambda: master.watcher.held_positions == {2: master.end})
+
+    assert has_left
+    assert (len(replica.log), master.watcher.sent_to) == (master.end, {2})
+
+
+async def test_what_may_leave_later_leaves_behind_the_answers_of_the_turn(master):
+    replica = await master.add_following()
+
+    master.store.append_many("orders", 0, [BODY], [b""])
+    master.listener.send_later()
+    had_nothing = replica.has_nothing()
+    await asyncio.sleep(0)
     replica.take()
 
-    assert sent == 1
-    assert master.watcher.held_positions == {2: master.store.max_position}
+    assert had_nothing
+    assert len(replica.log) == master.end
 
 
-async def test_a_full_connection_waits_by_itself_and_goes_on_when_it_has_room(master):
-    slow, other = master.add(), master.add()
-    slow.is_full = True
+async def test_a_replica_that_does_not_read_holds_nobody_up_and_gets_all_later(master):
+    slow = await master.add_following(buffer_size=SMALL_BUFFER)
+    other = await master.add_following()
 
-    for _ in range(3):
+    for _ in range(50):
         master.append()
+        other.take_to(master.end)
+    slow.take_to(master.end)
 
-    assert (len(slow.frames), len(other.frames)) == (1, 3)
-    slow.is_full = False
-    slow.session.resume_writing()
-    assert len(slow.frames) == 2
-    slow.take()
-    assert slow.store.max_position == master.store.max_position
+    assert slow.log == other.log
+    # The one that was slow is as quick as the other again.
+    await until(lambda: appended_is_there(master, slow))
 
 
-async def test_of_much_one_transfer_leaves_in_a_turn(master):
+def appended_is_there(master, replica):
+    """Append, and tell whether that has reached a replica without a thread's help."""
+    master.append()
+    is_there = not replica.has_nothing()
+    replica.take_to(master.end)
+    return is_there
+
+
+async def test_much_is_sent_by_a_thread_in_transfers_of_the_size_that_is_set(master):
     master.append(100)
-    replica = master.add()
+    replica = await master.add_following()
 
-    at_once = len(replica.frames)
-    await turns_until(lambda: sum(map(len, replica.frames)) > master.store.max_position)
-    sizes = [len(frame) for frame in replica.frames]
+    # The loop has no turn meanwhile.
+    replica.take_to(master.end)
+
+    assert sum(replica.sizes) == master.end
+    assert max(replica.sizes) == TRANSFER_SIZE_MAX
+
+
+async def test_nothing_is_sent_before_the_replica_has_said_where_it_stands(master):
+    replica = await master.add()
+
+    master.append()
+    master.listener.tick(time.monotonic())
+
+    assert replica.has_nothing()
+
+
+async def test_what_is_confirmed_is_told_once_when_nothing_else_travels(master):
+    replica = await master.add_following()
+    master.append()
     replica.take()
 
-    assert at_once == 1
-    assert max(sizes) <= TRANSFER_SIZE_MAX + 36
-    assert replica.store.max_position == master.store.max_position
-
-
-async def test_what_may_have_left_the_memory_is_read_on_a_thread(master):
-    master.listener.hot_size = 20_000
-    master.append(100)
-    replica = master.add()
-
-    at_once = len(replica.frames)
-    await turns_until(lambda: sum(map(len, replica.frames)) > master.store.max_position)
+    master.watcher.published_position = master.end
+    for _ in range(3):
+        master.listener.tick(asyncio.get_running_loop().time())
     replica.take()
 
-    assert at_once == 0
-    assert replica.store.max_position == master.store.max_position
+    assert replica.confirmed == [0, master.end]
+    assert replica.has_nothing()
 
 
-async def test_a_replica_that_was_let_go_is_sent_nothing_more(master):
-    replica = master.add()
+async def test_a_replica_that_asks_for_more_than_there_is_is_refused(master):
+    replica = await master.add()
+
+    replica.ask(master.end + 1)
+    await until(lambda: not master.watcher.held_positions)
+
+    assert replica.end.recv(1) == b""
+
+
+async def test_a_replica_that_was_let_go_is_sent_nothing_more_and_its_thread_ends(master):
+    replica = await master.add_following(buffer_size=SMALL_BUFFER)
+    for _ in range(50):
+        master.append()
+    threads = sender_count()
 
     master.listener.close_sessions()
-    master.append()
+    await until(lambda: sender_count() == 0)
+    sent = b"".join(iter(lambda: replica.end.recv(1 << 16), b""))
 
-    assert (replica.is_gone, replica.frames) == (True, [])
+    assert threads == 1
+    assert len(sent) < master.end

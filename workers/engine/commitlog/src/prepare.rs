@@ -205,6 +205,8 @@ impl Preparer {
         if let Some(current) = &mut work.current {
             let wanted = self.desk.wanted(&current.map, position);
             current.wanted = current.wanted.max(wanted);
+            // What a fast writer has overtaken is present already: the helper's place is ahead.
+            current.done = current.done.max(position);
             self.desk.changed.notify_all();
         }
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyConnectionError, PyException, PyValueError};
 use pyo3::prelude::*;
 use regent_commitlog as commitlog;
 use regent_remoting::{EncodeError, FrameError};
@@ -29,6 +29,7 @@ const CODE_POISONED: &str = "poisoned";
 #[derive(Debug)]
 pub(crate) enum Failure {
     Protocol(String),
+    Connection(String),
     Store { code: &'static str, message: String },
     Value(String),
 }
@@ -77,6 +78,7 @@ impl From<commitlog::AppendError> for Failure {
 pub(crate) fn into_python(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Protocol(message) => ProtocolError::new_err(message),
+        Failure::Connection(message) => PyConnectionError::new_err(message),
         Failure::Value(message) => PyValueError::new_err(message),
         Failure::Store { code, message } => {
             let error = StoreError::new_err(message);

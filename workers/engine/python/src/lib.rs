@@ -42,7 +42,7 @@ mod regent_engine {
     #[pymodule_export]
     use crate::rebuild::{Rebuild, Rebuilt};
     #[pymodule_export]
-    use crate::replication::{MasterLink, ReplicaLink};
+    use crate::replication::{LogCopy, MasterLink, ReplicaLink};
     #[pymodule_export]
     use crate::store::Store;
     #[pymodule_export]

@@ -1,14 +1,17 @@
 //! The two ends of a replication connection.
 
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use regent_commitlog as commitlog;
 use regent_replication as replication;
-use regent_replication::{Agreement, Greeting, Handshake, Heard, LinkError};
+use regent_replication::{
+    Agreement, Following, Greeting, Handshake, Heard, LinkError, Sending, StoreAccess, duplicate,
+};
 
-use crate::error::Failure;
+use crate::error::{Failure, detached, into_python};
 use crate::shared_store::SharedStore;
 use crate::store::Store;
 
@@ -16,33 +19,46 @@ impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
         match error {
             LinkError::Store(error) => error.into(),
+            LinkError::Connection(_) | LinkError::HungUp => Self::Connection(error.to_string()),
             other => Self::Protocol(other.to_string()),
         }
+    }
+}
+
+impl StoreAccess for SharedStore {
+    type Error = Failure;
+
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&commitlog::Store) -> Result<T, LinkError>,
+    ) -> Result<T, Failure> {
+        self.run_detached(|store| Ok(work(store)?))
     }
 }
 
 /// One connected replica.
 #[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct MasterLink {
-    link: Mutex<replication::MasterLink>,
-    store: Arc<SharedStore>,
+    sending: Sending<SharedStore>,
 }
 
 #[pymethods]
 impl MasterLink {
     #[new]
-    fn new(store: &Store) -> Self {
-        Self {
-            link: Mutex::default(),
-            store: Arc::clone(&store.0),
-        }
+    fn new(py: Python<'_>, store: &Store, descriptor: RawFd, size_max: usize) -> PyResult<Self> {
+        let store = Arc::clone(&store.0);
+        detached(py, || {
+            let socket = duplicate(descriptor).map_err(LinkError::from)?;
+            let sending = Sending::begin(store, socket, size_max)?;
+            Ok(Self { sending })
+        })
     }
 
-    /// Whether a handshake was among the bytes, which `greeting` answers, and the last report.
+    /// Whether a handshake was among the bytes, and the last report.
     fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<(bool, Option<u64>)> {
-        self.store.run(py, |store| {
+        detached(py, || {
             let mut heard = Vec::new();
-            self.link.lock().receive(data, store, &mut heard)?;
+            self.sending.receive(data, &mut heard)?;
             let is_greeting = |said: &Heard| matches!(said, Heard::Handshake(_));
             let reported = heard.iter().rev().find_map(|said| match said {
                 Heard::Report(end) => Some(*end),
@@ -52,77 +68,59 @@ impl MasterLink {
         })
     }
 
-    fn greeting(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.store
-            .run(py, |store| Ok(replication::MasterLink::greeting(store)))
+    fn pump(&self, py: Python<'_>, confirmed: u64) -> PyResult<()> {
+        detached(py, || self.sending.pump(confirmed))
     }
 
-    fn next_transfer(
-        &self,
-        py: Python<'_>,
-        size_max: usize,
-        confirmed: u64,
-    ) -> PyResult<Option<Py<PyBytes>>> {
-        self.store.run(py, |store| {
-            let mut link = self.link.lock();
-            let Some(transfer) = link.next_transfer(store, size_max, confirmed)? else {
-                return Ok(None);
-            };
-            let (header, body) = (&transfer.header, transfer.body.bytes());
-            let frame = Python::attach(|py| {
-                PyBytes::new_with(py, header.len() + body.len(), |frame| {
-                    let (head, rest) = frame.split_at_mut(header.len());
-                    head.copy_from_slice(header);
-                    rest.copy_from_slice(body);
-                    Ok(())
-                })
-                .map(Bound::unbind)
-            });
-            frame
-                .map(Some)
-                .map_err(|error| Failure::Value(error.to_string()))
-        })
+    #[pyo3(signature = (confirmed, *, is_due))]
+    fn tell(&self, py: Python<'_>, confirmed: u64, is_due: bool) -> PyResult<()> {
+        detached(py, || self.sending.tell(confirmed, is_due))
     }
 
-    fn heartbeat(&self, py: Python<'_>, confirmed: u64) -> PyResult<Option<Vec<u8>>> {
-        self.store.run(py, |store| {
-            let beat = self.link.lock().heartbeat(store, confirmed);
-            Ok(beat.map(Vec::from))
-        })
+    fn close(&self) {
+        self.sending.close();
+    }
+
+    /// Raise what ended the connection, once.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let failure = self.sending.take_failure();
+        failure.map_or(Ok(()), |failure| Err(into_python(py, failure)))
     }
 
     #[getter]
     fn broker_id(&self) -> Option<i64> {
-        self.link.lock().replica().map(|replica| replica.broker_id)
+        let replica = self.sending.link(replication::MasterLink::replica);
+        replica.map(|replica| replica.broker_id)
     }
 
     #[getter]
     fn is_learner(&self) -> bool {
-        let replica = self.link.lock().replica();
+        let replica = self.sending.link(replication::MasterLink::replica);
         replica.is_some_and(|replica| replica.is_learner)
     }
 
     #[getter]
-    fn pending(&self, py: Python<'_>) -> PyResult<u64> {
-        self.store
-            .run(py, |store| Ok(self.link.lock().pending(store)))
+    fn sent_bytes(&self) -> u64 {
+        self.sending.sent_bytes()
     }
 
     #[getter]
     fn acknowledged(&self) -> u64 {
-        self.link.lock().acknowledged()
+        self.sending.link(replication::MasterLink::acknowledged)
     }
 
     #[getter]
     fn next_position(&self) -> Option<u64> {
-        self.link.lock().next_position()
+        self.sending.link(replication::MasterLink::next_position)
     }
 }
 
 /// The connection to the master.
 #[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct ReplicaLink {
-    link: Mutex<replication::ReplicaLink>,
+    hello: Vec<u8>,
+    /// Until the log is asked for.
+    link: Mutex<Option<replication::ReplicaLink>>,
     greeting: Mutex<Option<Greeting>>,
     store: Arc<SharedStore>,
 }
@@ -144,26 +142,30 @@ impl ReplicaLink {
             is_learner,
             broker_id,
         };
+        let link = replication::ReplicaLink::new(handshake, known_epoch);
         Self {
-            link: Mutex::new(replication::ReplicaLink::new(handshake, known_epoch)),
+            hello: link.handshake(),
+            link: Mutex::new(Some(link)),
             greeting: Mutex::new(None),
             store: Arc::clone(&store.0),
         }
     }
 
     fn handshake(&self) -> Vec<u8> {
-        self.link.lock().handshake()
+        self.hello.clone()
     }
 
-    /// Whether the master has greeted, and what it has confirmed.
-    fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<(bool, Option<u64>)> {
+    /// Whether the master has greeted.
+    fn receive(&self, py: Python<'_>, data: &[u8]) -> PyResult<bool> {
         self.store.run(py, |store| {
-            let progress = self.link.lock().receive(data, store)?;
+            let mut link = self.link.lock();
+            let link = link.as_mut().ok_or_else(has_begun)?;
+            let progress = link.receive(data, store)?;
             let has_greeted = progress.greeting.is_some();
             if has_greeted {
                 *self.greeting.lock() = progress.greeting;
             }
-            Ok((has_greeted, progress.confirmed))
+            Ok(has_greeted)
         })
     }
 
@@ -171,9 +173,7 @@ impl ReplicaLink {
     fn common_end(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.store.run(py, |store| {
             let greeting = self.greeting.lock();
-            let Some(greeting) = greeting.as_ref() else {
-                return Err(Failure::Value("the master has not greeted".into()));
-            };
+            let greeting = greeting.as_ref().ok_or_else(has_not_greeted)?;
             let end = store.max_position();
             Ok(match replication::agree(&store.epochs(), end, greeting) {
                 Agreement::Same => Some(end),
@@ -192,13 +192,70 @@ impl ReplicaLink {
             .map(|greeting| greeting.log_end)
     }
 
-    fn begin(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.store
-            .run(py, |store| Ok(self.link.lock().begin(store)))
+    #[pyo3(signature = (descriptor, *, wake, reports_appended))]
+    fn begin(
+        &self,
+        py: Python<'_>,
+        descriptor: RawFd,
+        wake: RawFd,
+        reports_appended: bool,
+    ) -> PyResult<LogCopy> {
+        detached(py, || {
+            if self.greeting.lock().is_none() {
+                return Err(has_not_greeted());
+            }
+            let socket = duplicate(descriptor).map_err(LinkError::from)?;
+            let wake = duplicate(wake).map_err(LinkError::from)?;
+            let link = self.link.lock().take().ok_or_else(has_begun)?;
+            let store = Arc::clone(&self.store);
+            let following = Following::begin(store, link, socket, wake, reports_appended)?;
+            Ok(LogCopy { following })
+        })
+    }
+}
+
+/// The master's log on its way, on a thread.
+#[pyclass(frozen, module = "regent_engine")]
+pub(crate) struct LogCopy {
+    following: Following<SharedStore>,
+}
+
+#[pymethods]
+impl LogCopy {
+    fn look(&self) -> Option<u64> {
+        self.following.look()
     }
 
     #[pyo3(signature = (held, *, is_due=false))]
-    fn report(&self, held: u64, is_due: bool) -> Option<Vec<u8>> {
-        self.link.lock().report(held, is_due)
+    fn report(&self, py: Python<'_>, held: u64, is_due: bool) -> PyResult<bool> {
+        detached(py, || self.following.report(held, is_due))
     }
+
+    /// Raise what ended the connection, once.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let failure = self.following.take_failure();
+        failure.map_or(Ok(()), |failure| Err(into_python(py, failure)))
+    }
+
+    #[getter]
+    fn is_over(&self) -> bool {
+        self.following.is_over()
+    }
+
+    #[getter]
+    fn received_bytes(&self) -> u64 {
+        self.following.received_bytes()
+    }
+
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.following.stop());
+    }
+}
+
+fn has_begun() -> Failure {
+    Failure::Value("the log was asked for already".into())
+}
+
+fn has_not_greeted() -> Failure {
+    Failure::Value("the master has not greeted".into())
 }

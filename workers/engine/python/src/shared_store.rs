@@ -32,7 +32,16 @@ impl SharedStore {
         py: Python<'_>,
         work: impl FnOnce(&commitlog::Store) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
-        self.guarded(py, || match self.store.read().as_ref() {
+        py.detach(|| self.run_detached(work))
+            .map_err(|failure| into_python(py, failure))
+    }
+
+    /// [`Self::run`] for a thread that does not have the interpreter lock.
+    pub(crate) fn run_detached<T>(
+        &self,
+        work: impl FnOnce(&commitlog::Store) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.guarded_detached(|| match self.store.read().as_ref() {
             Some(store) => work(store),
             None => Err(commitlog::StoreError::Closed.into()),
         })
@@ -81,12 +90,14 @@ impl SharedStore {
         py: Python<'_>,
         work: impl FnOnce() -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
-        py.detach(|| {
-            if self.poisoned.load(Ordering::Acquire) {
-                return Err(Failure::poisoned("the store refuses work after a panic"));
-            }
-            caught(work, || self.poisoned.store(true, Ordering::Release))
-        })
-        .map_err(|failure| into_python(py, failure))
+        py.detach(|| self.guarded_detached(work))
+            .map_err(|failure| into_python(py, failure))
+    }
+
+    fn guarded_detached<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        if self.poisoned.load(Ordering::Acquire) {
+            return Err(Failure::poisoned("the store refuses work after a panic"));
+        }
+        caught(work, || self.poisoned.store(true, Ordering::Release))
     }
 }

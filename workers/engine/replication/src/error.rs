@@ -1,5 +1,7 @@
 //! Why a replication connection must end.
 
+use std::io;
+
 use regent_commitlog::StoreError;
 
 /// What broke a link. The connection is to be closed; a new one starts with a handshake.
@@ -38,6 +40,12 @@ pub enum LinkError {
         /// End of this log.
         end: u64,
     },
+    /// The peer is gone.
+    #[error("the peer hung up")]
+    HungUp,
+    /// The connection broke.
+    #[error(transparent)]
+    Connection(#[from] io::Error),
     /// The store refused what was received.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -4,7 +4,8 @@ use regent_commitlog::{Epoch, Store, UNIT_HEAD_SIZE, unit_size};
 
 use crate::error::LinkError;
 use crate::frames::{
-    FromMaster, Greeting, Handshake, TRANSFER_SIZE, TransferHeader, encode_report, from_master,
+    FromMaster, Greeting, Handshake, REPORT_SIZE, TRANSFER_SIZE, TransferHeader, encode_report,
+    from_master,
 };
 
 /// What a call of [`ReplicaLink::receive`] brought.
@@ -42,7 +43,13 @@ pub struct ReplicaLink {
     next_position: Option<u64>,
     /// What the master last said it has confirmed.
     confirmed: Option<u64>,
-    reported: Option<u64>,
+}
+
+/// What a replica tells its master: up to where it holds the log.
+#[derive(Debug)]
+pub struct Reports {
+    held: u64,
+    is_begun: bool,
 }
 
 impl ReplicaLink {
@@ -59,7 +66,6 @@ impl ReplicaLink {
             unfinished: Vec::new(),
             next_position: None,
             confirmed: None,
-            reported: None,
         }
     }
 
@@ -142,16 +148,21 @@ impl ReplicaLink {
         Ok(greeting)
     }
 
-    /// The log is now a beginning of the master's: asks for the rest. Returns the bytes to send.
-    ///
-    /// The report goes out at once. Stock waits for its timer, and gets nothing for 5 s
-    /// (storage-and-ha.md 9.3).
-    pub fn begin(&mut self, store: &Store) -> Vec<u8> {
+    /// The log is now a beginning of the master's: whoever sends the reports asks for the rest.
+    pub fn begin(&mut self, store: &Store) -> Reports {
         self.state = State::Transfer;
         let end = store.max_position();
         self.next_position = (end > 0).then_some(end);
-        self.reported = Some(end);
-        encode_report(end).to_vec()
+        Reports {
+            held: end,
+            is_begun: false,
+        }
+    }
+
+    /// What the master last said it has confirmed; `None` before any transfer.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<u64> {
+        self.confirmed
     }
 
     fn on_transfer(&mut self, header: &TransferHeader, store: &Store) -> Result<(), LinkError> {
@@ -209,18 +220,20 @@ impl ReplicaLink {
         }
         Ok(())
     }
+}
 
+impl Reports {
     /// The report to send when this log has grown since the last one, or `is_due` to show life.
     ///
     /// `held` is the end of what may be reported: of the log, or of its flushed part for a replica
-    /// that answers only for what is on its disk.
-    pub fn report(&mut self, held: u64, is_due: bool) -> Option<Vec<u8>> {
-        let reported = self.reported?;
-        if held <= reported && !is_due {
+    /// that answers only for what is on its disk. The first report always goes out, and at once:
+    /// stock waits for its timer, and gets nothing for 5 s (storage-and-ha.md 9.3).
+    pub fn next(&mut self, held: u64, is_due: bool) -> Option<[u8; REPORT_SIZE]> {
+        if held <= self.held && !is_due && self.is_begun {
             return None;
         }
-        let held = held.max(reported);
-        self.reported = Some(held);
-        Some(encode_report(held).to_vec())
+        self.is_begun = true;
+        self.held = held.max(self.held);
+        Some(encode_report(self.held))
     }
 }

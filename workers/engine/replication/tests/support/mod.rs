@@ -10,7 +10,7 @@ use std::path::Path;
 
 use regent_commitlog::{NewMessage, QueueEntry, Store, StoreConfig};
 use regent_replication::{
-    Agreement, Handshake, Heard, LinkError, MasterLink, ReplicaLink, Transfer, agree,
+    Agreement, Handshake, Heard, LinkError, MasterLink, ReplicaLink, Reports, Transfer, agree,
 };
 
 pub const NOW_MS: i64 = 1_758_000_000_000;
@@ -86,6 +86,7 @@ pub fn segment_files(dir: &Path) -> Vec<(String, Vec<u8>)> {
 pub struct Wire {
     pub master: MasterLink,
     pub replica: ReplicaLink,
+    reports: Option<Reports>,
     to_master: Vec<u8>,
     to_replica: Vec<u8>,
     /// Greatest confirmed position that the replica was told of.
@@ -100,6 +101,7 @@ impl Wire {
             to_master: replica.handshake(),
             master: MasterLink::default(),
             replica,
+            reports: None,
             to_replica: Vec::new(),
             confirmed: 0,
             heard: Vec::new(),
@@ -149,12 +151,12 @@ impl Wire {
                 Agreement::CutTo(position) => replica.truncate_to(position)?,
                 Agreement::Apart => panic!("nothing in common"),
             }
-            self.to_master.extend(self.replica.begin(replica));
+            self.reports = Some(self.replica.begin(replica));
         }
         self.confirmed = self.confirmed.max(progress.confirmed.unwrap_or(0));
         let held = replica.max_position();
-        self.to_master
-            .extend(self.replica.report(held, false).unwrap_or_default());
+        let report = self.reports.as_mut().and_then(|it| it.next(held, false));
+        self.to_master.extend(report.into_iter().flatten());
         Ok(())
     }
 

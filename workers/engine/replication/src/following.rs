@@ -1,0 +1,262 @@
+//! A replica's thread: takes what the master sends as it comes, and answers for it at once.
+//!
+//! Nobody waits for it, and it waits for nobody but the socket and the store. Others learn of what
+//! it did from numbers that they look at, once they were woken.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use parking_lot::Mutex;
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SendFlags, Shutdown};
+
+use crate::access::StoreAccess;
+use crate::error::LinkError;
+use crate::replica::{ReplicaLink, Reports};
+
+/// What is taken from the socket at once: it stays in the processor's cache until it is appended.
+const RECEIVE_SIZE: usize = 256 << 10;
+/// After how much a report leaves even when more has already arrived.
+const UNREPORTED_MAX: usize = 1 << 20;
+const NOTHING: u64 = u64::MAX;
+
+/// A replica's connection once the log is on its way.
+pub struct Following<S: StoreAccess> {
+    shared: Arc<Shared<S>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared<S: StoreAccess> {
+    store: Arc<S>,
+    socket: OwnedFd,
+    /// An event counter that whoever looks at the numbers waits for.
+    wake: File,
+    is_woken: AtomicBool,
+    /// Whether what is appended is reported at once; others do once it is on the disk.
+    reports_appended: bool,
+    outbox: Mutex<Outbox>,
+    received_bytes: AtomicU64,
+    confirmed: AtomicU64,
+    is_over: AtomicBool,
+    failure: Mutex<Option<S::Error>>,
+}
+
+/// What goes to the master.
+#[derive(Debug)]
+struct Outbox {
+    reports: Reports,
+    /// The rest of a report that the socket had no room for.
+    rest: Vec<u8>,
+}
+
+impl<S: StoreAccess> Following<S> {
+    /// Asks for what follows the log's end over `socket`, and takes it from then on. Who waits at
+    /// `wake`, an event counter, is told of news, once until it has called [`Self::look`].
+    ///
+    /// # Errors
+    /// There is no thread to be had, the connection is broken, or the store is closed.
+    pub fn begin(
+        store: Arc<S>,
+        mut link: ReplicaLink,
+        socket: OwnedFd,
+        wake: OwnedFd,
+        reports_appended: bool,
+    ) -> Result<Self, S::Error> {
+        set_up(&socket)?;
+        let (reports, end) = store.with(|store| Ok((link.begin(store), store.max_position())))?;
+        let shared = Arc::new(Shared {
+            store,
+            socket,
+            wake: File::from(wake),
+            is_woken: AtomicBool::new(false),
+            reports_appended,
+            outbox: Mutex::new(Outbox {
+                reports,
+                rest: Vec::new(),
+            }),
+            received_bytes: AtomicU64::new(0),
+            confirmed: AtomicU64::new(NOTHING),
+            is_over: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        });
+        shared.report(end, false)?;
+        let running = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("follow".into())
+            .spawn(move || running.run(link))
+            .map_err(LinkError::from)?;
+        Ok(Self {
+            shared,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// What the master has confirmed, as it last said, and has a later change tell of itself.
+    #[must_use]
+    pub fn look(&self) -> Option<u64> {
+        self.shared.is_woken.store(false, Ordering::SeqCst);
+        let confirmed = self.shared.confirmed.load(Ordering::SeqCst);
+        (confirmed != NOTHING).then_some(confirmed)
+    }
+
+    /// How many bytes have come.
+    #[must_use]
+    pub fn received_bytes(&self) -> u64 {
+        self.shared.received_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the connection is over.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.shared.is_over.load(Ordering::Acquire)
+    }
+
+    /// Why it is over; told once.
+    #[must_use]
+    pub fn take_failure(&self) -> Option<S::Error> {
+        self.shared.failure.lock().take()
+    }
+
+    /// Tells the master up to where the log is held, if that is news or `is_due` to show life. Does
+    /// not wait; returns whether anything was told.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub fn report(&self, held: u64, is_due: bool) -> Result<bool, S::Error> {
+        Ok(self.shared.report(held, is_due)?)
+    }
+
+    /// Ends the connection and waits for the thread: nothing is appended afterwards.
+    pub fn stop(&self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        // One that the master has ended already is refused.
+        let _ = net::shutdown(&self.shared.socket, Shutdown::Both);
+        if let Some(thread) = self.thread.lock().take() {
+            // A panic of the thread was already reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<S: StoreAccess> Drop for Following<S> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl<S: StoreAccess> Shared<S> {
+    fn run(&self, mut link: ReplicaLink) {
+        let _over = OverOnExit(self);
+        if let Err(error) = self.take_all(&mut link) {
+            *self.failure.lock() = Some(error);
+        }
+    }
+
+    fn take_all(&self, link: &mut ReplicaLink) -> Result<(), S::Error> {
+        let mut buffer = vec![0; RECEIVE_SIZE];
+        let mut unreported = 0;
+        while !self.is_over.load(Ordering::Acquire) {
+            let may_wait = unreported == 0;
+            let Some(size) = receive(&self.socket, &mut buffer, may_wait)? else {
+                self.appended(link)?;
+                unreported = 0;
+                continue;
+            };
+            self.store
+                .with(|store| link.receive(&buffer[..size], store).map(drop))?;
+            self.received_bytes
+                .fetch_add(size as u64, Ordering::Relaxed);
+            unreported += size;
+            // A full buffer says that more is there, which is worth no report of its own.
+            if size < buffer.len() || unreported >= UNREPORTED_MAX {
+                self.appended(link)?;
+                unreported = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn appended(&self, link: &ReplicaLink) -> Result<(), S::Error> {
+        let end = self.store.with(|store| Ok(store.max_position()))?;
+        if self.reports_appended {
+            self.report(end, false)?;
+        }
+        let confirmed = link.confirmed().map_or(NOTHING, |told| told.min(end));
+        self.confirmed.store(confirmed, Ordering::SeqCst);
+        self.tell();
+        Ok(())
+    }
+
+    fn report(&self, held: u64, is_due: bool) -> Result<bool, LinkError> {
+        let mut outbox = self.outbox.lock();
+        if !outbox.rest.is_empty() && !self.send_rest(&mut outbox.rest)? {
+            // A master that reads no reports gets the next one later.
+            return Ok(false);
+        }
+        let Some(report) = outbox.reports.next(held, is_due) else {
+            return Ok(false);
+        };
+        outbox.rest.extend_from_slice(&report);
+        self.send_rest(&mut outbox.rest)?;
+        Ok(true)
+    }
+
+    /// Returns whether all of it left.
+    fn send_rest(&self, rest: &mut Vec<u8>) -> Result<bool, LinkError> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match net::send(&self.socket, rest, flags) {
+            Ok(size) => drop(rest.drain(..size)),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return Err(io::Error::from(error).into()),
+        }
+        Ok(rest.is_empty())
+    }
+
+    fn tell(&self) {
+        if !self.is_woken.swap(true, Ordering::SeqCst) {
+            // It fails where nobody listens any more, or has not listened for ages.
+            let _ = (&self.wake).write_all(&1_u64.to_ne_bytes());
+        }
+    }
+}
+
+/// Tells that the connection is over when the thread ends, even by a panic.
+struct OverOnExit<'a, S: StoreAccess>(&'a Shared<S>);
+
+impl<S: StoreAccess> Drop for OverOnExit<'_, S> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Release);
+        self.0.tell();
+    }
+}
+
+fn set_up(socket: &OwnedFd) -> Result<(), LinkError> {
+    rustix::io::ioctl_fionbio(socket, false).map_err(io::Error::from)?;
+    Ok(())
+}
+
+/// Takes what has come; `None` when there is nothing yet and it may not wait for it.
+fn receive(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    may_wait: bool,
+) -> Result<Option<usize>, LinkError> {
+    let flags = if may_wait {
+        RecvFlags::empty()
+    } else {
+        RecvFlags::DONTWAIT
+    };
+    loop {
+        match net::recv(&socket, &mut *buffer, flags) {
+            Ok((0, _)) => return Err(LinkError::HungUp),
+            Ok((size, _)) => return Ok(Some(size)),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if !may_wait => return Ok(None),
+            Err(error) => return Err(io::Error::from(error).into()),
+        }
+    }
+}

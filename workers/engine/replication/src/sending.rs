@@ -1,0 +1,363 @@
+//! The way of the log to one replica.
+//!
+//! Who appends sends what is new at once. A thread does while much is missing, which may have to
+//! come from the disk, and while the socket takes no more: a replica that is far behind or reads
+//! slowly holds nobody up. One of the two has the turn at any time.
+
+use std::io::{self, IoSlice};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::thread;
+
+use parking_lot::{Condvar, Mutex};
+use regent_commitlog::Store;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{self, SendAncillaryBuffer, SendFlags, Shutdown};
+
+use crate::access::StoreAccess;
+use crate::error::LinkError;
+use crate::master::{Heard, MasterLink};
+
+const NOTHING: u64 = u64::MAX;
+
+/// One connected replica and the socket to it.
+pub struct Sending<S: StoreAccess> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S: StoreAccess> {
+    store: Arc<S>,
+    socket: OwnedFd,
+    /// Largest body of a transfer, and what is sent in the turn of whoever appends.
+    size_max: usize,
+    /// Never locked for long: whoever sends has it only to learn what is next.
+    link: Mutex<MasterLink>,
+    outgoing: Mutex<Outgoing>,
+    turn: Mutex<Turn>,
+    turn_changed: Condvar,
+    /// The thread has the turn.
+    is_threaded: AtomicBool,
+    confirmed: AtomicU64,
+    sent_bytes: AtomicU64,
+    failure: Mutex<Option<S::Error>>,
+}
+
+#[derive(Debug, Default)]
+struct Turn {
+    is_over: bool,
+}
+
+/// The frame that is on its way, of which the socket has taken a part.
+#[derive(Debug)]
+struct Outgoing {
+    head: Vec<u8>,
+    head_sent: usize,
+    /// Where the log bytes that are left begin, and how many there are.
+    position: u64,
+    body_left: u64,
+    /// What the replica was told last of the confirmed position.
+    told: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Sent {
+    Everything,
+    /// A whole frame.
+    Frame,
+    /// The socket takes no more for now.
+    Full,
+}
+
+impl<S: StoreAccess> Sending<S> {
+    /// Serves the replica at the other end of `socket`, with transfers of up to `size_max` bytes.
+    /// What it says is given to [`Self::receive`]: the socket is only written here.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn begin(store: Arc<S>, socket: OwnedFd, size_max: usize) -> Result<Self, S::Error> {
+        let shared = Arc::new(Shared {
+            store,
+            socket,
+            size_max,
+            link: Mutex::default(),
+            outgoing: Mutex::new(Outgoing {
+                head: Vec::new(),
+                head_sent: 0,
+                position: 0,
+                body_left: 0,
+                told: NOTHING,
+            }),
+            turn: Mutex::default(),
+            turn_changed: Condvar::new(),
+            is_threaded: AtomicBool::new(false),
+            confirmed: AtomicU64::new(0),
+            sent_bytes: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        });
+        let running = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("send-log".into())
+            .spawn(move || running.run())
+            .map_err(LinkError::from)?;
+        Ok(Self { shared })
+    }
+
+    /// Takes bytes of the replica and answers a handshake.
+    ///
+    /// # Errors
+    /// As for [`MasterLink::receive`]; or the connection is broken.
+    pub fn receive(&self, bytes: &[u8], heard: &mut Vec<Heard>) -> Result<(), S::Error> {
+        self.shared.store.with(|store| {
+            self.shared.link.lock().receive(bytes, store, heard)?;
+            if heard.iter().any(|said| matches!(said, Heard::Handshake(_))) {
+                self.shared.greet(store)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Sends what the log has grown by, or has the thread do it; tells up to where it is confirmed.
+    ///
+    /// # Errors
+    /// What the replica needs was deleted, the connection is broken, or the store is closed.
+    pub fn pump(&self, confirmed: u64) -> Result<(), S::Error> {
+        self.shared.pump(confirmed)
+    }
+
+    /// Tells up to where the log is confirmed, if that is news or `is_due` to show life, unless
+    /// what is on its way tells it.
+    ///
+    /// # Errors
+    /// As for [`Self::pump`].
+    pub fn tell(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
+        self.shared.tell(confirmed, is_due)
+    }
+
+    /// What is known of the replica.
+    pub fn link<T>(&self, look: impl FnOnce(&MasterLink) -> T) -> T {
+        look(&self.shared.link.lock())
+    }
+
+    /// How many bytes have left.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.shared.sent_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Why the thread ended the connection; told once.
+    #[must_use]
+    pub fn take_failure(&self) -> Option<S::Error> {
+        self.shared.failure.lock().take()
+    }
+
+    /// Ends the connection. The thread ends by itself, after the write that it is at.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+}
+
+impl<S: StoreAccess> Drop for Sending<S> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl<S: StoreAccess> Shared<S> {
+    fn greet(&self, store: &Store) -> Result<(), LinkError> {
+        let mut outgoing = self.outgoing.lock();
+        if self.is_threaded.load(Ordering::SeqCst) || !outgoing.is_empty() {
+            return Err(LinkError::Protocol("a handshake amid the log"));
+        }
+        outgoing.begin(MasterLink::greeting(store), 0, 0);
+        self.push(&mut outgoing, store)
+    }
+
+    fn pump(&self, confirmed: u64) -> Result<(), S::Error> {
+        self.confirmed.store(confirmed, Ordering::Relaxed);
+        // What was appended is seen by the thread that gives the turn back, or its giving here.
+        fence(Ordering::SeqCst);
+        if self.is_threaded.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let is_left = self.store.with(|store| {
+            match self.link.lock().pending(store) {
+                0 => return Ok(false),
+                much if much > self.size_max as u64 => return Ok(true),
+                _ => {}
+            }
+            loop {
+                match self.send(store)? {
+                    Sent::Everything => return Ok(false),
+                    Sent::Frame => {}
+                    Sent::Full => return Ok(true),
+                }
+            }
+        })?;
+        if is_left {
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    fn tell(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
+        self.confirmed.store(confirmed, Ordering::Relaxed);
+        if self.is_threaded.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.store.with(|store| {
+            let mut outgoing = self.outgoing.lock();
+            if !outgoing.is_empty() || (outgoing.told == confirmed && !is_due) {
+                return Ok(());
+            }
+            let Some(beat) = self.link.lock().heartbeat(store, confirmed) else {
+                return Ok(());
+            };
+            outgoing.begin(beat.to_vec(), 0, 0);
+            outgoing.told = confirmed;
+            self.push(&mut outgoing, store)
+        })
+    }
+
+    /// Sends what was just begun; the thread goes on with what is left of it.
+    fn push(&self, outgoing: &mut Outgoing, store: &Store) -> Result<(), LinkError> {
+        if self.send_frame(outgoing, store)? == Sent::Full {
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    fn hand_over(&self) {
+        let _turn = self.turn.lock();
+        self.is_threaded.store(true, Ordering::SeqCst);
+        self.turn_changed.notify_one();
+    }
+
+    fn close(&self) {
+        self.turn.lock().is_over = true;
+        // One that the replica has ended already is refused.
+        let _ = net::shutdown(&self.socket, Shutdown::Both);
+        self.turn_changed.notify_one();
+    }
+
+    fn run(&self) {
+        if let Err(error) = self.send_turns() {
+            *self.failure.lock() = Some(error);
+        }
+        self.close();
+    }
+
+    fn send_turns(&self) -> Result<(), S::Error> {
+        while self.await_turn() {
+            match self.store.with(|store| self.send(store))? {
+                Sent::Everything => self.give_back()?,
+                Sent::Frame => {}
+                Sent::Full => await_room(&self.socket)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether there is another turn at all.
+    fn await_turn(&self) -> bool {
+        let mut turn = self.turn.lock();
+        while !turn.is_over && !self.is_threaded.load(Ordering::SeqCst) {
+            self.turn_changed.wait(&mut turn);
+        }
+        !turn.is_over
+    }
+
+    /// Lets whoever appends send again, unless the log has grown meanwhile.
+    fn give_back(&self) -> Result<(), S::Error> {
+        self.is_threaded.store(false, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let pending = self
+            .store
+            .with(|store| Ok(self.link.lock().pending(store)))?;
+        if pending > 0 {
+            self.is_threaded.store(true, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    /// Sends the rest of a frame, or the next one.
+    fn send(&self, store: &Store) -> Result<Sent, LinkError> {
+        let mut outgoing = self.outgoing.lock();
+        if outgoing.is_empty() {
+            let confirmed = self.confirmed.load(Ordering::Relaxed);
+            let mut link = self.link.lock();
+            let Some(next) = link.next_transfer(store, self.size_max, confirmed)? else {
+                return Ok(Sent::Everything);
+            };
+            let (position, size) = (next.body.position(), next.body.bytes().len());
+            outgoing.begin(next.header.to_vec(), position, size as u64);
+            outgoing.told = confirmed;
+        }
+        self.send_frame(&mut outgoing, store)
+    }
+
+    fn send_frame(&self, outgoing: &mut Outgoing, store: &Store) -> Result<Sent, LinkError> {
+        let body = match outgoing.body_left {
+            0 => None,
+            left => Some(store.log_slice(outgoing.position, left).ok_or_else(|| {
+                LinkError::OutOfReach {
+                    wanted: outgoing.position,
+                    oldest: store.min_position(),
+                    end: store.max_position(),
+                }
+            })?),
+        };
+        let parts = [
+            IoSlice::new(&outgoing.head[outgoing.head_sent..]),
+            IoSlice::new(body.as_ref().map_or(&[], |body| body.bytes())),
+        ];
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let sent = net::sendmsg(
+            &self.socket,
+            &parts,
+            &mut SendAncillaryBuffer::default(),
+            flags,
+        );
+        match sent {
+            Ok(size) => {
+                outgoing.left(size);
+                self.sent_bytes.fetch_add(size as u64, Ordering::Relaxed);
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return Err(io::Error::from(error).into()),
+        }
+        Ok(if outgoing.is_empty() {
+            Sent::Frame
+        } else {
+            Sent::Full
+        })
+    }
+}
+
+impl Outgoing {
+    fn begin(&mut self, head: Vec<u8>, position: u64, body_size: u64) {
+        (self.head, self.head_sent) = (head, 0);
+        (self.position, self.body_left) = (position, body_size);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.head_sent == self.head.len() && self.body_left == 0
+    }
+
+    fn left(&mut self, size: usize) {
+        let head = size.min(self.head.len() - self.head_sent);
+        self.head_sent += head;
+        self.position += (size - head) as u64;
+        self.body_left -= (size - head) as u64;
+    }
+}
+
+/// Waits until the socket takes more, or is closed.
+fn await_room(socket: &OwnedFd) -> Result<(), LinkError> {
+    let mut sockets = [PollFd::new(socket, PollFlags::OUT)];
+    match poll(&mut sockets, None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
+}
