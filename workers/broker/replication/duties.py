@@ -7,7 +7,6 @@ from typing import Final
 import structlog
 
 from backend.remoting.bodies.controller import HaStatusBody
-from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker, WriteBlock
 from workers.broker.errors import Refusal
@@ -20,31 +19,13 @@ from workers.broker.replication.handover import Handover
 from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
 from workers.broker.replication.metadata_copy import MetadataCopy
+from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
 
 TICK_S: Final = 0.05
-
-_FOR_THE_MASTER: Final = frozenset(
-    {
-        RequestCode.UPDATE_AND_CREATE_TOPIC,
-        RequestCode.DELETE_TOPIC_IN_BROKER,
-        RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
-    }
-)
-_FENCED: Final = _FOR_THE_MASTER | {
-    RequestCode.PULL_MESSAGE,
-    RequestCode.LITE_PULL_MESSAGE,
-    RequestCode.QUERY_CONSUMER_OFFSET,
-    RequestCode.UPDATE_CONSUMER_OFFSET,
-    RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
-    RequestCode.GET_MAX_OFFSET,
-    RequestCode.GET_MIN_OFFSET,
-    RequestCode.GET_EARLIEST_MSG_STORETIME,
-    RequestCode.LOCK_BATCH_MQ,
-}
 
 log = structlog.get_logger()
 
@@ -170,12 +151,7 @@ class Duties:
         Raises:
             Refusal: it may not.
         """
-        if code in _FENCED and not self._is_readable:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "no master of the group is known yet")
-        if code in _FOR_THE_MASTER and not self.is_master:
-            raise Refusal(
-                ResponseCode.NO_PERMISSION, "only the master changes topics and consumer groups"
-            )
+        check_role(code, is_readable=self._is_readable, is_master=self.is_master)
 
     def appended(self) -> None:
         """Hear that the log has grown, and send it to the replicas."""
