@@ -111,29 +111,31 @@ impl SealFile {
         })
     }
 
-    /// Writes the seal of a range that is about to be flushed, and has its way to the disk begin.
-    pub(crate) fn begin(&mut self, seal: Seal) -> Result<(), StoreError> {
+    /// Has a range of a segment begin its way to the disk, and its seal reach the disk's cache
+    /// meanwhile. The flush of the range then takes both to the disk: file systems on which a store
+    /// has seals write in place.
+    pub(crate) fn join(
+        &mut self,
+        path: &Path,
+        (from, to): (usize, usize),
+        seal: impl FnOnce() -> Seal,
+    ) -> Result<(), StoreError> {
         self.slot = (self.slot + 1) % SLOT_COUNT;
-        let (from, to) = self.range();
-        step(Step::Write, &self.path, || {
-            self.file.write_all_at(&seal.encode(), from as u64)?;
-            start_write_back(&self.file, from, to)
-        })
-        .map_err(|error| StoreError::io(&self.path, error))
-    }
-
-    /// Has the seal reach the disk's cache together with a range of a segment, whose flush then
-    /// takes both to the disk: file systems on which a store has seals write in place.
-    pub(crate) fn join(&mut self, path: &Path, from: usize, to: usize) -> Result<(), StoreError> {
         let (seal_from, seal_to) = self.range();
         let segment = match &mut self.segment {
             Some((known, file)) if known == path => file,
             other => &mut other.insert((path.to_path_buf(), open_segment(path)?)).1,
         };
-        // The seal, begun before, is there by then: one wait, not two.
-        finish_write_back(segment, from, to).map_err(|error| StoreError::io(path, error))?;
-        finish_write_back(&self.file, seal_from, seal_to)
-            .map_err(|error| StoreError::io(&self.path, error))
+        // What takes longest goes first: the checksum is computed while it is under way.
+        step(Step::StartWriteBack { from, to }, path, || {
+            start_write_back(segment, from, to)
+        })
+        .map_err(|error| StoreError::io(path, error))?;
+        step(Step::Write, &self.path, || {
+            self.file.write_all_at(&seal().encode(), seal_from as u64)?;
+            finish_write_back(&self.file, seal_from, seal_to)
+        })
+        .map_err(|error| StoreError::io(&self.path, error))
     }
 
     /// Notes that the flush which took the seal along is over.

@@ -34,8 +34,7 @@ impl SharedLog {
                 // The parts before are on the disk by then, and their segments may expire: what is
                 // sealed lies in one segment.
                 if number == count {
-                    seals.begin(part.seal())?;
-                    seals.join(&path, from, to)?;
+                    seals.join(&path, (from, to), || part.seal())?;
                 }
             }
             let flush = || part.segment.map.flush(from, to);
