@@ -37,6 +37,7 @@ from backend.services.group_changes import (
     Controller,
     GroupName,
     GroupView,
+    Guard,
     change_group,
     find_group,
     find_groups,
@@ -237,7 +238,9 @@ async def clean(command: CleanReplicas, controller: Controller) -> None:
     )
 
 
-async def forget(order: ForgetReplicas, controller: Controller) -> GroupView | None:
+async def forget(
+    order: ForgetReplicas, controller: Controller, *, guard: Guard | None = None
+) -> GroupView | None:
     """Forget replicas as an operator orders; return the group as it is then, if it still is.
 
     Raises:
@@ -264,7 +267,7 @@ async def forget(order: ForgetReplicas, controller: Controller) -> GroupView | N
             alive_ids=liveness.alive_ids,
         )
 
-    return await change_group(order.name, decide, controller, cause=order.cause)
+    return await change_group(order.name, decide, controller, cause=order.cause, guard=guard)
 
 
 async def list_changes(
