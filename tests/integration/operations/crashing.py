@@ -29,20 +29,21 @@ class Crash(BaseException):
 
 
 class Tripwire:
-    """Count the points that a process passes, and kill it at one of them."""
+    """Count the points of each name that a process passes, and kill it at one of them."""
 
     def __init__(self):
-        self.passed, self.fatal = 0, None
+        self.passed, self.fatal = Counter(), None
 
-    def arm(self, point):
-        self.passed, self.fatal = 0, point
+    def arm(self, fatal):
+        """Make a point fatal: its name, and how many of that name are passed before."""
+        self.passed, self.fatal = Counter(), fatal
 
     def disarm(self):
         self.arm(None)
 
-    def point(self):
-        self.passed += 1
-        if self.fatal is not None and self.passed > self.fatal:
+    def point(self, name):
+        self.passed[name] += 1
+        if self.fatal is not None and self.fatal[0] == name and self.passed[name] > self.fatal[1]:
             raise Crash
 
 
@@ -51,7 +52,7 @@ class Clock:
         self._wire, self._now = wire, NOON
 
     def now(self):
-        self._wire.point()
+        self._wire.point("clock")
         return self._now
 
     def now_ms(self):
@@ -68,11 +69,11 @@ class Queue:
         self._wire, self.messages, self.is_away = wire, [], False
 
     async def send(self, task_name, *arguments):
-        self._wire.point()
+        self._wire.point("send")
         if self.is_away:
             raise TaskQueueUnavailable(task_name)
         self.messages.append(arguments[0])
-        self._wire.point()
+        self._wire.point("sent")
 
 
 @dataclass
@@ -91,7 +92,7 @@ class Agent:
         self.may_go_on.set()
 
     async def add(self, counter, run):
-        self.wire.point()
+        self.wire.point("before the effect")
         if not self.may_go_on.is_set():
             self.has_stopped.set()
             await self.may_go_on.wait()
@@ -101,7 +102,7 @@ class Agent:
         if not self.effects[run.key]:
             self.effects[run.key] += 1
             self.totals[counter] += 1
-        self.wire.point()
+        self.wire.point("after the effect")
         return {"total": self.totals[counter]}
 
 
@@ -133,7 +134,7 @@ class World:
         event.listen(database.sync_engine, "commit", self._on_commit)
 
     def _on_commit(self, _connection):
-        self.wire.point()
+        self.wire.point("commit")
 
     async def _plan(self, order, _context):
         steps = tuple(PlannedStep(f"add-{i}", "add one") for i in range(order.step_count))
