@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from backend.clients.clock import Clock
 from backend.db import audit
@@ -11,7 +13,15 @@ from backend.db.engine import Database
 from backend.domain.audit import ChainedEntry, ChainEnd, ChainFault, check_chain
 from backend.domain.page import Page, check_page_size, cut_page
 
-__all__ = ["AuditFilter", "ChainVerification", "Deed", "enter", "list_entries", "verify_chain"]
+__all__ = [
+    "AuditFilter",
+    "ChainVerification",
+    "Deed",
+    "enter",
+    "list_entries",
+    "read_details",
+    "verify_chain",
+]
 
 BATCH_SIZE: Final = 1_000
 CHECKED_MAX: Final = 20_000
@@ -60,6 +70,14 @@ async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> 
         if count >= CHECKED_MAX:
             return ChainVerification(count, end, is_complete=False, fault=None)
     return ChainVerification(count, end, is_complete=True, fault=None)
+
+
+def read_details(text: str) -> dict[str, Any]:
+    """Read details, which whoever has tampered with them may have made unreadable."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {"unreadable": text}
 
 
 async def _batches(after: int, database: Database) -> AsyncIterator[Sequence[ChainedEntry]]:

@@ -5,11 +5,13 @@ from fastapi import APIRouter
 from backend.api.gate import API_PREFIX
 from backend.api.rest import (
     adoptions,
+    audit,
     broker_groups,
     brokers,
     capacity,
     clusters,
     log_histories,
+    operations,
     replica_groups,
     sessions,
     topics,
@@ -21,7 +23,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     resources = (
         *(sessions, clusters, broker_groups, replica_groups, log_histories, adoptions),
-        *(brokers, topics, capacity),
+        *(brokers, topics, capacity, operations, audit),
     )
     for resource in resources:
         router.include_router(resource.router)

@@ -5,6 +5,7 @@ import contextlib
 import socket
 import time
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import httpx
 import pytest
@@ -25,6 +26,7 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import sessions as services_sessions
 from backend.services import topology
+from backend.services.operations.engine import run_operation
 from backend.services.registrations import RegisterBroker, register_broker
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
 from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
@@ -174,6 +176,18 @@ async def client(app, token):
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, headers=headers) as client:
         yield client
+
+
+@pytest.fixture
+def carry_out(context):
+    """Carry out what was sent to the workers, as one of them."""
+
+    async def work():
+        sent, context.task_queue.sent = context.task_queue.sent, []
+        for _task_name, operation_id in sent:
+            await run_operation(UUID(operation_id), context.operations)
+
+    return work
 
 
 @pytest.fixture
