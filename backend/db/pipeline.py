@@ -27,6 +27,9 @@ from backend.db.engine import Connection, Database, connect
 # So many commits can share a flush of Postgres's log; each is a connection that stays open.
 LANE_COUNT_MAX: Final = 8
 IN_FLIGHT_MAX: Final = 1_000
+LOOK_INTERVAL_S: Final = 0.2
+"""How often a socket is read unasked while answers are due: uvloop stops to watch one with an error
+(a reset by a server that crashed) and tells nobody."""
 
 _SUCCESSES: Final = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK})
 _STATEMENT_HIDDEN: Final = "a statement of the pipeline"
@@ -109,10 +112,9 @@ class Pipeline:
             if lane is not None and lane.is_open and is_enough:
                 return lane
             try:
-                connection = await connect(self._url, application_name="regent-pipeline")
+                lane = _Lane(await connect(self._url, application_name="regent-pipeline"))
             except psycopg.Error as error:
                 raise _failure(error) from error
-            lane = _Lane(connection)
             self._lanes.append(lane)
             return lane
 
@@ -131,6 +133,7 @@ class _Lane:
         self._answer: pq.abc.PGresult | None = None
         self._prepared: set[bytes] = set()
         self._is_retired = self._is_closed = False
+        self._look: asyncio.TimerHandle | None = None
         self._loop.add_reader(self._socket, self._read)
 
     @property
@@ -175,6 +178,8 @@ class _Lane:
         self._libpq.pipeline_sync()
         future: asyncio.Future[pq.abc.PGresult] = self._loop.create_future()
         self._waiting.append(future)
+        if self._look is None:
+            self._look = self._loop.call_later(LOOK_INTERVAL_S, self._look_again)
         return future
 
     def _flush(self) -> None:
@@ -187,6 +192,12 @@ class _Lane:
                 self._loop.remove_writer(self._socket)
         except psycopg.Error as error:
             self.close(str(error))
+
+    def _look_again(self) -> None:
+        self._look = None
+        self._read()
+        if self._waiting:
+            self._look = self._loop.call_later(LOOK_INTERVAL_S, self._look_again)
 
     def _read(self) -> None:
         try:
@@ -231,6 +242,8 @@ class _Lane:
         self._is_closed = True
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
+        if self._look is not None:
+            self._look.cancel()
         self._libpq.finish()
         for future in self._waiting:
             _fail(future, psycopg.OperationalError(reason))

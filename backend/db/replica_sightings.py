@@ -34,7 +34,8 @@ SELECT b.id AS broker_group_id, told.*
 
 
 # One statement, so one commit. A lease is never shortened but by the master itself, who gives it
-# back with a timeout of 0.
+# back with a timeout of 0. A master that was lost may give it back, but has it renewed no more: it
+# would keep off its own successor, who has to await its end (D9).
 _RECORD: Final = Statement(
     "record_sightings",
     f"""
@@ -61,7 +62,7 @@ due AS (
       FROM asked AS told
       JOIN replica_groups g
         ON g.broker_group_id = told.broker_group_id AND g.master_id = told.broker_id
-       AND g.master_epoch = told.epoch
+       AND g.master_epoch = told.epoch AND (NOT g.is_master_lost OR told.timeout_ms <= 0)
      ORDER BY g.broker_group_id
        FOR NO KEY UPDATE OF g)
 UPDATE replica_groups
@@ -139,7 +140,8 @@ async def record(
 ) -> set[ReplicaKey]:
     """Note who was heard, but brokers without an id in their group, and renew leases.
 
-    Renewed are those of who is master in the epoch that it speaks of; whose were is returned.
+    Renewed are those of who is master in the epoch that it speaks of, and was not lost since; whose
+    were is returned.
     """
     values = _columns("heard", heard) | _columns("asked", lease_asked) | {"heard_by": heard_by}
     rows = await pipeline.fetch(_RECORD, values)

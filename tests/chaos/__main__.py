@@ -1,7 +1,7 @@
 """Run seeds until so many masters have changed, print what came of each, and fail on a violation.
 
-Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]`; see
-docs/chaos.md.
+Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]
+[--kinds KIND …]`; see docs/chaos.md.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 import uvloop
 
 from tests.chaos.run import Outcome, Plan, run
-from tests.chaos.schedule import LONG_S_MIN
+from tests.chaos.schedule import LONG_S_MIN, Kind
 
 RESULTS: Final = Path("build/chaos")
 SEED_COUNT: Final = 1_000_000
@@ -36,11 +36,12 @@ Result = TypeVar("Result")
 def main() -> int:
     """Run what was asked for; 1 when anything was violated."""
     options = _parse()
+    kinds = tuple(kind for kind in Kind if kind in options.kinds)
     if options.runs == 1:
-        return _run_one(Plan(options.seed, options.failovers, options.pause_max))
+        return _run_one(Plan(options.seed, options.failovers, options.pause_max, kinds))
     each, rest = divmod(options.failovers, options.runs)
     plans = [
-        Plan(options.seed + number, each + (number < rest), options.pause_max)
+        Plan(options.seed + number, each + (number < rest), options.pause_max, kinds)
         for number in range(options.runs)
     ]
     print(
@@ -58,6 +59,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=None)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--pause-max", type=float, default=20.0)
+    parser.add_argument("--kinds", nargs="+", type=Kind, choices=list(Kind), default=list(Kind))
     parser.add_argument("--seed", type=int, default=int(seed) if seed else None)
     options = parser.parse_args()
     if options.seed is None:

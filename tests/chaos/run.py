@@ -14,7 +14,7 @@ from tests.chaos.checker import Evidence, Violation, check
 from tests.chaos.cluster import AGENTS, Cluster, Standing
 from tests.chaos.faults import Faults
 from tests.chaos.journal import Journal
-from tests.chaos.schedule import draw_faults
+from tests.chaos.schedule import Kind, draw_faults
 from tests.chaos.stores import read_store
 from tests.chaos.workload import QUEUE_COUNT, TOPIC, Address, Workload
 
@@ -35,6 +35,7 @@ class Plan:
     seed: int
     failover_count: int
     pause_s_max: float
+    kinds: tuple[Kind, ...] = tuple(Kind)
 
     @property
     def policy(self) -> str:
@@ -49,9 +50,10 @@ class Plan:
     @property
     def command(self) -> str:
         """Say how it is run again."""
+        kinds = "" if self.kinds == tuple(Kind) else f" --kinds {' '.join(self.kinds)}"
         return (
             f"python -m tests.chaos --seed {self.seed} --failovers {self.failover_count}"
-            f" --runs 1 --pause-max {self.pause_s_max:g}"
+            f" --runs 1 --pause-max {self.pause_s_max:g}{kinds}"
         )
 
 
@@ -127,7 +129,8 @@ class _Scene:
         """Let faults happen until enough masters were elected."""
         faults = Faults(self.cluster, self.journal)
         elected_count = len(await self._elections())
-        for fault in draw_faults(self.plan.seed, pause_s_max=self.plan.pause_s_max):
+        plan = self.plan
+        for fault in draw_faults(plan.seed, pause_s_max=plan.pause_s_max, only=plan.kinds):
             if self.outcome.failover_count >= self.plan.failover_count:
                 return
             await faults.carry_out(fault)

@@ -6,7 +6,7 @@ seconds.
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -131,18 +131,21 @@ class Fault:
     """Whether the group becomes whole before the next fault."""
 
 
-def draw_faults(seed: int, *, pause_s_max: float) -> Iterator[Fault]:
-    """Draw faults without end.
+def draw_faults(
+    seed: int, *, pause_s_max: float, only: Collection[Kind] = frozenset(Kind)
+) -> Iterator[Fault]:
+    """Draw faults of some kinds without end.
 
     Each round holds every kind before any comes again more often than its weight, so that a short
     run meets them all.
     """
     source = random.Random(seed)
+    weights = {kind: weight for kind, weight in WEIGHTS.items() if kind in only}
     number = 0
     while True:
-        kinds = [kind for kind, weight in WEIGHTS.items() for _ in range(weight - 1)]
+        kinds = [kind for kind, weight in weights.items() for _ in range(weight - 1)]
         source.shuffle(kinds)
-        each = list(WEIGHTS)
+        each = list(weights)
         source.shuffle(each)
         for kind in (*each, *kinds):
             yield _draw_fault(source, number, kind, pause_s_max)

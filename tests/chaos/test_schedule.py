@@ -46,3 +46,11 @@ def test_every_link_is_cut_in_either_direction():
 
     assert sides == {tuple(reversed(pair)) for pair in sides}
     assert len(sides) == 18
+
+
+def test_some_kinds_alone():
+    kinds = (Kind.ALL, Kind.PAUSE)
+
+    assert {
+        fault.kind for fault in itertools.islice(draw_faults(7, pause_s_max=20.0, only=kinds), 50)
+    } == set(kinds)

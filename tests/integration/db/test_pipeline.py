@@ -1,11 +1,14 @@
 """The pipeline over a real Postgres: each statement has an outcome of its own."""
 
 import asyncio
+import os
+import signal
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import psycopg
 import pytest
+import uvloop
 from sqlalchemy import text
 from sqlalchemy.exc import DataError, OperationalError
 
@@ -81,6 +84,31 @@ async def test_a_lost_connection_is_told_and_replaced(pipeline, database, eventu
     with pytest.raises(OperationalError):
         await waiting
     assert await pipeline.fetch(ADD, {"n": 1}) == [["1"]]
+
+
+def test_a_connection_that_is_reset_is_told_under_uvloop_too(database_url):
+    """It stops to watch such a socket, and tells nobody: 60 s of silence, if nobody looks."""
+
+    async def lose_a_statement_unread():
+        database = open_database(database_url)
+        pipeline = pipeline_of(database)
+        [[pid]] = await pipeline.fetch(Statement("pid", "SELECT pg_backend_pid()"), {})
+        os.kill(int(pid), signal.SIGSTOP)
+        try:
+            unread = {"n": 1, "seconds": "60" + " " * 100_000}
+            waiting = asyncio.create_task(pipeline.fetch(SLEEP, unread))
+            await asyncio.sleep(0.1)
+            os.kill(int(pid), signal.SIGTERM)
+        finally:
+            os.kill(int(pid), signal.SIGCONT)
+        try:
+            async with asyncio.timeout(10):
+                await waiting
+        finally:
+            await database.dispose()
+
+    with pytest.raises(OperationalError):
+        uvloop.run(lose_a_statement_unread())
 
 
 async def test_a_plan_that_became_void_is_made_again(pipeline, database):

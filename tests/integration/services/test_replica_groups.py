@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.db.tables import broker_groups, replica_groups
+from backend.domain.election import Sighting
 from backend.domain.errors import (
     BrokerGroupAmbiguous,
     BrokerGroupNotControlled,
@@ -292,6 +293,23 @@ async def test_only_the_master_of_the_epoch_gets_a_lease(drive, database):  # D9
     assert await one.record(database, KEY_1, KEY_2, lease=[KEY_1, KEY_2], epoch=1) == {KEY_1}
     assert await one.record(database, KEY_1, lease=[KEY_1], epoch=0) == set()
     assert 9_000 < (await one.view()).liveness.lease_left_ms <= 10_000
+
+
+async def test_a_lost_master_that_is_back_does_not_keep_its_successor_off(drive, database):  # D9
+    one = drive(lease_policy=LeasePolicy.STRICT)
+    await one.make_f3()
+    await one.record(database, KEY_1, lease=[KEY_1], epoch=1)
+    one.hear()
+    assert (await one.replace_lost()).group.is_master_lost
+
+    # It starts anew and speaks of the epoch of its log; broker 2 has more of it.
+    assert await one.record(database, KEY_1, lease=[KEY_1], epoch=1) == set()
+    one.witness.heard |= {2: Sighting(0, 10_000, epoch=1, max_offset=9)}
+    with pytest.raises(MasterLeaseLive):
+        await one.elect(1)
+    given_back = {KEY_1: _released(one.witness.heard[1])}
+    await record_sightings({}, lease_asked=given_back, heard_by=one.witness.id, database=database)
+    assert (await one.elect(1)).group.master_id == 2
 
 
 async def test_a_strict_lease_stands_against_an_election_by_any_process(drive, database):  # D9
