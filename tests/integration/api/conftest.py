@@ -22,6 +22,7 @@ from backend.clients.clock import SystemClock
 from backend.db.brokers import BrokerRegistration
 from backend.db.tables import users
 from backend.domain.broker import DataVersion
+from backend.domain.election import Sighting
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import sessions as services_sessions
@@ -32,6 +33,7 @@ from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopi
 from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
 from backend.services.sessions import PasswordVerifier, ensure_bootstrap_user, sign_in
 from backend.settings import ServerSettings
+from tests.integration.api.ordering import GROUP, OPS
 from tests.integration.services.controller_driver import ControllerDriver
 
 PASSWORD = "correct horse"
@@ -282,3 +284,48 @@ def sample(redis, context):
         await redis.publish(CHANNEL, encode_sample(observed))
 
     return publish
+
+
+@pytest.fixture
+async def f3(driver):
+    """Three replicas of one epoch, 1 the master, all in sync; 3 has fallen silent."""
+    await driver.make_f3()
+    driver.witness.heard = {
+        1: Sighting(0, 10_000, epoch=1, max_offset=900),
+        2: Sighting(0, 10_000, epoch=1, max_offset=880),
+        3: Sighting(20_000, 10_000),
+    }
+
+
+@pytest.fixture
+def follow(driver):
+    """Have the replicas tell another epoch, as they do once they have followed."""
+
+    def tell(epoch):
+        driver.witness.heard = {i: Sighting(0, 10_000, epoch=epoch, max_offset=900) for i in (1, 2)}
+
+    return tell
+
+
+@pytest.fixture
+def plan(client):
+    async def ask(kind, status=201, key=None, **parameters):
+        headers = {"Idempotency-Key": key} if key else {}
+        body = {"kind": kind, "parameters": {**GROUP, **parameters}}
+        answer = await client.post(OPS, json=body, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    return ask
+
+
+@pytest.fixture
+def act(client):
+    async def ask(operation, verb, body=None, status=200, key=None):
+        headers = {"Idempotency-Key": key} if key else {}
+        path = f"{OPS}/{operation['id']}/{verb}"
+        answer = await client.post(path, json=body, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    return ask

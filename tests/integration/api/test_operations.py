@@ -1,64 +1,12 @@
-"""Changes over REST and in the graph: planned, confirmed, carried out, read back and audited."""
+"""Changes over REST: planned, confirmed, carried out, read back, undone."""
 
 import pytest
 from sqlalchemy import update
 
-from backend.db.operation_tables import audit_entries, operations
-from backend.domain.election import Sighting
+from backend.db.operation_tables import operations
 from backend.domain.errors import AdoptionAwaited
 from backend.services.replica_groups import RegisterReplica, register
-
-V1 = "/api/v1"
-G = V1 + "/clusters/c/replica-groups/g"
-OPS = V1 + "/operations"
-GROUP = {"cluster_name": "c", "group_name": "g"}
-REASON = {"typed_name": "g", "reason": "planned work"}
-LOSS = {**REASON, "accepts_loss": True}
-
-
-@pytest.fixture
-async def f3(driver):
-    """Three replicas of one epoch, 1 the master, all in sync; 3 has fallen silent."""
-    await driver.make_f3()
-    driver.witness.heard = {
-        1: Sighting(0, 10_000, epoch=1, max_offset=900),
-        2: Sighting(0, 10_000, epoch=1, max_offset=880),
-        3: Sighting(20_000, 10_000),
-    }
-
-
-@pytest.fixture
-def follow(driver):
-    """Have the replicas tell another epoch, as they do once they have followed."""
-
-    def tell(epoch):
-        driver.witness.heard = {i: Sighting(0, 10_000, epoch=epoch, max_offset=900) for i in (1, 2)}
-
-    return tell
-
-
-@pytest.fixture
-def plan(client):
-    async def ask(kind, status=201, key=None, **parameters):
-        headers = {"Idempotency-Key": key} if key else {}
-        body = {"kind": kind, "parameters": {**GROUP, **parameters}}
-        answer = await client.post(OPS, json=body, headers=headers)
-        assert answer.status_code == status, answer.text
-        return answer.json()
-
-    return ask
-
-
-@pytest.fixture
-def act(client):
-    async def ask(operation, verb, body=None, status=200, key=None):
-        headers = {"Idempotency-Key": key} if key else {}
-        path = f"{OPS}/{operation['id']}/{verb}"
-        answer = await client.post(path, json=body, headers=headers)
-        assert answer.status_code == status, answer.text
-        return answer.json()
-
-    return ask
+from tests.integration.api.ordering import LOSS, OPS, REASON, V1, G
 
 
 @pytest.mark.usefixtures("f3")
@@ -286,59 +234,6 @@ async def test_who_may_only_look_orders_nothing(client, ask, plan, demote):
     assert (await client.get(f"{OPS}/{planned['id']}")).json()["state"] == "planned"
 
 
-PLAN = """
-mutation ($plan: PlanInput!) { planOperation(plan: $plan, key: "k") {
-  id state kind target plan { summary risk preconditions { name value }
-  changes { what before after } impact checks { name verdict why stockCode } wayBack loss facts }
-  steps { name title state } } }
-"""
-CONFIRM = """
-mutation ($id: ID!, $given: ConfirmationInput!) {
-  confirmOperation(id: $id, given: $given) { state confirmedBy reason } }
-"""
-
-
-@pytest.mark.usefixtures("f3")
-async def test_the_graph_orders_as_rest_does(client, ask, carry_out, follow):
-    order = {"electMaster": {"clusterName": "c", "groupName": "g", "brokerId": "2"}}
-    planned = (await ask(PLAN, plan=order))["planOperation"]
-    again = (await ask(PLAN, plan=order))["planOperation"]
-    given = {"typedName": "g", "reason": "planned work"}
-    confirmed = (await ask(CONFIRM, id=planned["id"], given=given))["confirmOperation"]
-    follow(2)
-    await carry_out()
-    data = await ask(
-        '{ operations(first: 1, clusterName: "c") { totalCount nodes { id state outcome'
-        " readBack { what intended observed agreement } } } }"
-    )
-
-    assert again == planned
-    assert confirmed == {"state": "QUEUED", "confirmedBy": "admin", "reason": "planned work"}
-    [node] = data["operations"]["nodes"]
-    assert (node["id"], node["state"]) == (planned["id"], "DONE")
-    in_rest = (await client.get(OPS)).json()["items"][0]
-    assert in_rest["plan"]["changes"] == planned["plan"]["changes"]
-    assert in_rest["read_back"][0]["observed"] == node["readBack"][0]["observed"] == "2"
-
-
-@pytest.mark.usefixtures("f3")
-async def test_the_graph_refuses_as_rest_does(ask, driver):
-    order = {"electMaster": {"clusterName": "c", "groupName": "g", "brokerId": "2"}}
-    planned = (await ask(PLAN, plan=order))["planOperation"]
-    await driver.elect(2, designated=True)
-
-    given = {"typedName": "g", "reason": "planned work"}
-    [error] = (await ask(CONFIRM, errors=True, id=planned["id"], given=given))["errors"]
-
-    assert error["extensions"] == {
-        "code": "precondition_failed",
-        "reason": "precondition_moved",
-        "precondition": "master epoch",
-        "expected": "1",
-        "found": "2",
-    }
-
-
 @pytest.fixture
 async def lost(driver):
     """Two brokers claim ids of a group that is not known; 1 serves as master."""
@@ -365,47 +260,6 @@ async def test_a_lost_group_is_adopted(client, plan, act, carry_out, monkeypatch
     adopted = (await client.get(f"{OPS}/{planned['id']}")).json()
     assert (adopted["state"], adopted["outcome"]) == ("partly", "not as intended: master")
     assert (await client.get(V1 + "/adoption-candidates")).json()["items"] == []
-
-
-@pytest.mark.usefixtures("f3")
-async def test_all_of_it_is_in_the_audit_and_a_changed_byte_is_named(
-    client, ask, plan, act, carry_out, follow, database
-):
-    planned = await plan("elect_master", broker_id=2)
-    await act(planned, "confirm", REASON)
-    follow(2)
-    await carry_out()
-
-    entries = (await client.get(V1 + "/audit", params={"operation_id": planned["id"]})).json()
-    whole = (await client.get(V1 + "/audit/verification")).json()
-    assert [(e["actor"], e["action"]) for e in reversed(entries["items"])] == [
-        ("admin", "operation.planned"),
-        ("admin", "operation.queued"),
-        ("server", "operation.running"),
-        ("server", "step.done"),
-        ("server", "step.done"),
-        ("server", "operation.done"),
-    ]
-    step = entries["items"][2]["details"]
-    assert (step["before"]["master_id"], step["after"]["master_id"]) == (1, 2)
-    assert entries["items"][-2]["details"]["reason"] == "planned work"
-    assert entries["items"][-1]["source"].startswith("rest ")
-    assert (whole["broken_number"], whole["checked_count"], whole["is_complete"]) == (None, 6, True)
-
-    async with database.begin() as connection:
-        await connection.execute(
-            update(audit_entries)
-            .where(audit_entries.c.number == 3)
-            .values(details=audit_entries.c.details + " ")
-        )
-    broken = (await client.get(V1 + "/audit/verification")).json()
-    data = await ask("{ auditVerification { brokenNumber reason } }")
-    assert (broken["broken_number"], broken["reason"]) == (3, "its content is not what was hashed")
-    assert data["auditVerification"]["brokenNumber"] == "3"
-    async with database.begin() as connection:
-        await connection.execute(audit_entries.delete().where(audit_entries.c.number == 3))
-    removed = (await client.get(V1 + "/audit/verification")).json()
-    assert (removed["broken_number"], "missing" in removed["reason"]) == (3, True)
 
 
 @pytest.mark.usefixtures("f3")
