@@ -11,6 +11,7 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -51,6 +52,7 @@ operations = Table(
     Index(None, "planned_at", "id"),
     Index(None, "cluster_name", "planned_at", "id"),
     Index(None, "undoes"),
+    Index(None, "expires_at", postgresql_where=text("state = 'planned'")),
 )
 
 operation_steps = Table(

@@ -113,6 +113,18 @@ async def count(connection: Connection, *, chosen: OperationFilter) -> int:
     return int(await connection.scalar(statement) or 0)
 
 
+async def list_expired(connection: Connection, *, at: datetime, limit: int) -> list[UUID]:
+    """Return plans whose time is over, the oldest first."""
+    columns = operations.c
+    statement = (
+        select(columns.id)
+        .where(columns.state == "planned", columns.expires_at <= at)
+        .order_by(columns.expires_at)
+        .limit(limit)
+    )
+    return list((await connection.execute(statement)).scalars())
+
+
 async def owe(
     connection: Connection, operation_id: UUID, *, task_name: str, due_at: datetime
 ) -> None:

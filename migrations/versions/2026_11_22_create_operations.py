@@ -118,6 +118,12 @@ def _create_operations() -> None:
         ["cluster_name", "planned_at", "id"],
     )
     op.create_index(op.f("ix_operations_undoes"), "operations", ["undoes"])
+    op.create_index(
+        op.f("ix_operations_expires_at"),
+        "operations",
+        ["expires_at"],
+        postgresql_where=sa.text("state = 'planned'"),
+    )
 
 
 def _create_audit() -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from backend.services.operations.engine import RunOutcome, run_operation
-from backend.services.operations.orders import DeliveryOutcome, deliver
+from backend.services.operations.orders import DeliveryOutcome, deliver, lapse_expired
 from workers.runtime import Clients
 from workers.tasks.base import run_at_once, task
 
@@ -23,9 +23,14 @@ def run(operation_id: str) -> None:
 
 @task("operations.reconcile")
 def reconcile() -> None:
-    """Send for workers where one is due: a message or a worker was lost, or a hold is over."""
+    """Send for workers where one is due, and end plans whose time is over.
+
+    One is due when a message or a worker was lost, or when a hold is over.
+    """
     run_at_once("operations.reconcile", _reconcile, deadline=timedelta(seconds=10))
 
 
 async def _reconcile(clients: Clients) -> DeliveryOutcome:
-    return await deliver(clients.operations)
+    outcome = await deliver(clients.operations)
+    await lapse_expired(clients.operations)
+    return outcome

@@ -21,7 +21,14 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.domain import operation_run as domain
 from backend.domain.errors import BrokerGroupBusy, DomainError, MasterLeaseLive
-from backend.domain.operation import Author, Operation, OperationState, Step
+from backend.domain.operation import (
+    ATTEMPTS_MAX,
+    Author,
+    Operation,
+    OperationState,
+    Step,
+    StepState,
+)
 from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 from backend.services.operations import journal
@@ -156,6 +163,15 @@ class _Run:
 
     async def _do(self, step: Step) -> None:
         position = step.position
+        if step.state is StepState.RUNNING and step.attempt_count >= ATTEMPTS_MAX:
+            # Whatever ends its workers would end the next one too.
+            reason = f"it was begun {step.attempt_count} times and never came to an end"
+            await self._change(
+                lambda held: domain.postpone_step(
+                    held, position, fence=self._fence, error=step.error or reason, at=self._now()
+                )
+            )
+            return
         try:
             work = self._works()[position]
             before = step.before if step.began_at is not None else await work.read()

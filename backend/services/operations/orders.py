@@ -286,6 +286,26 @@ async def deliver(context: OperationContext) -> DeliveryOutcome:
     return DeliveryOutcome(sent_count)
 
 
+async def lapse_expired(context: OperationContext) -> int:
+    """End plans that nobody confirmed in time; return how many."""
+    now = context.clock.now()
+    async with context.database.connect() as connection:
+        expired = await operations.list_expired(connection, at=now, limit=DELIVERED_MAX)
+
+    def become(held: Operation) -> Operation:
+        # Somebody may have confirmed or cancelled it since it was listed.
+        if held.state is not OperationState.PLANNED:
+            return held
+        return domain.lapse(held, "nobody confirmed it in time", at=now)
+
+    author = Author(context.process_name, "worker")
+    for operation_id in expired:
+        await journal.change(
+            operation_id, become, author, database=context.database, clock=context.clock
+        )
+    return len(expired)
+
+
 async def _change(
     verb: str,
     operation_id: UUID,
