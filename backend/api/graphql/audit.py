@@ -100,6 +100,7 @@ class AuditQuery:
         first: int = 50,
         after: str | None = None,
         cluster_name: str | None = None,
+        actor: str | None = None,
         operation_id: strawberry.ID | None = None,
     ) -> Connection[AuditEntry]:
         """List entries of the audit, the newest first."""
@@ -109,6 +110,7 @@ class AuditQuery:
             before=None if before is None else min(max(before, 0), 2**63 - 1),
             chosen=AuditFilter(
                 None if cluster_name is None else check_cluster_name(cluster_name),
+                _checked(actor),
                 operation_id=None if operation_id is None else read_id(operation_id),
             ),
             database=info.context.api.database,
@@ -126,6 +128,12 @@ class AuditQuery:
         return AuditVerification.of(
             await verify_chain(database=info.context.api.database, after=end)
         )
+
+
+def _checked(actor: str | None) -> str | None:
+    if actor is not None and not actor.isprintable():
+        raise InvalidName(kind="user", name=actor, reason="holds what can't be printed")
+    return actor
 
 
 def _read_hash(text: str) -> bytes:

@@ -17,6 +17,7 @@ from backend.db import audit, operations
 from backend.db.audit import Deed
 from backend.db.engine import Connection, Database
 from backend.domain.operation import (
+    UNDOABLE,
     Author,
     Operation,
     OperationState,
@@ -87,9 +88,11 @@ async def write(
     deeds = [*_deeds(before, after, author)]
     if after.state is OperationState.DONE and after.undoes is not None:
         undone = await operations.lock(connection, after.undoes)
-        taken_back = mark_undone(undone)
-        await operations.save(connection, undone, taken_back)
-        deeds.append(_deed(author, "operation.undone", taken_back, {"by": after.id}))
+        # Another may have taken it back before, or somebody has it tried again.
+        if undone.state in UNDOABLE:
+            taken_back = mark_undone(undone)
+            await operations.save(connection, undone, taken_back)
+            deeds.append(_deed(author, "operation.undone", taken_back, {"by": after.id}))
     for deed in deeds:
         await audit.append(connection, deed, at=clock.now())
 

@@ -14,6 +14,8 @@ from backend.domain.operation import (
     StepState,
 )
 from backend.domain.operation_errors import PlanExpired
+from backend.services import audit
+from backend.services.audit import AuditFilter
 from backend.services.operations import orders
 from backend.services.operations.kind import OperationRequest
 from tests.integration.operations.crashing import World
@@ -203,3 +205,49 @@ async def test_a_plan_that_nobody_confirms_lapses(world, plan, look):
     assert (await look(confirmed_late.id)).state is S.LAPSED
     assert await orders.lapse_expired(world.context) == 1
     assert (await look(left_alone.id)).state is S.LAPSED
+
+
+async def test_requests_with_one_key_that_come_at_once_have_one_effect(world, look):
+    request = OperationRequest("count", world.parameters(2))
+
+    plans = await asyncio.gather(
+        *(
+            orders.plan_operation(request, ANNA, world.context, key="k", kinds=world.kinds)
+            for _ in range(4)
+        )
+    )
+    [operation_id] = {one.id for one in plans}
+    confirmed = await asyncio.gather(
+        *(
+            orders.confirm_operation(
+                operation_id, Confirmation(), ANNA, world.context, key="c", kinds=world.kinds
+            )
+            for _ in range(4)
+        )
+    )
+    assert {one.state for one in confirmed} == {S.QUEUED}
+    await world.settle()
+    assert (await look(operation_id)).state is S.DONE
+    assert set(world.agent.effects.values()) == {1}
+
+
+async def test_one_operation_can_be_taken_back_by_two_and_is_undone_once(
+    world, order, look, database
+):
+    operation_id = await order(1)
+    await world.settle()
+    for _ in range(2):
+        request = OperationRequest("count", world.parameters(1), undoes=operation_id)
+        back = await orders.plan_operation(request, ANNA, world.context, kinds=world.kinds)
+        await orders.confirm_operation(
+            back.id, Confirmation(), ANNA, world.context, kinds=world.kinds
+        )
+        await world.settle()
+        assert (await look(back.id)).state is S.DONE
+
+    assert (await look(operation_id)).state is S.UNDONE
+    page = await audit.list_entries(
+        size=50, before=None, chosen=AuditFilter(operation_id=operation_id), database=database
+    )
+    actions = [chained.entry.action for chained in page.items]
+    assert actions.count("operation.undone") == 1
