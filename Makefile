@@ -66,7 +66,10 @@ crash: $(STAMPS)/python ## Open the store from 20 000 crash images (two to four 
 chaos: $(STAMPS)/engine ## Fail a group over 500 times by faults of every kind, from a new seed (an hour)
 	$(PYTHON) -m tests.chaos $(CHAOS)
 
-.PHONY: test crash chaos check check-python check-engine check-console check-docker test-fast test-integration test-cluster
+operations: $(STAMPS)/engine ## Kill workers and servers at every point of an operation in 2 000 stories (a quarter of an hour)
+	REGENT_OPERATION_RUNS=2000 $(PYTHON) -m pytest -q tests/integration/operations/test_crashes.py
+
+.PHONY: test crash chaos operations check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup

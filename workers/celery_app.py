@@ -24,8 +24,8 @@ from backend.services.capacity import RUN_DEADLINE
 from backend.settings import WorkerSettings
 from workers.runtime import close_runtime
 
-CONCURRENCY: Final = 2
-"""One process for a report, which takes minutes, leaves one for what is due every few seconds."""
+CONCURRENCY: Final = 3
+"""A report takes minutes and a step of an operation seconds; one process is left for the rest."""
 VISIBILITY_TIMEOUT_S: Final = int(RUN_DEADLINE.total_seconds()) + 360
 """A message is delivered again when its worker is gone; never while a task may still be at it."""
 SCHEDULE_KEY_PREFIX: Final = "regent:beat:"
@@ -74,6 +74,7 @@ def every(seconds: float, task_name: str) -> dict[str, Any]:
 
 
 SCHEDULE: Final = {
+    "operations.reconcile": every(2, "operations.reconcile"),
     "liveness.scan": every(5, "liveness.scan"),
     "samples.collect": every(5, "samples.collect"),
     "samples.archive": every(60, "samples.archive"),

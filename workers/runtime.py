@@ -7,11 +7,13 @@ cut off never leaves the loop half-way. The use cases run there, and the task wa
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from socket import gethostname
 from typing import Any, Final, TypeVar
+from uuid import uuid4
 
 import structlog
 from redis.asyncio import Redis
@@ -24,7 +26,11 @@ from backend.clients.report_job import SparkReportJob
 from backend.clients.sample_history import SampleHistory
 from backend.clients.task_queue import CeleryTaskQueue, TaskQueue
 from backend.db.engine import Database, open_database
+from backend.db.replica_sightings import ReplicaKey
+from backend.domain.election import Sighting
 from backend.services.capacity import RUN_DEADLINE
+from backend.services.group_changes import Controller
+from backend.services.operations.kind import OperationContext
 from backend.settings import WorkerSettings
 
 SAMPLE_DEADLINE: Final = timedelta(seconds=2)
@@ -50,6 +56,22 @@ class Clients:
     history: SampleHistory
     report_job: SparkReportJob
     clock: Clock
+    operations: OperationContext
+
+
+class _DeafWitness:
+    """Hear nobody: a worker knows of replicas what the control plane wrote down."""
+
+    def __init__(self) -> None:
+        self.id = uuid4()
+
+    def sightings_of(self, _cluster_name: str, _group_name: str) -> Mapping[int, Sighting]:
+        """Return nobody."""
+        return {}
+
+    def promise_lease(self, _key: ReplicaKey) -> int:
+        """Promise none: the first heartbeat of a new master brings it."""
+        return 0
 
 
 class Runtime:
@@ -156,15 +178,20 @@ async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clie
     stack.push_async_callback(redis.aclose)
     remoting = RemotingClient(deadline=SAMPLE_DEADLINE)
     stack.push_async_callback(remoting.aclose)
+    brokers, clock, task_queue = Brokers(remoting), SystemClock(), CeleryTaskQueue(redis_url)
+    controller = Controller(database, clock, _DeafWitness(), brokers=brokers)
     return Clients(
         settings=settings,
         database=database,
         redis=redis,
-        brokers=Brokers(remoting),
-        task_queue=CeleryTaskQueue(redis_url),
+        brokers=brokers,
+        task_queue=task_queue,
         history=SampleHistory(settings.history_dir),
         report_job=SparkReportJob(deadline=RUN_DEADLINE),
-        clock=SystemClock(),
+        clock=clock,
+        operations=OperationContext(
+            database, clock, task_queue, controller, process_name=f"worker {gethostname()}"
+        ),
     )
 
 

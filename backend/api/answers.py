@@ -17,9 +17,9 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
-from backend.api.stock_codes import find_stock_code
+from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
-from backend.domain import errors
+from backend.domain import errors, operation_errors
 
 ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidName: HTTPStatus.BAD_REQUEST,
@@ -57,6 +57,16 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
     errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
+    operation_errors.OperationNotFound: HTTPStatus.NOT_FOUND,
+    operation_errors.OperationStateConflict: HTTPStatus.CONFLICT,
+    operation_errors.OperationFenced: HTTPStatus.CONFLICT,
+    operation_errors.PlanExpired: HTTPStatus.PRECONDITION_FAILED,
+    operation_errors.PlanBlocked: HTTPStatus.CONFLICT,
+    operation_errors.PreconditionMoved: HTTPStatus.PRECONDITION_FAILED,
+    operation_errors.ConfirmationMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
+    operation_errors.InvalidParameters: HTTPStatus.BAD_REQUEST,
+    operation_errors.NotUndoable: HTTPStatus.CONFLICT,
+    operation_errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
 }
 
 # What lies behind us is away for a while; the caller may try again.
@@ -94,8 +104,7 @@ def domain_error_response(error: errors.DomainError) -> JSONResponse:
         headers["Retry-After"] = str(error.retry_after_s)
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    stock_code = find_stock_code(error)
-    details = None if stock_code is None else {"stock_code": stock_code}
+    details = error_facts(error) or None
     message = _printable(str(error))
     return error_response(status, error.code, message, details=details, headers=headers)
 

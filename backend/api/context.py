@@ -15,10 +15,12 @@ from backend.db.engine import Database
 from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import Forbidden, Unauthenticated
 from backend.domain.name_server import NameServerStatus
+from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.domain.session import Session
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
+from backend.services.operations.kind import OperationContext
 from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
 from backend.services.sessions import PasswordVerifier
@@ -66,6 +68,17 @@ class ApiContext:
     samples: Feed[ObservedSample]
     topology: Feed[TopologyChange]
 
+    @property
+    def operations(self) -> OperationContext:
+        """Return what operations are planned with in this process."""
+        return OperationContext(
+            self.database,
+            self.clock,
+            self.task_queue,
+            self.name_server.controller,
+            process_name="server",
+        )
+
 
 def get_context(connection: HTTPConnection) -> ApiContext:
     """Return the context of the application that answers a connection."""
@@ -95,9 +108,14 @@ def require_change(session: Session) -> Session:
     return session
 
 
-def operator_cause(session: Session) -> str:
-    """Say in a history who ordered a change."""
-    return f"operator {session.user_name}"
+def author_of(session: Session, connection: HTTPConnection, door: str) -> Author:
+    """Say in the audit who asks for a change, through which door and from where.
+
+    Raises:
+        Forbidden: the user may only look.
+    """
+    peer = "unknown" if connection.client is None else connection.client.host
+    return Author(require_change(session).user_name, f"{door} {peer}")
 
 
 Context = Annotated[ApiContext, Depends(get_context)]

@@ -1,12 +1,13 @@
-"""Tell which response code stock RocketMQ has for a refusal, for scripts made for its tools.
+"""Tell what scripts need of a refusal besides its code, such as stock RocketMQ's response code.
 
 The remoting door holds the table of all refusals; these few are told by the other doors too.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from backend.domain import errors
+from backend.domain.operation_errors import PlanBlocked, PreconditionMoved
 
 STOCK_CODES: Final[Mapping[type[errors.DomainError], int]] = {
     errors.MasterEpochMoved: 2000,
@@ -24,3 +25,14 @@ STOCK_CODES: Final[Mapping[type[errors.DomainError], int]] = {
 def find_stock_code(error: errors.DomainError) -> int | None:
     """Find the response code of a refusal that has one."""
     return STOCK_CODES.get(type(error))
+
+
+def error_facts(error: errors.DomainError) -> dict[str, Any]:
+    """Return the facts of a refusal, by names in snake case."""
+    if isinstance(error, PreconditionMoved):
+        return {"precondition": error.name, "expected": error.expected, "found": error.found}
+    code = error.stock_code if isinstance(error, PlanBlocked) else find_stock_code(error)
+    facts: dict[str, Any] = {} if code is None else {"stock_code": code}
+    if isinstance(error, PlanBlocked):
+        facts["check"] = error.check
+    return facts

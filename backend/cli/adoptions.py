@@ -8,9 +8,9 @@ from cyclopts import App, Parameter
 from backend.cli.clusters import ClusterName, Limit
 from backend.cli.controllers import BrokerId
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.orders import DryRun, Yes, confirm, ids_text, print_difference, show_target
-from backend.cli.output import print_json, print_line, print_note, print_table, time_text
-from backend.cli.rest import RestClient, connect, segment
+from backend.cli.orders import Ordering, order_change, show_target
+from backend.cli.output import print_json, print_table, time_text
+from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
 
@@ -45,10 +45,8 @@ def adopt_replicas(
     broker: Annotated[list[BrokerId] | None, Parameter(negative="")] = None,
     master: BrokerId | None = None,
     least_epoch: int | None = None,
-    accept_loss: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    ordering: Ordering = Ordering(),  # noqa: B008
     options: Options = Options(),  # noqa: B008
 ) -> None:
     """Take brokers in again whose group the control plane lost, under the ids they hold.
@@ -68,42 +66,26 @@ def adopt_replicas(
         broker: Id of a broker to adopt, more than once if need be; without, all that wait.
         master: Id of the one that shall be master.
         least_epoch: Newest epoch in the logs of those who told none.
-        accept_loss: Go on although acknowledged messages may be lost.
         cluster: Name of the cluster; not needed when the brokers that wait are of one only.
-        dry_run: Show who would be adopted and change nothing.
-        yes: Do not ask.
+        ordering: How to confirm it.
         options: Which server, and how to print.
     """
     is_json = options.output == "json"
     with connect(options) as client:
         waiting = _find_waiting(client, cluster, group)
         name = str(waiting[0]["cluster_name"])
-        path = f"/clusters/{segment(name)}/replica-groups/{segment(group)}"
-        show_target(client, path)
-        ids = broker or [item["broker_id"] for item in waiting]
-        before = _find_group(client, path)
+        show_target(client, name, group)
         if not is_json:
             _print_candidates(waiting)
-            print_line(f"To be adopted: {ids_text(ids)}")
-        if dry_run:
-            if is_json:
-                print_json({"before": before, "candidates": waiting, "broker_ids": ids})
-            return
-        confirm(group, yes=yes)
-        order = {
-            "broker_ids": ids,
-            "expected_master_epoch": before["master_epoch"] if before else 0,
+        parameters = {
+            "cluster_name": name,
+            "group_name": group,
+            "broker_ids": broker or [item["broker_id"] for item in waiting],
             "master_id": master,
             "least_epoch": least_epoch,
-            "accepts_loss": accept_loss,
+            "accepts_loss": ordering.accept_loss,
         }
-        after = client.post(f"{path}/adopt", order)
-    if is_json:
-        print_json({"before": before, "after": after})
-        return
-    print_difference(before, after)
-    if after["master_id"] is None:
-        print_note(f"a master is elected within seconds: regent replica get {group}")
+        order_change(client, "adopt_replicas", parameters, ordering, is_json=is_json)
 
 
 def _find_waiting(client: RestClient, cluster: str | None, group: str) -> list[dict[str, Any]]:
@@ -127,16 +109,6 @@ def _find_waiting(client: RestClient, cluster: str | None, group: str) -> list[d
             next_step=f"add --cluster {clusters[0]}",
             exit_code=ExitCode.USAGE,
         )
-    return found
-
-
-def _find_group(client: RestClient, path: str) -> dict[str, Any] | None:
-    try:
-        found: dict[str, Any] = client.get(path)
-    except CommandError as error:
-        if error.exit_code is ExitCode.NOT_FOUND:
-            return None
-        raise
     return found
 
 

@@ -11,11 +11,13 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 from backend.cli import adoptions, controller_settings, processes, replica_lags, session
+from backend.cli.audit import audit
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.operations import operation
 from backend.cli.replicas import replica
 from backend.cli.store import store
 from backend.cli.topics import topic
@@ -61,6 +63,8 @@ replica_lags.register(replica)
 app.command(topic)
 app.command(capacity)
 app.command(store)
+app.command(operation)
+app.command(audit)
 
 
 def _show_examples(commands: App) -> None:

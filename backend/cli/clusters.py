@@ -58,6 +58,11 @@ def get_cluster(name: str, /, *, options: Options = Options()) -> None:  # noqa:
     print_table(("BROKER GROUP",), [(group["name"],) for group in groups], title="\nBroker groups")
 
 
+def group_path(client: RestClient, cluster: str | None, group: str) -> str:
+    """Return the path of a group under a controller."""
+    return f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups/{segment(group)}"
+
+
 def choose_cluster(client: RestClient, name: str | None) -> str:
     """Return the cluster that is meant: the named one, or the only one there is.
 

@@ -6,17 +6,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
-from backend.cli.orders import (
-    DryRun,
-    Yes,
-    confirm,
-    group_path,
-    ids_text,
-    print_difference,
-    print_election,
-    show_target,
-)
-from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.orders import Ordering, find_group_cluster, ids_text, order_change
+from backend.cli.output import print_json, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -109,49 +100,38 @@ def elect_master(
     /,
     *,
     broker: BrokerId | None = None,
+    now: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    ordering: Ordering = Ordering(),  # noqa: B008
     options: Options = Options(),  # noqa: B008
 ) -> None:
     """Elect a master: the broker named, or whom the rules choose when the present one is dead.
 
-    Shows who would win and why not the others, asks, and shows what changed. Refused when another
-    master was elected meanwhile.
+    Shows who would win and why not the others, asks, and shows what was read back. Refused when
+    another master was elected meanwhile.
 
     Examples:
         regent controller elect broker-a --broker 2 --dry-run
         regent controller elect broker-a --broker 2
-        regent controller elect broker-a --yes
+        regent controller elect broker-a --broker 2 --yes --reason "planned work"
 
     Args:
         group: Name of the broker group.
         broker: Id of the broker that shall be master.
+        now: Do not ask the present master to hand over first.
         cluster: Name of the cluster; not needed when there is only one.
-        dry_run: Show what would happen and change nothing.
-        yes: Do not ask.
+        ordering: How to confirm it.
         options: Which server, and how to print.
     """
-    is_json = options.output == "json"
     with connect(options) as client:
-        path = group_path(client, cluster, group)
-        show_target(client, path)
-        before = client.get(path)
-        election = client.get(f"{path}/election", broker_id=broker)
-        if not is_json:
-            print_election(election)
-        if dry_run:
-            if is_json:
-                print_json({"before": before, "election": election})
-            return
-        confirm(group, yes=yes)
-        order = {"expected_master_epoch": before["master_epoch"], "broker_id": broker}
-        done = client.post(f"{path}/elect", order)
-    if is_json:
-        print_json({"outcome": done["outcome"], "before": before, "after": done["group"]})
-        return
-    print_line(f"\n{done['outcome']}")
-    print_difference(before, done["group"])
+        parameters = {
+            "cluster_name": find_group_cluster(client, cluster, group),
+            "group_name": group,
+            "broker_id": broker,
+            "mode": "now" if now else "graceful",
+        }
+        is_json = options.output == "json"
+        order_change(client, "elect_master", parameters, ordering, is_json=is_json)
 
 
 @controller.command(name="forget")
@@ -162,14 +142,14 @@ def forget_replicas(
     broker: Annotated[list[BrokerId] | None, Parameter(negative="")] = None,
     living: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    ordering: Ordering = Ordering(),  # noqa: B008
     options: Options = Options(),  # noqa: B008
 ) -> None:
     """Forget replicas that will not come back, or a whole group; ids are never given away again.
 
     A living replica is forgotten only with its whole group. What was acknowledged and is held by
-    nobody else is lost with them.
+    nobody else is lost with them. It begins ten seconds after it was confirmed, and can be
+    cancelled until then.
 
     Examples:
         regent controller forget broker-a --broker 3 --dry-run
@@ -181,33 +161,18 @@ def forget_replicas(
         broker: Id of a replica to forget, more than once if need be; without, the whole group.
         living: Forget the whole group although replicas of it are alive.
         cluster: Name of the cluster; not needed when there is only one.
-        dry_run: Show what would happen and change nothing.
-        yes: Do not ask.
+        ordering: How to confirm it.
         options: Which server, and how to print.
     """
-    is_json = options.output == "json"
     with connect(options) as client:
-        path = group_path(client, cluster, group)
-        show_target(client, path)
-        before = client.get(path)
-        ids = broker or [replica["broker_id"] for replica in before["replicas"]]
-        if not is_json:
-            print_line(f"To be forgotten: {ids_text(ids)}{'' if broker else ', the whole group'}")
-        if dry_run:
-            if is_json:
-                print_json({"before": before, "broker_ids": ids})
-            return
-        confirm(group, yes=yes)
-        order = {
-            "expected_master_epoch": before["master_epoch"],
+        parameters = {
+            "cluster_name": find_group_cluster(client, cluster, group),
+            "group_name": group,
             "broker_ids": broker or [],
             "includes_living": living,
         }
-        after = client.post(f"{path}/forget", order)["group"]
-    if is_json:
-        print_json({"before": before, "after": after})
-        return
-    print_difference(before, after)
+        is_json = options.output == "json"
+        order_change(client, "forget_replicas", parameters, ordering, is_json=is_json)
 
 
 def _row(group: Mapping[str, Any]) -> tuple[object, ...]:

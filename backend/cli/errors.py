@@ -12,6 +12,7 @@ class ExitCode(IntEnum):
     REFUSED = 3
     NOT_FOUND = 4
     NOT_ALLOWED = 5
+    PARTLY_DONE = 6
     OUTCOME_UNKNOWN = 7
     STILL_RUNNING = 8
     INTERRUPTED = 130

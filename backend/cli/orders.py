@@ -1,57 +1,272 @@
-"""Name the group an order is for, have it confirmed, and show what it changed."""
+"""Order a change: plan it, show the plan, have it confirmed, wait for its end.
+
+Every command that changes something takes the same options and ends with the same codes.
+"""
 
 import sys
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
+from uuid import uuid4
 
 from cyclopts import Parameter
 
 from backend.cli.clusters import choose_cluster
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import UNKNOWN, print_line, print_note, print_table
-from backend.cli.rest import RestClient, segment
+from backend.cli.output import print_json, print_line, print_note, print_table
+from backend.cli.rest import RestClient
 
-Yes = Annotated[bool, Parameter(name=["--yes", "-y"], negative="")]
-DryRun = Annotated[bool, Parameter(name="--dry-run", negative="")]
-_FACTS: Final = (
-    ("master", "master_id"),
-    ("master epoch", "master_epoch"),
-    ("sync-state set", "sync_state_set"),
-    ("set epoch", "sync_state_set_epoch"),
-    ("replicas", "replicas"),
-)
+POLL_INTERVAL_S: float = 0.3
+WAIT_S_MAX: Final = 600.0
+NEEDS_NAME: Final = frozenset({"R2", "R3"})
+EXIT_CODES: Final[Mapping[str, ExitCode]] = {
+    "done": ExitCode.DONE,
+    "undone": ExitCode.DONE,
+    "failed": ExitCode.FAILED,
+    "lapsed": ExitCode.REFUSED,
+    "cancelled": ExitCode.REFUSED,
+    "partly": ExitCode.PARTLY_DONE,
+    "unknown": ExitCode.OUTCOME_UNKNOWN,
+}
+"""How a command ends, by the state that its operation ended in; other states go on."""
 
 
-def group_path(client: RestClient, cluster: str | None, group: str) -> str:
-    """Return the path of a group under a controller."""
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Ordering:
+    """Hold the options of every command that changes something."""
+
+    dry_run: Annotated[bool, Parameter(negative="")] = False
+    """Show the plan and change nothing; it can be confirmed for ten minutes."""
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False
+    """Do not ask for the name to be typed."""
+    reason: str | None = None
+    """Why this is done; it stands in the audit. Needed for all that affects service."""
+    accept_loss: Annotated[bool, Parameter(negative="")] = False
+    """Accept the loss that the plan states, where it states one."""
+    watch: Annotated[bool, Parameter(negative="")] = False
+    """Print each step as it goes."""
+    wait: bool = True
+    """Wait for the end; without, the operation goes on by itself."""
+    idempotency_key: str | None = None
+    """Key under which asking twice has one effect; made up when left out."""
+
+
+def order_change(
+    client: RestClient,
+    kind: str,
+    parameters: Mapping[str, Any],
+    ordering: Ordering,
+    *,
+    is_json: bool,
+) -> None:
+    """Plan a change, and carry it out if whoever runs the command wants that.
+
+    Raises:
+        CommandError: it is refused, or did not end well.
+    """
+    key = ordering.idempotency_key or str(uuid4())
+    planned = client.post("/operations", {"kind": kind, "parameters": parameters}, key=key)
+    if not is_json:
+        print_plan(planned)
+    if ordering.dry_run:
+        _end_dry_run(planned, is_json=is_json)
+        return
+    confirm_plan(client, planned, ordering, is_json=is_json, key=f"{key}-confirm")
+
+
+def confirm_plan(
+    client: RestClient,
+    planned: Mapping[str, Any],
+    ordering: Ordering,
+    *,
+    is_json: bool,
+    key: str,
+) -> None:
+    """Have a plan confirmed, and wait for its end.
+
+    Raises:
+        CommandError: it is refused, or did not end well.
+    """
+    _refuse_blocked(planned)
+    given = _ask(planned, ordering)
+    operation = client.post(f"/operations/{planned['id']}/confirm", given, key=key)
+    if not ordering.wait:
+        if is_json:
+            print_json(operation)
+        else:
+            print_line(f"operation {operation['id']} is {operation['state']}")
+        return
+    await_end(client, operation, is_json=is_json, shows_steps=ordering.watch)
+
+
+def await_end(
+    client: RestClient, operation: Mapping[str, Any], *, is_json: bool, shows_steps: bool
+) -> None:
+    """Wait until an operation has ended or is paused, and end as it did.
+
+    Raises:
+        CommandError: it did not end well, or not in time.
+    """
+    told: dict[int, str] = {}
+    deadline = time.monotonic() + WAIT_S_MAX
+    try:
+        while operation["state"] not in EXIT_CODES and operation["state"] != "paused":
+            if shows_steps:
+                _tell_steps(operation, told)
+            if time.monotonic() > deadline:
+                break
+            time.sleep(POLL_INTERVAL_S)
+            operation = client.get(f"/operations/{operation['id']}")
+    except KeyboardInterrupt:
+        print_note(f"operation {operation['id']} goes on: regent operation watch {operation['id']}")
+        raise
+    if shows_steps:
+        _tell_steps(operation, told)
+    if is_json:
+        print_json(operation)
+    else:
+        print_outcome(operation)
+    code = EXIT_CODES.get(operation["state"], ExitCode.STILL_RUNNING)
+    if code is not ExitCode.DONE:
+        raise CommandError(
+            f"operation {operation['id']} is {operation['state']}",
+            why=operation["outcome"],
+            next_step=f"regent operation get {operation['id']}",
+            exit_code=code,
+        )
+
+
+def print_plan(operation: Mapping[str, Any]) -> None:
+    """Print what will happen, what changes, who feels it, what could go wrong, the way back."""
+    plan = operation["plan"]
+    print_line(f"Plan {operation['id']} ({plan['risk']}): {plan['summary']}")
+    print_line("\nWhat will happen")
+    for number, step in enumerate(operation["steps"], start=1):
+        print_line(f"  {number}. {step['title']}")
+    if plan["changes"]:
+        print_table(
+            ("", "BEFORE", "AFTER"),
+            [(one["what"], one["before"], one["after"]) for one in plan["changes"]],
+            title="\nWhat changes",
+        )
+    candidates = plan["facts"].get("candidates")
+    if candidates:
+        print_table(
+            ("ID#", "VERDICT", "REASON"),
+            [(one["broker_id"], one["verdict"], one["reason"]) for one in candidates],
+            title="\nCandidates",
+        )
+    if plan["impact"]:
+        print_line("\nWho feels it")
+        for line in plan["impact"]:
+            print_line(f"  {line}")
+    print_line("\nWhat could go wrong")
+    for check in plan["checks"]:
+        print_line(f"  {check['verdict']}: {check['name']}: {check['why']}")
+    print_line(f"\nHow to get back\n  {plan['way_back']}")
+
+
+def print_outcome(operation: Mapping[str, Any]) -> None:
+    """Print how an operation ended, and what was read back."""
+    print_line(f"\noperation {operation['id']} is {operation['state']}")
+    if operation["outcome"]:
+        print_line(f"  {operation['outcome']}")
+    if operation["read_back"]:
+        print_table(
+            ("", "INTENDED", "OBSERVED", "VERDICT"),
+            [
+                (one["what"], one["intended"], one["observed"], one["agreement"])
+                for one in operation["read_back"]
+            ],
+        )
+
+
+def find_group_cluster(client: RestClient, cluster: str | None, group: str) -> str:
+    """Return the cluster that is meant, and say what is about to be changed, and where."""
     name = choose_cluster(client, cluster)
-    return f"/clusters/{segment(name)}/replica-groups/{segment(group)}"
+    show_target(client, name, group)
+    return name
 
 
-def show_target(client: RestClient, path: str) -> None:
+def show_target(client: RestClient, cluster: str, group: str) -> None:
     """Say what is about to be changed, and where, before anything else."""
-    _, _, cluster, _, group = path.split("/")
     print_note(f"target: group {group} of cluster {cluster} at {client.target.server}")
 
 
-def confirm(name: str, *, yes: bool) -> None:
-    """Return when whoever runs the command agrees.
+def _end_dry_run(planned: Mapping[str, Any], *, is_json: bool) -> None:
+    if is_json:
+        print_json(planned)
+    else:
+        print_note(
+            f"nothing was changed; to carry it out: regent operation confirm {planned['id']}"
+        )
 
-    Raises:
-        CommandError: they do not, or nobody is there to be asked.
-    """
-    if yes:
-        return
+
+def _refuse_blocked(planned: Mapping[str, Any]) -> None:
+    for check in planned["plan"]["checks"]:
+        if check["verdict"] == "block":
+            raise CommandError(
+                f"the plan is blocked: {check['name']}",
+                why=check["why"],
+                exit_code=ExitCode.REFUSED,
+            )
+
+
+def _ask(planned: Mapping[str, Any], ordering: Ordering) -> dict[str, Any]:
+    """Return what the gate of the risk class asks for."""
+    plan, target = planned["plan"], planned["target"]
+    needs_reason = plan["risk"] in NEEDS_NAME
+    loss = plan["loss"]
+    if not ordering.yes:
+        _type(target)
+    reason = ordering.reason
+    if reason is None and needs_reason:
+        reason = _type_reason()
+    if loss is not None and not ordering.accept_loss:
+        if ordering.yes:
+            raise CommandError(
+                f"this may lose {loss}",
+                next_step="look at it with --dry-run, then add --accept-loss",
+                exit_code=ExitCode.REFUSED,
+            )
+        print_note(f"This may lose {loss}.")
+        _type("accept")
+    return {"typed_name": target, "reason": reason, "accepts_loss": loss is not None}
+
+
+def _type(word: str) -> None:
+    _need_terminal("add --yes and --reason")
+    print_note(f"Type {word} to go on:")
+    if sys.stdin.readline().strip() != word:
+        raise CommandError("not confirmed; nothing was changed", exit_code=ExitCode.REFUSED)
+
+
+def _type_reason() -> str:
+    _need_terminal("add --reason TEXT")
+    print_note("Reason:")
+    reason = sys.stdin.readline().strip()
+    if not reason:
+        raise CommandError("no reason given; nothing was changed", exit_code=ExitCode.REFUSED)
+    return reason
+
+
+def _need_terminal(next_step: str) -> None:
     if not sys.stdin.isatty():
         raise CommandError(
             "this must be confirmed",
             why="standard input is not a terminal",
-            next_step="look at it with --dry-run, then add --yes",
+            next_step=f"look at it with --dry-run, then {next_step}",
             exit_code=ExitCode.REFUSED,
         )
-    print_note(f"Type {name} to go on:")
-    if sys.stdin.readline().strip() != name:
-        raise CommandError("not confirmed; nothing was changed", exit_code=ExitCode.REFUSED)
+
+
+def _tell_steps(operation: Mapping[str, Any], told: dict[int, str]) -> None:
+    for step in operation["steps"]:
+        if told.get(step["position"]) != step["state"] and step["state"] != "pending":
+            told[step["position"]] = step["state"]
+            print_note(f"{step['state']}: {step['title']}")
 
 
 def print_election(election: Mapping[str, Any]) -> None:
@@ -71,25 +286,6 @@ def print_election(election: Mapping[str, Any]) -> None:
     )
 
 
-def print_difference(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> None:
-    """Print a group's facts before and after an order; no group is one that is gone."""
-    print_table(
-        ("", "BEFORE", "AFTER"),
-        [(title, _fact(before, key), _fact(after, key)) for title, key in _FACTS],
-    )
-
-
 def ids_text(ids: list[int]) -> str:
     """Write ids; none are told apart from unknown ones."""
     return ", ".join(str(i) for i in ids) or "none"
-
-
-def _fact(group: Mapping[str, Any] | None, key: str) -> str:
-    if group is None:
-        return UNKNOWN
-    value = group[key]
-    if key == "replicas":
-        return ids_text([replica["broker_id"] for replica in value])
-    if isinstance(value, list):
-        return ids_text(value)
-    return "none" if value is None else str(value)

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
 
-from backend.cli.clusters import ClusterName
+from backend.cli.clusters import ClusterName, group_path
 from backend.cli.controllers import BrokerId
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.orders import group_path, ids_text
+from backend.cli.orders import ids_text
 from backend.cli.output import bytes_text, print_json, print_line, print_note, print_table
 from backend.cli.rest import connect
 from backend.cli.target import Options

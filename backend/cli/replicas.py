@@ -74,8 +74,7 @@ def get_group(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
-        found = client.get(f"{root}/{segment(group)}")
+        found = client.get(group_path(client, cluster, group))
     if options.output == "json":
         print_json(found)
         return
@@ -110,8 +109,7 @@ def show_epochs(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
-        found = client.get(f"{root}/{segment(group)}/epochs")
+        found = client.get(f"{group_path(client, cluster, group)}/epochs")
     if options.output == "json":
         print_json(found)
         return
@@ -152,8 +150,8 @@ def show_history(
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        root = f"/clusters/{segment(choose_cluster(client, cluster))}/replica-groups"
-        found = list(client.list(f"{root}/{segment(group)}/changes", limit=limit))
+        path = f"{group_path(client, cluster, group)}/changes"
+        found = list(client.list(path, limit=limit))
     if options.output == "json":
         print_json(found)
         return

@@ -77,9 +77,14 @@ class RestClient:
         """Read one resource."""
         return self._call("GET", path, params=_present(parameters))
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Ask for something to be made or done."""
-        return self._call("POST", path, **({} if body is None else {"json": body}))
+    def post(
+        self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Any:
+        """Ask for something to be made or done; under a key, asking twice has one effect."""
+        arguments: dict[str, Any] = {} if body is None else {"json": body}
+        if key is not None:
+            arguments["headers"] = {"Idempotency-Key": key}
+        return self._call("POST", path, **arguments)
 
     def delete(self, path: str) -> None:
         """Remove one resource."""

@@ -272,22 +272,26 @@ async def list_changes(
     )
     if before is not None:
         statement = statement.where(table.c.id < before)
-    rows = (await connection.execute(statement)).mappings()
-    return [
-        PastChange(
-            id=row["id"],
-            kind=ChangeKind(row["kind"]),
-            cause=row["cause"],
-            changed_at=row["changed_at"],
-            master_id=row["master_id"],
-            master_epoch=row["master_epoch"],
-            sync_state_set=SyncStateSet(
-                frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]
-            ),
-            replica_addresses={int(i): a for i, a in row["replica_addresses"].items()},
+    return [_past(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def find_caused(
+    connection: Connection, cluster_name: str, group_name: str, *, cause: str
+) -> PastChange | None:
+    """Find the newest change of a group that was made for a cause."""
+    table = replica_group_changes
+    statement = (
+        select(table)
+        .where(
+            table.c.cluster_name == cluster_name,
+            table.c.group_name == group_name,
+            table.c.cause == cause,
         )
-        for row in rows
-    ]
+        .order_by(table.c.id.desc())
+        .limit(1)
+    )
+    row = (await connection.execute(statement)).mappings().one_or_none()
+    return None if row is None else _past(row)
 
 
 def _statement(change: Change) -> tuple[Statement, dict[str, Any]]:
@@ -342,3 +346,16 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
     )
     liveness = Liveness(sightings, row["lease_left_ms"])
     return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)
+
+
+def _past(row: Mapping[Any, Any]) -> PastChange:
+    return PastChange(
+        id=row["id"],
+        kind=ChangeKind(row["kind"]),
+        cause=row["cause"],
+        changed_at=row["changed_at"],
+        master_id=row["master_id"],
+        master_epoch=row["master_epoch"],
+        sync_state_set=SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]),
+        replica_addresses={int(i): a for i, a in row["replica_addresses"].items()},
+    )

@@ -10,14 +10,12 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     Date,
-    DateTime,
     Double,
     ForeignKey,
     Identity,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     Table,
     Text,
     UniqueConstraint,
@@ -25,23 +23,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+from backend.db import operation_tables
+from backend.db.schema import instant as _instant
+from backend.db.schema import metadata
+
+# Named here, so that whoever has the metadata has all tables.
+assert operation_tables.operations.metadata is metadata
 
 
 def _id() -> Column[int]:
     return Column("id", BigInteger, Identity(always=True), primary_key=True)
-
-
-def _instant(name: str, *, nullable: bool = False) -> Column[object]:
-    return Column(name, DateTime(timezone=True), nullable=nullable)
 
 
 clusters = Table(

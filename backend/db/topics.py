@@ -164,6 +164,18 @@ async def count_of_clusters(
     return {cluster_id: counted.get(cluster_id, 0) for cluster_id in cluster_ids}
 
 
+async def count_of_group(connection: Connection, cluster_name: str, group_name: str) -> int:
+    """Count the topics that have queues on a broker group."""
+    statement = (
+        select(func.count())
+        .select_from(topic_placements)
+        .join(broker_groups, broker_groups.c.id == topic_placements.c.broker_group_id)
+        .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+    )
+    return int(await connection.scalar(statement) or 0)
+
+
 async def list_placements(
     connection: Connection, topic_ids: Collection[int]
 ) -> dict[int, list[TopicPlacement]]:

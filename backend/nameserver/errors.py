@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from backend.domain import errors
+from backend.domain import errors, operation_errors
 from backend.remoting.response_code import ResponseCode
 
 ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
@@ -43,4 +43,14 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.InvalidCredentials: ResponseCode.NO_PERMISSION,
     errors.TooManyAttempts: ResponseCode.SYSTEM_BUSY,
     errors.Forbidden: ResponseCode.NO_PERMISSION,
+    operation_errors.OperationNotFound: ResponseCode.QUERY_NOT_FOUND,
+    operation_errors.OperationStateConflict: ResponseCode.SYSTEM_ERROR,
+    operation_errors.OperationFenced: ResponseCode.SYSTEM_ERROR,
+    operation_errors.PlanExpired: ResponseCode.SYSTEM_ERROR,
+    operation_errors.PlanBlocked: ResponseCode.SYSTEM_ERROR,
+    operation_errors.PreconditionMoved: ResponseCode.SYSTEM_ERROR,
+    operation_errors.ConfirmationMissing: ResponseCode.INVALID_PARAMETER,
+    operation_errors.InvalidParameters: ResponseCode.INVALID_PARAMETER,
+    operation_errors.NotUndoable: ResponseCode.SYSTEM_ERROR,
+    operation_errors.IdempotencyKeyReused: ResponseCode.INVALID_PARAMETER,
 }

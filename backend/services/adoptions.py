@@ -1,7 +1,7 @@
 """Keep the brokers of lost groups as candidates, and take them in as an operator orders (D6)."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from backend.services.group_changes import (
     Controller,
     GroupName,
     GroupView,
+    Guard,
     change_group,
     find_group,
 )
@@ -89,8 +90,7 @@ async def check_not_awaited(name: GroupName, broker_id: int, controller: Control
     Raises:
         AdoptionAwaited: one of them was heard lately.
     """
-    async with controller.database.connect() as connection:
-        candidates = await _list_of(connection, name)
+    candidates = await find_candidates(name, controller)
     if any(c.silent_ms <= AWAITED_MS_MAX for c in candidates.values()):
         raise AdoptionAwaited(name.group_name, broker_id)
 
@@ -110,7 +110,9 @@ async def list_candidates(
     return cut_page(found, size=size, key=lambda one: one.key, total_count=total)
 
 
-async def adopt(command: AdoptReplicas, controller: Controller) -> GroupView:
+async def adopt(
+    command: AdoptReplicas, controller: Controller, *, guard: Guard | None = None
+) -> GroupView:
     """Take brokers in as an operator orders; a lost group elects its master afterwards.
 
     Raises:
@@ -121,8 +123,7 @@ async def adopt(command: AdoptReplicas, controller: Controller) -> GroupView:
     empty = ReplicaGroup(
         name.cluster_name or "", name.group_name, lease_policy=controller.lease_policy
     )
-    async with controller.database.connect() as connection:
-        candidates = await _list_of(connection, name)
+    candidates = await find_candidates(name, controller)
     spare_codes = {
         broker_id: f"{one.address};{secrets.token_hex(16)}" for broker_id, one in candidates.items()
     }
@@ -131,14 +132,27 @@ async def adopt(command: AdoptReplicas, controller: Controller) -> GroupView:
         check_master_epoch(empty if group is None else group, command.expected_epoch)
         return adopt_replicas(group, empty, candidates, order, spare_codes=spare_codes)
 
-    view = await change_group(name, decide, controller, cause=command.cause)
+    view = await change_group(name, decide, controller, cause=command.cause, guard=guard)
     assert view is not None, "an adoption leaves a group"
     # Whoever registers again before this is known already, so a crash here leaves only rows.
+    await remove_candidates(name, order.broker_ids, controller)
+    return view
+
+
+async def remove_candidates(
+    name: GroupName, broker_ids: Collection[int], controller: Controller
+) -> None:
+    """Let brokers wait no longer; those that do not wait are no error."""
     async with controller.database.begin() as connection:
         await adoption_candidates.remove(
-            connection, empty.cluster_name, name.group_name, order.broker_ids
+            connection, name.cluster_name or "", name.group_name, broker_ids
         )
-    return view
+
+
+async def find_candidates(name: GroupName, controller: Controller) -> Mapping[int, Candidate]:
+    """Find who of a group waits for adoption, by id."""
+    async with controller.database.connect() as connection:
+        return await _list_of(connection, name)
 
 
 async def _list_of(connection: Connection, name: GroupName) -> Mapping[int, Candidate]:

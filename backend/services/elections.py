@@ -24,6 +24,7 @@ from backend.services.group_changes import (
     Controller,
     GroupName,
     GroupView,
+    Guard,
     change_group,
 )
 
@@ -34,16 +35,20 @@ MASTERLESS_GROUPS_MAX = 1_000
 class ElectMaster:
     """Ask for a master: a broker for itself, an operator for a broker, or nobody for anybody.
 
-    With an epoch expected, only a group that is still in it has an election.
+    With an epoch expected, only a group that is still in it has an election. A living master that
+    an operator has replaced is asked to hand over before, unless it is to go at once.
     """
 
     name: GroupName
     ballot: Ballot
     cause: str
     expected_epoch: int | None = None
+    is_graceful: bool = True
 
 
-async def elect(command: ElectMaster, controller: Controller) -> GroupView:
+async def elect(
+    command: ElectMaster, controller: Controller, *, guard: Guard | None = None
+) -> GroupView:
     """Elect a master; the view holds a change unless the present master stays.
 
     Raises:
@@ -56,7 +61,7 @@ async def elect(command: ElectMaster, controller: Controller) -> GroupView:
     """
     ballot = replace(command.ballot, allows_unclean=controller.allows_unclean)
     group_name = command.name.group_name
-    if ballot.is_designated:
+    if ballot.is_designated and command.is_graceful:
         await handovers.ask_for_handover(
             command.name, ballot, controller, expected_epoch=command.expected_epoch
         )
@@ -72,7 +77,9 @@ async def elect(command: ElectMaster, controller: Controller) -> GroupView:
         return elect_master(group, liveness, ballot)
 
     try:
-        view = await change_group(command.name, decide, controller, cause=command.cause)
+        view = await change_group(
+            command.name, decide, controller, cause=command.cause, guard=guard
+        )
     except (ElectionFailed, MasterNotAvailable):
         _tally(controller, judged, ElectionResult.NO_MASTER_ELECTED)
         raise

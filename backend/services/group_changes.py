@@ -7,7 +7,7 @@ state as it was read last, so the caller is told the truth whoever wins a race.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 from uuid import UUID
@@ -118,6 +118,8 @@ class GroupView:
 
 
 Decide = Callable[[ReplicaGroup | None, Liveness], Change | None]
+Guard = Callable[[Connection], Awaitable[None]]
+"""Raises, within the transaction that writes a change, unless the change may still be made."""
 
 
 async def find_group(name: GroupName, controller: Controller) -> GroupView | None:
@@ -149,18 +151,26 @@ async def find_groups(names: Sequence[GroupName], controller: Controller) -> lis
 
 
 async def change_group(
-    name: GroupName, decide: Decide, controller: Controller, *, cause: str
+    name: GroupName,
+    decide: Decide,
+    controller: Controller,
+    *,
+    cause: str,
+    guard: Guard | None = None,
 ) -> GroupView | None:
     """Have a group changed as is decided from its present state; return it as it is then.
+
+    With a guard, the change is written only where the guard lets it.
 
     Raises:
         BrokerGroupAmbiguous: several clusters hold one of that name.
         BrokerGroupBusy: others were faster each time.
-        DomainError: whatever the decision raises.
+        DomainError: whatever the decision, or the guard, raises.
     """
-    view = await _change_known(name, decide, controller, cause)
-    if view is not None:
-        return view
+    if guard is None:
+        view = await _change_known(name, decide, controller, cause)
+        if view is not None:
+            return view
     for _ in range(ATTEMPTS_MAX):
         held = await _read(name, controller)
         liveness = Liveness() if held is None else _liveness(held, controller.witness)
@@ -168,9 +178,9 @@ async def change_group(
         if change is None:
             return None if held is None else GroupView(held.group, liveness)
         if held is None:
-            was_written = await _begin(change, controller, cause)
+            was_written = await _begin(change, controller, cause, guard)
         else:
-            was_written = await _write_and_keep(change, held, controller, cause)
+            was_written = await _write_and_keep(change, held, controller, cause, guard=guard)
         if was_written:
             return None if change.after is None else GroupView(change.after, liveness, change)
     raise BrokerGroupBusy(name.group_name)
@@ -239,9 +249,15 @@ async def _write_and_keep(
     cause: str,
     *,
     heard: Heard | None = None,
+    guard: Guard | None = None,
 ) -> bool:
-    pipeline = pipeline_of(controller.database)
-    revision = await _write(pipeline, change, held, controller, cause, heard=heard)
+    if guard is None:
+        pipeline = pipeline_of(controller.database)
+        revision = await _write(pipeline, change, held, controller, cause, heard=heard)
+    else:
+        async with controller.database.begin() as connection:
+            await guard(connection)
+            revision = await _write(connection, change, held, controller, cause)
     if revision is not None and change.after is not None:
         written = HeldGroup(held.id, revision, change.after, Liveness())
         controller.known.keep(written)
@@ -279,9 +295,11 @@ async def _write(
     )
 
 
-async def _begin(change: Change, controller: Controller, cause: str) -> bool:
+async def _begin(change: Change, controller: Controller, cause: str, guard: Guard | None) -> bool:
     """Make a group's first row, with the rows that it belongs to."""
     async with controller.database.begin() as connection:
+        if guard is not None:
+            await guard(connection)
         now = controller.clock.now()
         before = change.before
         cluster_id = await clusters.find_or_add(connection, before.cluster_name, at=now)

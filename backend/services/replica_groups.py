@@ -37,6 +37,7 @@ from backend.services.group_changes import (
     Controller,
     GroupName,
     GroupView,
+    Guard,
     change_group,
     find_group,
     find_groups,
@@ -212,8 +213,8 @@ async def alter_set(
     return _present(view, name.group_name)
 
 
-async def clean(command: CleanReplicas, controller: Controller) -> None:
-    """Forget replicas of a group, or the whole of it.
+async def clean(command: CleanReplicas, controller: Controller) -> Change | None:
+    """Forget replicas of a group, or the whole of it; return what changed, if anything did.
 
     Raises:
         CleanRefused: they are still needed, or the text names no ids.
@@ -223,21 +224,26 @@ async def clean(command: CleanReplicas, controller: Controller) -> None:
     # With the living ones the list is not read at all, as in stock (1.13).
     if not command.cleans_living:
         broker_ids = _parse_ids(command.broker_ids, group_name)
-    await change_group(
-        command.name,
-        lambda group, liveness: clean_replicas(
+    change: Change | None = None
+
+    def decide(group: ReplicaGroup | None, liveness: Liveness) -> Change | None:
+        nonlocal change
+        change = clean_replicas(
             group,
             group_name=group_name,
             broker_ids=broker_ids,
             cleans_living=command.cleans_living,
             alive_ids=liveness.alive_ids,
-        ),
-        controller,
-        cause="operator",
-    )
+        )
+        return change
+
+    await change_group(command.name, decide, controller, cause="operator")
+    return change
 
 
-async def forget(order: ForgetReplicas, controller: Controller) -> GroupView | None:
+async def forget(
+    order: ForgetReplicas, controller: Controller, *, guard: Guard | None = None
+) -> GroupView | None:
     """Forget replicas as an operator orders; return the group as it is then, if it still is.
 
     Raises:
@@ -264,7 +270,7 @@ async def forget(order: ForgetReplicas, controller: Controller) -> GroupView | N
             alive_ids=liveness.alive_ids,
         )
 
-    return await change_group(order.name, decide, controller, cause=order.cause)
+    return await change_group(order.name, decide, controller, cause=order.cause, guard=guard)
 
 
 async def list_changes(

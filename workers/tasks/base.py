@@ -43,11 +43,29 @@ def run_alone(
     A failure is logged and raised, so that Celery counts it; the schedule or the row that asked
     for it brings the next try.
     """
+    _tell(name, lambda: runtime().run_alone(name, use_case, deadline=deadline), facts)
+
+
+def run_at_once(
+    name: str,
+    use_case: Callable[[Clients], Awaitable[Any]],
+    *,
+    deadline: timedelta,
+    **facts: str,
+) -> None:
+    """Call a use case that sees to it itself that two runs at once do no harm.
+
+    A lock of Redis would outlive a worker that was killed, and keep the next from going on.
+    """
+    _tell(name, lambda: runtime().run(use_case, deadline=deadline), facts)
+
+
+def _tell(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
     started = time.monotonic()
     with structlog.contextvars.bound_contextvars(task=name, **facts):
         outcome, described = "failed", {}
         try:
-            result = runtime().run_alone(name, use_case, deadline=deadline)
+            result = call()
             outcome = "skipped" if result is None else "done"
             described = _described(result)
         finally:

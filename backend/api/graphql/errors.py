@@ -10,8 +10,8 @@ from strawberry.extensions import SchemaExtension
 from strawberry.types.execution import ExecutionResult
 
 from backend.api.answers import UNAVAILABLE
-from backend.api.stock_codes import find_stock_code
-from backend.domain import errors
+from backend.api.stock_codes import error_facts
+from backend.domain import errors, operation_errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidName: "invalid_input",
@@ -49,6 +49,16 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidCredentials: "unauthenticated",
     errors.TooManyAttempts: "too_many_attempts",
     errors.Forbidden: "forbidden",
+    operation_errors.OperationNotFound: "not_found",
+    operation_errors.OperationStateConflict: "conflict",
+    operation_errors.OperationFenced: "conflict",
+    operation_errors.PlanExpired: "precondition_failed",
+    operation_errors.PlanBlocked: "conflict",
+    operation_errors.PreconditionMoved: "precondition_failed",
+    operation_errors.ConfirmationMissing: "confirmation_missing",
+    operation_errors.InvalidParameters: "invalid_input",
+    operation_errors.NotUndoable: "conflict",
+    operation_errors.IdempotencyKeyReused: "invalid_input",
 }
 INVALID_INPUT: Final = "invalid_input"
 INTERNAL: Final = "internal"
@@ -82,8 +92,8 @@ def tell(error: GraphQLError) -> GraphQLError:
         return _with(error, INVALID_INPUT, error.message)
     if isinstance(cause, errors.DomainError):
         code = CODES.get(type(cause), INVALID_INPUT)
-        stock_code = find_stock_code(cause)
-        facts = {} if stock_code is None else {"stockCode": stock_code}
+        told = error_facts(cause)
+        facts = {"stockCode" if name == "stock_code" else name: told[name] for name in told}
         return _with(error, code, str(cause), reason=cause.code, **facts)
     if isinstance(cause, UNAVAILABLE):
         log.warning("dependency_unavailable", error=str(cause))

@@ -14,13 +14,15 @@ from strawberry.types import ExecutionContext
 from backend.api.context import require_change
 from backend.api.cursors import decode_cursor
 from backend.api.feeds import Feed
-from backend.api.graphql import replica_orders
+from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.limits import LimitDocuments
+from backend.api.graphql.operation_orders import OperationMutation
+from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
 from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.samples import BrokerSample
@@ -46,7 +48,7 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query:
+class Query(OperationQuery, AuditQuery):
     """Ask what is."""
 
     @strawberry.field
@@ -128,12 +130,8 @@ class Query:
 
 
 @strawberry.type
-class Mutation:
+class Mutation(OperationMutation):
     """Ask for a change."""
-
-    elect_master = strawberry.mutation(replica_orders.elect_master)
-    adopt_replicas = strawberry.mutation(replica_orders.adopt_replicas)
-    forget_replicas = strawberry.mutation(replica_orders.forget_replicas)
 
     @strawberry.mutation
     async def request_capacity_report(self, info: Info) -> CapacityReport:

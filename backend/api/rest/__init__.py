@@ -5,11 +5,13 @@ from fastapi import APIRouter
 from backend.api.gate import API_PREFIX
 from backend.api.rest import (
     adoptions,
+    audit,
     broker_groups,
     brokers,
     capacity,
     clusters,
     log_histories,
+    operations,
     replica_groups,
     replica_lags,
     sessions,
@@ -22,7 +24,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     resources = (
         *(sessions, clusters, broker_groups, replica_groups, log_histories, replica_lags),
-        *(adoptions, brokers, topics, capacity),
+        *(adoptions, brokers, topics, capacity, operations, audit),
     )
     for resource in resources:
         router.include_router(resource.router)

@@ -1,28 +1,15 @@
-"""Answer who waits for adoption over REST, and take the order to adopt (D6)."""
+"""Answer who waits for adoption over REST (D6)."""
 
 from datetime import datetime
-from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
-from backend.api.context import Context, SignedIn, operator_cause, require_change
+from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
-from backend.api.rest.replica_groups import (
-    GROUP,
-    IDS_MAX,
-    ORDERED,
-    BrokerId,
-    Epoch,
-    ReplicaGroupOut,
-    group_out,
-    named,
-)
-from backend.domain.adoption import AdoptionOrder
-from backend.services.adoptions import AdoptReplicas, StoredCandidate, adopt, list_candidates
-from backend.services.replica_views import view_group
+from backend.services.adoptions import StoredCandidate, list_candidates
 
 router = APIRouter(tags=["adoptions"])
 
@@ -46,22 +33,6 @@ class AdoptionCandidateOut(BaseModel):
     heard_at: datetime
 
 
-class AdoptIn(BaseModel):
-    """Order brokers to be adopted under the ids they claim.
-
-    The expected epoch is 0 for a group that is not there. Without a choice of the master, what is
-    known decides; `least_epoch` stands for epochs that nobody told.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    broker_ids: Annotated[list[BrokerId], Field(min_length=1, max_length=IDS_MAX)]
-    expected_master_epoch: Epoch = 0
-    master_id: BrokerId | None = None
-    least_epoch: Epoch | None = None
-    accepts_loss: bool = False
-
-
 @router.get("/adoption-candidates", responses=COMMON)
 async def show_candidates(
     context: Context, limit: Limit = 100, after: After = None
@@ -73,26 +44,6 @@ async def show_candidates(
         controller=context.name_server.controller,
     )
     return page_out(page, _candidate_out)
-
-
-@router.post(GROUP + "/adopt", responses=ORDERED)
-async def adopt_replicas(
-    cluster_name: str, group_name: str, order: AdoptIn, context: Context, session: SignedIn
-) -> ReplicaGroupOut:
-    """Take brokers in; a group that was lost begins again and has its master elected then."""
-    controller = context.name_server.controller
-    command = AdoptReplicas(
-        named(cluster_name, group_name),
-        AdoptionOrder(
-            frozenset(order.broker_ids),
-            master_id=order.master_id,
-            least_epoch=order.least_epoch,
-            accepts_loss=order.accepts_loss,
-        ),
-        cause=operator_cause(require_change(session)),
-        expected_epoch=order.expected_master_epoch,
-    )
-    return group_out(view_group(await adopt(command, controller), controller))
 
 
 def _candidate_out(stored: StoredCandidate) -> AdoptionCandidateOut:

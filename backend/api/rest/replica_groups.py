@@ -1,42 +1,35 @@
-"""Answer groups under a controller over REST, and take orders for them."""
+"""Answer groups under a controller over REST."""
 
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from backend.api.context import Context, SignedIn, operator_cause, require_change
+from backend.api.context import Context
 from backend.api.cursors import decode_cursor
-from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
+from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
 from backend.domain.broker_group import GroupMode
-from backend.domain.election import Ballot, Verdict
+from backend.domain.election import Verdict
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.clusters import describe_cluster
 from backend.services.controllers import describe_controller
-from backend.services.elections import ElectMaster, elect
 from backend.services.group_changes import GroupName
-from backend.services.replica_groups import ForgetReplicas, describe_group, forget, list_changes
+from backend.services.replica_groups import describe_group, list_changes
 from backend.services.replica_views import (
     ReplicaGroupView,
     describe_replica_group,
     explain_election,
     list_replica_groups,
-    view_group,
 )
 
 router = APIRouter(tags=["replica groups"])
 
 BROKER_ID_MAX = 2**63 - 1
-EPOCH_MAX = 2**31 - 1
-IDS_MAX = 100
-BrokerId = Annotated[int, Field(ge=1, le=BROKER_ID_MAX)]
-Epoch = Annotated[int, Field(ge=0, le=EPOCH_MAX)]
-ORDERED: Responses = {**NOT_FOUND, **refused_with(409, 412)}
 ROOT = "/clusters/{cluster_name}/replica-groups"
 GROUP = ROOT + "/{group_name}"
 
@@ -147,38 +140,6 @@ class ControllerOut(_Out):
     settings: list[ControllerSettingOut]
 
 
-class ElectIn(BaseModel):
-    """Order a master: a replica of one's choice, or without one whom the rules choose."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    expected_master_epoch: Epoch
-    broker_id: BrokerId | None = None
-
-
-class ElectedOut(BaseModel):
-    """What became of the order: `elected`, or `unchanged` when the master stays."""
-
-    outcome: str
-    group: ReplicaGroupOut
-
-
-class ForgetIn(BaseModel):
-    """Order replicas to be forgotten: those named, or without names the whole group."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    expected_master_epoch: Epoch
-    broker_ids: Annotated[list[BrokerId], Field(max_length=IDS_MAX)] = []
-    includes_living: bool = False
-
-
-class ForgottenOut(BaseModel):
-    """The group without those that were forgotten; null when it is gone."""
-
-    group: ReplicaGroupOut | None
-
-
 @router.get("/controllers", responses=COMMON)
 async def show_controllers(context: Context) -> list[ControllerOut]:
     """List the controllers that this process knows by address: itself."""
@@ -246,44 +207,6 @@ async def show_changes(
         controller=context.name_server.controller,
     )
     return page_out(page, _change_out)
-
-
-@router.post(GROUP + "/elect", responses=ORDERED)
-async def elect_master(
-    cluster_name: str, group_name: str, order: ElectIn, context: Context, session: SignedIn
-) -> ElectedOut:
-    """Have a master elected, if the group is still in the epoch that the caller saw."""
-    controller = context.name_server.controller
-    command = ElectMaster(
-        named(cluster_name, group_name),
-        Ballot(order.broker_id, is_designated=order.broker_id is not None),
-        cause=operator_cause(require_change(session)),
-        expected_epoch=order.expected_master_epoch,
-    )
-    view = await elect(command, controller)
-    return ElectedOut(
-        outcome="unchanged" if view.change is None else "elected",
-        group=group_out(view_group(view, controller)),
-    )
-
-
-@router.post(GROUP + "/forget", responses=ORDERED)
-async def forget_replicas(
-    cluster_name: str, group_name: str, order: ForgetIn, context: Context, session: SignedIn
-) -> ForgottenOut:
-    """Forget dead replicas, or the whole group; their ids are never given away again."""
-    controller = context.name_server.controller
-    view = await forget(
-        ForgetReplicas(
-            named(cluster_name, group_name),
-            frozenset(order.broker_ids),
-            expected_epoch=order.expected_master_epoch,
-            cause=operator_cause(require_change(session)),
-            includes_living=order.includes_living,
-        ),
-        controller,
-    )
-    return ForgottenOut(group=None if view is None else group_out(view_group(view, controller)))
 
 
 def group_out(found: ReplicaGroupView) -> ReplicaGroupOut:

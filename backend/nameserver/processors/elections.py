@@ -7,6 +7,7 @@ import structlog
 from backend.domain.election import Ballot
 from backend.domain.replica_group import ReplicaGroup
 from backend.nameserver.answer import Answer
+from backend.nameserver.direct_orders import enter_order
 from backend.nameserver.directory import Directory
 from backend.nameserver.processors.replica_groups import master_header
 from backend.remoting import java_json
@@ -23,6 +24,7 @@ from backend.remoting.response_code import ResponseCode
 from backend.services import elections
 from backend.services.elections import ElectMaster
 from backend.services.group_changes import GroupName
+from backend.services.operations import groups
 
 CONTROLLER_GROUP: Final = "regent"
 
@@ -54,6 +56,18 @@ async def on_elect_master(command: Command, session: object, directory: Director
             ext=ext,
             body=java_json.encode(ElectedBody(members=members)),
             remark=remark,
+        )
+    if header.designate_elect:
+        await enter_order(
+            "group.elect_master",
+            session,
+            directory.controller,
+            cluster_name=group.cluster_name,
+            group_name=group.name,
+            details={
+                "before": groups.value_of(view.change.before),
+                "after": groups.value_of(group),
+            },
         )
     log.info("master_elected", broker_name=group.name, master_id=group.master_id, cause=wish.cause)
     body = ElectedBody(member_group=_members(group), members=members)

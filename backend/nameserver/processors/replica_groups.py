@@ -11,6 +11,7 @@ import msgspec
 from backend.domain.errors import BrokerIdRefused
 from backend.domain.replica_group import ReplicaGroup, SyncStateSetProposal
 from backend.nameserver.answer import Answer
+from backend.nameserver.direct_orders import enter_order
 from backend.nameserver.directory import Directory
 from backend.remoting import java_json
 from backend.remoting.bodies import ReplicaBody, ReplicasBody, SyncStateData, SyncStateSetBody
@@ -32,6 +33,7 @@ from backend.remoting.headers import (
 from backend.remoting.response_code import ResponseCode
 from backend.services import replica_groups
 from backend.services.group_changes import GroupName, GroupView
+from backend.services.operations import groups
 
 GROUPS_AT_ONCE_MAX: Final = 1_000
 
@@ -143,7 +145,17 @@ async def on_clean_broker_data(command: Command, session: object, directory: Dir
         broker_ids=header.broker_controller_ids_to_clean,
         cleans_living=header.is_clean_living_broker,
     )
-    await replica_groups.clean(wish, directory.controller)
+    change = await replica_groups.clean(wish, directory.controller)
+    if change is not None:
+        before = change.before
+        await enter_order(
+            "group.forget_replicas",
+            session,
+            directory.controller,
+            cluster_name=before.cluster_name,
+            group_name=before.name,
+            details={"before": groups.value_of(before), "after": groups.value_of(change.after)},
+        )
     return Answer()
 
 

@@ -5,6 +5,7 @@ import contextlib
 import socket
 import time
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import httpx
 import pytest
@@ -22,15 +23,18 @@ from backend.db.brokers import BrokerRegistration
 from backend.db.tables import users
 from backend.domain.broker import DataVersion
 from backend.domain.controller_figures import ControllerFigures, RequestTally
+from backend.domain.election import Sighting
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import sessions as services_sessions
 from backend.services import topology
+from backend.services.operations.engine import run_operation
 from backend.services.registrations import RegisterBroker, register_broker
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
 from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
 from backend.services.sessions import PasswordVerifier, ensure_bootstrap_user, sign_in
 from backend.settings import ServerSettings
+from tests.integration.api.ordering import GROUP, OPS
 from tests.integration.services.controller_driver import ControllerDriver
 
 PASSWORD = "correct horse"
@@ -186,6 +190,18 @@ async def client(app, token):
 
 
 @pytest.fixture
+def carry_out(context):
+    """Carry out what was sent to the workers, as one of them."""
+
+    async def work():
+        sent, context.task_queue.sent = context.task_queue.sent, []
+        for _task_name, operation_id in sent:
+            await run_operation(UUID(operation_id), context.operations)
+
+    return work
+
+
+@pytest.fixture
 def ask(client):
     """Ask the graph; give the data, or the whole answer when errors are wanted."""
 
@@ -277,3 +293,48 @@ def sample(redis, context):
         await redis.publish(CHANNEL, encode_sample(observed))
 
     return publish
+
+
+@pytest.fixture
+async def f3(driver):
+    """Three replicas of one epoch, 1 the master, all in sync; 3 has fallen silent."""
+    await driver.make_f3()
+    driver.witness.heard = {
+        1: Sighting(0, 10_000, epoch=1, max_offset=900),
+        2: Sighting(0, 10_000, epoch=1, max_offset=880),
+        3: Sighting(20_000, 10_000),
+    }
+
+
+@pytest.fixture
+def follow(driver):
+    """Have the replicas tell another epoch, as they do once they have followed."""
+
+    def tell(epoch):
+        driver.witness.heard = {i: Sighting(0, 10_000, epoch=epoch, max_offset=900) for i in (1, 2)}
+
+    return tell
+
+
+@pytest.fixture
+def plan(client):
+    async def ask(kind, status=201, key=None, **parameters):
+        headers = {"Idempotency-Key": key} if key else {}
+        body = {"kind": kind, "parameters": {**GROUP, **parameters}}
+        answer = await client.post(OPS, json=body, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    return ask
+
+
+@pytest.fixture
+def act(client):
+    async def ask(operation, verb, body=None, status=200, key=None):
+        headers = {"Idempotency-Key": key} if key else {}
+        path = f"{OPS}/{operation['id']}/{verb}"
+        answer = await client.post(path, json=body, headers=headers)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    return ask

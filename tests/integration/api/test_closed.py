@@ -20,6 +20,7 @@ VALUES = {
     "{group_name}": "broker-a",
     "{topic_name}": "orders",
     "{report_id}": "00000000-0000-0000-0000-000000000000",
+    "{operation_id}": "00000000-0000-0000-0000-000000000000",
     "{path:path}": "topics",
 }
 

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from backend.cli import capacity, rest
+from backend.cli import capacity, orders, rest
 from backend.cli.logins import Login, save_login
 from tests.unit.cli.fake_server import SERVER, SESSION, FakeServer
 
@@ -19,6 +19,7 @@ def server(monkeypatch, tmp_path):
 
     monkeypatch.setattr(rest.httpx, "Client", client)
     monkeypatch.setattr(capacity, "POLL_INTERVAL_S", 0)
+    monkeypatch.setattr(orders, "POLL_INTERVAL_S", 0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
     for name in ("REGENT_URL", "REGENT_TOKEN", "REGENT_CLUSTER"):

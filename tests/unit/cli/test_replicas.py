@@ -1,13 +1,8 @@
 """What `regent controller` and `regent replica` print, ask, send and end with."""
 
-import io
-import json
-
-import httpx
 import pytest
 
 from backend.cli.app import run
-from tests.unit.cli.fake_server import SERVER, refusal
 
 PATH = "/clusters/east/replica-groups/broker-a"
 CANDIDATES = [
@@ -88,11 +83,6 @@ def east(signed_in):
     signed_in.on("GET", f"{PATH}/election", ELECTION)
     signed_in.on("GET", "/adoption-candidates", page(candidate(1), candidate(2)))
     return signed_in
-
-
-def sent(server):
-    """What was posted, or nothing."""
-    return [json.loads(r.content) for r in server.requests if r.method == "POST"]
 
 
 def lines(capsys):
@@ -213,105 +203,6 @@ def test_epochs_are_shown_and_compared(east, capsys):
     assert lines(capsys)[-1] == "Epoch 2 began at different places: look at the logs."
 
 
-def test_an_election_is_ordered_for_the_epoch_that_was_shown(east, capsys):
-    after = group(master_id=2, master_epoch=4, sync_state_set=[2], sync_state_set_epoch=6)
-    east.on("POST", f"{PATH}/elect", {"outcome": "elected", "group": after})
-
-    code = run(["controller", "elect", "broker-a", "--broker", "2", "--yes"])
-
-    shown = capsys.readouterr()
-    assert code == 0
-    assert sent(east) == [{"expected_master_epoch": 3, "broker_id": 2}]
-    assert shown.err == f"target: group broker-a of cluster east at {SERVER}\n"
-    assert [" ".join(line.split()) for line in shown.out.splitlines()] == [
-        "Broker 2 would become master:",
-        "ID VERDICT REASON",
-        "1 master_stays could be master, but …",
-        "2 wins would become master",
-        "",
-        "elected",
-        "BEFORE AFTER",
-        "master 1 2",
-        "master epoch 3 4",
-        "sync-state set 1 2",
-        "set epoch 5 6",
-        "replicas 1, 2 1, 2",
-    ]
-
-
-ORDERS = [
-    ["controller", "elect", "broker-a"],
-    ["controller", "forget", "broker-a", "--broker", "2"],
-    ["replica", "adopt", "broker-a"],
-]
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_dry_run_shows_and_sends_nothing(east, capsys, order):
-    assert run([*order, "--dry-run"]) == 0
-    assert sent(east) == []
-    assert capsys.readouterr().out
-    assert run([*order, "--dry-run", "-o", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["before"]["master_epoch"] == 3
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_without_a_terminal_an_order_needs_yes(east, monkeypatch, capsys, order):
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-
-    assert run(order) == 3
-    assert sent(east) == []
-    assert "next: look at it with --dry-run, then add --yes" in capsys.readouterr().err
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize(("typed", "code"), [("broker-a\n", 0), ("y\n", 3), ("", 3)])
-def test_on_a_terminal_the_name_is_typed(east, monkeypatch, typed, code):
-    east.on("POST", f"{PATH}/elect", {"outcome": "unchanged", "group": group()})
-    monkeypatch.setattr("sys.stdin", Terminal(typed))
-
-    assert run(["controller", "elect", "broker-a"]) == code
-    assert len(sent(east)) == (1 if code == 0 else 0)
-
-
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        (refusal(409, "election_failed", "nobody may", {"stock_code": 2012}), 3),
-        (refusal(412, "master_epoch_moved", "look again", {"stock_code": 2000}), 3),
-        (refusal(403, "forbidden", "may only read"), 5),
-        (httpx.ReadTimeout("too late"), 7),
-        (httpx.ConnectError("refused"), 1),
-    ],
-)
-def test_an_order_ends_with_the_code_that_says_how(east, capsys, answer, code):
-    east.on("POST", f"{PATH}/elect", answer)
-
-    assert run(["controller", "elect", "broker-a", "--yes"]) == code
-    assert capsys.readouterr().err
-
-
-def test_replicas_are_forgotten_by_id_and_a_group_with_its_living_ones(east, capsys):
-    east.on("POST", f"{PATH}/forget", {"group": group(replicas=[replica(1)])}, {"group": None})
-
-    first = run(["controller", "forget", "broker-a", "--broker", "2", "--yes"])
-    shown = lines(capsys)
-    second = run(["controller", "forget", "broker-a", "--living", "--yes", "-o", "json"])
-
-    assert (first, second) == (0, 0)
-    assert shown[0] == "To be forgotten: 2"
-    assert shown[-1] == "replicas 1, 2 1"
-    assert json.loads(capsys.readouterr().out)["after"] is None
-    assert sent(east) == [
-        {"expected_master_epoch": 3, "broker_ids": [2], "includes_living": False},
-        {"expected_master_epoch": 3, "broker_ids": [], "includes_living": True},
-    ]
-
-
 def test_candidates_say_what_they_told(east, capsys):
     unknown = dict.fromkeys(("epoch", "max_offset", "master_id", "is_verified"))
     stock = candidate(3, has_code=False, **unknown)
@@ -329,50 +220,6 @@ def test_candidates_say_what_they_told(east, capsys):
         "east broker-a 3 10.0.0.3:10911 - - - - 2026-03-02 12:00:00Z",
         "east broker-a 4 10.0.0.4:10911 told 5 900 none 2026-03-02 12:00:00Z",
     ]
-
-
-def test_all_who_wait_are_adopted_into_a_group_that_is_not_there(east, capsys):
-    east.on("GET", PATH, refusal(404, "broker_group_not_controlled", "no broker"))
-    adopted = group(master_id=None, master_epoch=1005)
-    east.on("POST", f"{PATH}/adopt", adopted)
-
-    assert run(["replica", "adopt", "broker-a", "--yes"]) == 0
-    assert sent(east) == [
-        {
-            "broker_ids": [1, 2],
-            "expected_master_epoch": 0,
-            "master_id": None,
-            "least_epoch": None,
-            "accepts_loss": False,
-        }
-    ]
-    shown = capsys.readouterr()
-    assert "To be adopted: 1, 2" in shown.out
-    assert "a master is elected within seconds: regent replica get broker-a" in shown.err
-
-
-def test_an_adoption_carries_what_the_operator_chose(east):
-    east.on("POST", f"{PATH}/adopt", group())
-    chosen = ["--broker", "2", "--master", "2", "--least-epoch", "7", "--accept-loss"]
-
-    assert run(["replica", "adopt", "broker-a", *chosen, "--yes"]) == 0
-    assert sent(east) == [
-        {
-            "broker_ids": [2],
-            "expected_master_epoch": 3,
-            "master_id": 2,
-            "least_epoch": 7,
-            "accepts_loss": True,
-        }
-    ]
-
-
-def test_nobody_waits_or_in_several_clusters(east, capsys):
-    assert run(["replica", "adopt", "broker-z", "--yes"]) == 4
-    west = candidate(1, cluster_name="west")
-    east.on("GET", "/adoption-candidates", page(candidate(1), west))
-    assert run(["replica", "adopt", "broker-a", "--yes"]) == 2
-    assert "next: add --cluster east" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

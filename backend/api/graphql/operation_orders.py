@@ -1,0 +1,153 @@
+"""Take orders for changes in the graph: plan, confirm, and what may follow (D19)."""
+
+from typing import Annotated, Any
+
+import strawberry
+
+from backend.api.context import author_of
+from backend.api.graphql.context import Info
+from backend.api.graphql.operations import Operation, read_id
+from backend.api.graphql.scalars import Int64
+from backend.domain import operation as domain
+from backend.domain.errors import InvalidName
+from backend.services.operations import orders
+from backend.services.operations.elect_master import Mode
+from backend.services.operations.kind import OperationRequest
+
+ElectionMode = strawberry.enum(Mode, name="ElectionMode", description=None)
+Key = Annotated[
+    str | None,
+    strawberry.argument(description="The same key with the same request has one effect."),
+]
+
+
+@strawberry.input
+class ElectMasterInput:
+    """Have the broker named become master, or without one whom the rules choose."""
+
+    cluster_name: str
+    group_name: str
+    broker_id: Int64 | None = None
+    mode: Mode = Mode.GRACEFUL
+
+
+@strawberry.input
+class ForgetReplicasInput:
+    """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
+
+    cluster_name: str
+    group_name: str
+    broker_ids: list[Int64] = strawberry.field(default_factory=list)
+    includes_living: bool = False
+
+
+@strawberry.input
+class AdoptReplicasInput:
+    """Adopt brokers under the ids they claim; without a choice of the master, facts decide."""
+
+    cluster_name: str
+    group_name: str
+    broker_ids: list[Int64]
+    master_id: Int64 | None = None
+    least_epoch: int | None = None
+    accepts_loss: bool = False
+
+
+@strawberry.input(one_of=True)
+class PlanInput:
+    """Name the kind of operation, with its parameters; exactly one."""
+
+    elect_master: ElectMasterInput | None = strawberry.UNSET
+    forget_replicas: ForgetReplicasInput | None = strawberry.UNSET
+    adopt_replicas: AdoptReplicasInput | None = strawberry.UNSET
+
+
+@strawberry.input
+class ConfirmationInput:
+    """Give what the gate of the plan's risk class asks for."""
+
+    typed_name: str | None = None
+    reason: str | None = None
+    accepts_loss: bool = False
+
+
+@strawberry.type
+class OperationMutation:
+    """Order changes."""
+
+    @strawberry.mutation
+    async def plan_operation(self, info: Info, plan: PlanInput, key: Key = None) -> Operation:
+        """Plan a change and show what it would do; nothing changes before it is confirmed."""
+        author = _author(info)
+        [(kind, chosen)] = [
+            (name, given) for name, given in vars(plan).items() if given is not strawberry.UNSET
+        ]
+        request = OperationRequest(kind, vars(chosen))
+        operations = info.context.api.operations
+        return Operation.of(
+            await orders.plan_operation(request, author, operations, key=_checked(key))
+        )
+
+    @strawberry.mutation
+    async def confirm_operation(
+        self,
+        info: Info,
+        id: strawberry.ID,  # noqa: A002 - the name in the graph
+        given: ConfirmationInput,
+        key: Key = None,
+    ) -> Operation:
+        """Have a plan carried out, if all is still as it was when it was made; else it lapses."""
+        confirmed = await orders.confirm_operation(
+            read_id(id),
+            domain.Confirmation(given.typed_name, given.reason, given.accepts_loss),
+            _author(info),
+            info.context.api.operations,
+            key=_checked(key),
+        )
+        return Operation.of(confirmed)
+
+    @strawberry.mutation
+    async def pause_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+        """Hold an operation after the step at work."""
+        return await _order(orders.pause_operation, info, id, key)
+
+    @strawberry.mutation
+    async def resume_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+        """Let a paused operation go on."""
+        return await _order(orders.resume_operation, info, id, key)
+
+    @strawberry.mutation
+    async def cancel_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+        """End an operation after the step at work."""
+        return await _order(orders.cancel_operation, info, id, key)
+
+    @strawberry.mutation
+    async def retry_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+        """Carry out what is left of an operation that did not end well, or read back again."""
+        return await _order(orders.retry_operation, info, id, key)
+
+    @strawberry.mutation
+    async def undo_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+        """Plan the operation that takes this one back; it is confirmed like any."""
+        return await _order(orders.undo_operation, info, id, key)
+
+
+async def _order(act: Any, info: Info, operation_id: str, key: str | None) -> Operation:
+    operations = info.context.api.operations
+    return Operation.of(
+        await act(read_id(operation_id), _author(info), operations, key=_checked(key))
+    )
+
+
+def _author(info: Info) -> domain.Author:
+    request = info.context.request
+    assert request is not None, "mutations come with a request"
+    return author_of(info.context.session, request, "graphql")
+
+
+def _checked(key: str | None) -> str | None:
+    if key is not None and not (
+        0 < len(key) <= orders.KEY_LENGTH_MAX and key.isascii() and key.isprintable()
+    ):
+        raise InvalidName(kind="idempotency key", name=key, reason="is not 1 to 200 plain letters")
+    return key

@@ -1,0 +1,110 @@
+"""Answer the audit over REST, and follow its chain (G22)."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from backend.api.context import Context
+from backend.api.cursors import decode_cursor
+from backend.api.rest.errors import COMMON
+from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.audit import ChainedEntry, ChainEnd
+from backend.domain.names import check_cluster_name
+from backend.services.audit import AuditFilter, list_entries, read_details, verify_chain
+
+router = APIRouter(prefix="/audit", tags=["audit"])
+
+NUMBER_MAX = 2**63 - 1
+HASH_PATTERN = "^[0-9a-f]{64}$"
+
+
+class AuditEntryOut(BaseModel):
+    """What somebody did, bound to the entry before it by its hash."""
+
+    number: int
+    happened_at: datetime
+    actor: str
+    source: str
+    action: str
+    cluster_name: str
+    subject: str
+    operation_id: UUID | None
+    details: dict[str, Any]
+    previous_hash: str
+    hash: str
+
+
+class AuditVerificationOut(BaseModel):
+    """How far the chain was followed, and which entry breaks it, if one does.
+
+    Not complete means that more follows: ask again with `after_number` and `after_hash`.
+    """
+
+    checked_count: int
+    is_complete: bool
+    end_number: int
+    end_hash: str
+    broken_number: int | None
+    reason: str | None
+
+
+@router.get("", responses=COMMON)
+async def show_audit(
+    context: Context,
+    limit: Limit = 100,
+    after: After = None,
+    cluster_name: Annotated[str | None, Query(max_length=300)] = None,
+    actor: Annotated[str | None, Query(max_length=128, pattern=r"^[^\x00]*$")] = None,
+    operation_id: UUID | None = None,
+) -> PageOut[AuditEntryOut]:
+    """List entries, the newest first."""
+    before = decode_cursor(after, int)
+    cluster = None if cluster_name is None else check_cluster_name(cluster_name)
+    page = await list_entries(
+        size=limit,
+        before=None if before is None else min(max(before, 0), NUMBER_MAX),
+        chosen=AuditFilter(cluster, actor, operation_id),
+        database=context.database,
+    )
+    return page_out(page, _out)
+
+
+@router.get("/verification", responses=COMMON)
+async def verify_audit(
+    context: Context,
+    after_number: Annotated[int, Query(ge=0, le=NUMBER_MAX)] = 0,
+    after_hash: Annotated[str, Query(pattern=HASH_PATTERN)] = "0" * 64,
+) -> AuditVerificationOut:
+    """Follow the chain from its beginning, or from where it was followed to before."""
+    found = await verify_chain(
+        database=context.database, after=ChainEnd(after_number, bytes.fromhex(after_hash))
+    )
+    fault = found.fault
+    return AuditVerificationOut(
+        checked_count=found.checked_count,
+        is_complete=found.is_complete,
+        end_number=found.end.number,
+        end_hash=found.end.hash.hex(),
+        broken_number=None if fault is None else fault.number,
+        reason=None if fault is None else fault.reason,
+    )
+
+
+def _out(chained: ChainedEntry) -> AuditEntryOut:
+    entry = chained.entry
+    return AuditEntryOut(
+        number=entry.number,
+        happened_at=entry.happened_at,
+        actor=entry.actor,
+        source=entry.source,
+        action=entry.action,
+        cluster_name=entry.cluster_name,
+        subject=entry.subject,
+        operation_id=entry.operation_id,
+        details=read_details(entry.details),
+        previous_hash=chained.previous_hash.hex(),
+        hash=chained.hash.hex(),
+    )

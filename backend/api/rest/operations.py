@@ -1,0 +1,258 @@
+"""Take orders for changes over REST: plan, confirm, and what may follow (D19)."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from backend.api.context import Context, SignedIn, author_of
+from backend.api.cursors import decode_cursor
+from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
+from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.db.operations import OperationFilter
+from backend.domain.names import check_cluster_name
+from backend.domain.operation import (
+    Author,
+    Confirmation,
+    Operation,
+    OperationState,
+    StepState,
+    Wish,
+)
+from backend.domain.plan import Agreement, CheckVerdict, Risk
+from backend.services.operations import orders
+from backend.services.operations.kind import OperationRequest
+from backend.services.operations.kinds import KINDS
+
+router = APIRouter(prefix="/operations", tags=["operations"])
+
+ORDERED: Responses = {**NOT_FOUND, **refused_with(409, 412)}
+KindName = Annotated[str, Field(max_length=100, json_schema_extra={"enum": list(KINDS)})]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=orders.KEY_LENGTH_MAX,
+        pattern=r"^[!-~]+$",
+        description="The same key with the same request has one effect, however often it comes.",
+    ),
+]
+
+
+def get_author(request: Request, session: SignedIn) -> Author:
+    """Say who asks for a change.
+
+    Raises:
+        Forbidden: the user may only look.
+    """
+    return author_of(session, request, "rest")
+
+
+Asker = Annotated[Author, Depends(get_author)]
+
+
+class _Out(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class PreconditionOut(_Out):
+    """A fact that the plan was made from; another value makes it void."""
+
+    name: str
+    value: str
+
+
+class CheckOut(_Out):
+    """What could go wrong, and why; `stock_code` is stock RocketMQ's code for it, if any."""
+
+    name: str
+    verdict: CheckVerdict
+    why: str
+    stock_code: int | None
+
+
+class DifferenceOut(_Out):
+    """One thing that changes; null is what is not there."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+class PlanOut(_Out):
+    """What will happen, what changes, who feels it, what could go wrong, how to get back."""
+
+    summary: str
+    risk: Risk
+    preconditions: list[PreconditionOut]
+    changes: list[DifferenceOut]
+    impact: list[str]
+    checks: list[CheckOut]
+    way_back: str
+    loss: str | None
+    facts: dict[str, Any]
+
+
+class StepOut(_Out):
+    """The journal of one step."""
+
+    position: int
+    name: str
+    title: str
+    state: StepState
+    attempt_count: int
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    error: str | None
+    began_at: datetime | None
+    ended_at: datetime | None
+
+
+class ReadBackOut(_Out):
+    """One thing that was read back when the steps were done; null is unknown."""
+
+    what: str
+    intended: str
+    observed: str | None
+    agreement: Agreement
+
+
+class OperationOut(_Out):
+    """A change of a cluster from its plan to its outcome."""
+
+    id: UUID
+    kind: str
+    cluster_name: str
+    target: str
+    state: OperationState
+    wish: Wish | None
+    parameters: dict[str, Any]
+    plan: PlanOut
+    steps: list[StepOut]
+    read_back: list[ReadBackOut]
+    outcome: str | None
+    requested_by: str
+    reason: str | None
+    confirmed_by: str | None
+    planned_at: datetime
+    expires_at: datetime
+    confirmed_at: datetime | None
+    not_before: datetime | None
+    ended_at: datetime | None
+    undoes: UUID | None
+
+
+class PlanIn(BaseModel):
+    """Ask for a plan; which parameters there are depends on the kind (docs/operations.md)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: KindName
+    parameters: dict[str, Any]
+
+
+class ConfirmIn(BaseModel):
+    """Give what the gate of the plan's risk class asks for.
+
+    R1 asks for nothing, R2 for the target's name and a reason, R3 also for the loss to be accepted.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    typed_name: Annotated[str | None, Field(max_length=300)] = None
+    reason: Annotated[str | None, Field(max_length=1_000)] = None
+    accepts_loss: bool = False
+
+
+@router.post("", status_code=201, responses=ORDERED)
+async def plan_operation(
+    order: PlanIn, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Plan a change and show what it would do; nothing changes before it is confirmed."""
+    request = OperationRequest(order.kind, order.parameters)
+    return _out(await orders.plan_operation(request, author, context.operations, key=key))
+
+
+@router.get("", responses=COMMON)
+async def show_operations(
+    context: Context,
+    limit: Limit = 100,
+    after: After = None,
+    cluster_name: Annotated[str | None, Query(max_length=300)] = None,
+    state: OperationState | None = None,
+) -> PageOut[OperationOut]:
+    """List operations, the newest first."""
+    page = await orders.list_operations(
+        size=limit,
+        after=decode_cursor(after, tuple[datetime, UUID]),
+        chosen=OperationFilter(
+            None if cluster_name is None else check_cluster_name(cluster_name), state
+        ),
+        context=context.operations,
+    )
+    return page_out(page, _out)
+
+
+@router.get("/{operation_id}", responses=NOT_FOUND)
+async def show_operation(operation_id: UUID, context: Context) -> OperationOut:
+    """Describe an operation as it is now."""
+    return _out(await orders.describe_operation(operation_id, context.operations))
+
+
+@router.post("/{operation_id}/confirm", responses=ORDERED)
+async def confirm_operation(
+    operation_id: UUID, given: ConfirmIn, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Have a plan carried out, if all is still as it was when it was made; else it lapses (412)."""
+    confirmation = Confirmation(given.typed_name, given.reason, given.accepts_loss)
+    confirmed = await orders.confirm_operation(
+        operation_id, confirmation, author, context.operations, key=key
+    )
+    return _out(confirmed)
+
+
+@router.post("/{operation_id}/pause", responses=ORDERED)
+async def pause_operation(
+    operation_id: UUID, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Hold an operation after the step at work."""
+    return _out(await orders.pause_operation(operation_id, author, context.operations, key=key))
+
+
+@router.post("/{operation_id}/resume", responses=ORDERED)
+async def resume_operation(
+    operation_id: UUID, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Let a paused operation go on."""
+    return _out(await orders.resume_operation(operation_id, author, context.operations, key=key))
+
+
+@router.post("/{operation_id}/cancel", responses=ORDERED)
+async def cancel_operation(
+    operation_id: UUID, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """End an operation after the step at work."""
+    return _out(await orders.cancel_operation(operation_id, author, context.operations, key=key))
+
+
+@router.post("/{operation_id}/retry", responses=ORDERED)
+async def retry_operation(
+    operation_id: UUID, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Carry out what is left of an operation that did not end well, or read back again."""
+    return _out(await orders.retry_operation(operation_id, author, context.operations, key=key))
+
+
+@router.post("/{operation_id}/undo", status_code=201, responses=ORDERED)
+async def undo_operation(
+    operation_id: UUID, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Plan the operation that takes this one back; it is confirmed like any."""
+    return _out(await orders.undo_operation(operation_id, author, context.operations, key=key))
+
+
+def _out(operation: Operation) -> OperationOut:
+    return OperationOut.model_validate(operation)

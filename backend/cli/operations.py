@@ -1,0 +1,273 @@
+"""The commands `regent operation …`: what was ordered, how it goes, and what may follow."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from uuid import uuid4
+
+from cyclopts import App
+
+from backend.cli.clusters import ClusterName, Limit
+from backend.cli.orders import (
+    Ordering,
+    await_end,
+    confirm_plan,
+    print_outcome,
+    print_plan,
+)
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+operation = App(
+    name=["operation", "operations", "op"], help="Show changes of clusters, and steer them."
+)
+
+State = Literal[
+    "planned",
+    "queued",
+    "running",
+    "paused",
+    "done",
+    "partly",
+    "failed",
+    "unknown",
+    "cancelled",
+    "lapsed",
+    "undone",
+]
+
+
+@operation.command(name="list")
+def list_operations(
+    *,
+    state: State | None = None,
+    cluster: ClusterName = None,
+    limit: Limit = 50,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List operations, the newest first.
+
+    Examples:
+        regent operation list
+        regent operation list --state running
+
+    Args:
+        state: Only those that stand so.
+        cluster: Only those of this cluster.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = list(client.list("/operations", limit=limit, state=state, cluster_name=cluster))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("ID", "WHEN", "KIND", "CLUSTER", "TARGET", "RISK", "STATE", "STEPS", "BY"),
+        [
+            (
+                one["id"],
+                time_text(one["planned_at"]),
+                one["kind"],
+                one["cluster_name"],
+                one["target"],
+                one["plan"]["risk"],
+                one["state"],
+                _progress(one),
+                one["requested_by"],
+            )
+            for one in found
+        ],
+    )
+
+
+@operation.command(name=["get", "show"])
+def get_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Show an operation: its plan, the journal of its steps and what was read back.
+
+    Example:
+        regent operation get 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get(_path(operation_id))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_plan(found)
+    print_table(
+        ("STEP", "STATE", "TRIES#", "BEFORE", "AFTER", "ERROR"),
+        [
+            (
+                step["name"],
+                step["state"],
+                step["attempt_count"],
+                _value(step["before"]),
+                _value(step["after"]),
+                step["error"],
+            )
+            for step in found["steps"]
+        ],
+        title="\nSteps",
+    )
+    print_outcome(found)
+
+
+@operation.command(name="watch")
+def watch_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Follow an operation step by step to its end, and end as it does.
+
+    Example:
+        regent operation watch 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        options: Which server, and how to print.
+    """
+    is_json = options.output == "json"
+    with connect(options) as client:
+        await_end(client, client.get(_path(operation_id)), is_json=is_json, shows_steps=True)
+
+
+@operation.command(name="confirm")
+def confirm_operation(
+    operation_id: str,
+    /,
+    *,
+    ordering: Ordering = Ordering(),  # noqa: B008
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Carry out a plan that was made before, if nothing has moved since.
+
+    Example:
+        regent operation confirm 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --yes --reason "planned work"
+
+    Args:
+        operation_id: Id of the operation.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    is_json = options.output == "json"
+    with connect(options) as client:
+        planned = client.get(_path(operation_id))
+        if not is_json:
+            print_plan(planned)
+        if ordering.dry_run:
+            return
+        key = ordering.idempotency_key or str(uuid4())
+        confirm_plan(client, planned, ordering, is_json=is_json, key=key)
+
+
+@operation.command(name="pause")
+def pause_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Hold an operation after the step at work.
+
+    Example:
+        regent operation pause 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        options: Which server, and how to print.
+    """
+    _order("pause", operation_id, options)
+
+
+@operation.command(name="resume")
+def resume_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Let a paused operation go on.
+
+    Example:
+        regent operation resume 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        options: Which server, and how to print.
+    """
+    _order("resume", operation_id, options)
+
+
+@operation.command(name="cancel")
+def cancel_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """End an operation after the step at work; steps that are done stay so.
+
+    Example:
+        regent operation cancel 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        options: Which server, and how to print.
+    """
+    _order("cancel", operation_id, options)
+
+
+@operation.command(name="retry")
+def retry_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Carry out what is left of an operation that did not end well, or read back again.
+
+    Example:
+        regent operation retry 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        options: Which server, and how to print.
+    """
+    _order("retry", operation_id, options)
+
+
+@operation.command(name="undo")
+def undo_operation(
+    operation_id: str,
+    /,
+    *,
+    ordering: Ordering = Ordering(),  # noqa: B008
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Plan the operation that takes another one back, and carry it out.
+
+    Example:
+        regent operation undo 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --dry-run
+
+    Args:
+        operation_id: Id of the operation to take back.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    is_json = options.output == "json"
+    key = ordering.idempotency_key or str(uuid4())
+    with connect(options) as client:
+        planned = client.post(f"{_path(operation_id)}/undo", key=key)
+        if not is_json:
+            print_plan(planned)
+        if ordering.dry_run:
+            if is_json:
+                print_json(planned)
+            return
+        confirm_plan(client, planned, ordering, is_json=is_json, key=f"{key}-confirm")
+
+
+def _order(verb: str, operation_id: str, options: Options) -> None:
+    with connect(options) as client:
+        found = client.post(f"{_path(operation_id)}/{verb}")
+    if options.output == "json":
+        print_json(found)
+        return
+    wish = f", to {found['wish']} after this step" if found["wish"] else ""
+    print_line(f"operation {found['id']} is {found['state']}{wish}")
+
+
+def _path(operation_id: str) -> str:
+    return f"/operations/{segment(operation_id)}"
+
+
+def _progress(found: Mapping[str, Any]) -> str:
+    done = sum(step["state"] == "done" for step in found["steps"])
+    return f"{done}/{len(found['steps'])}"
+
+
+def _value(value: Mapping[str, Any] | None) -> str | None:
+    if value is None:
+        return None
+    return ", ".join(f"{name}={one}" for name, one in value.items())

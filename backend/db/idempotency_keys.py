@@ -1,0 +1,57 @@
+"""Remember which request a key stood for, so that sending it again has no second effect."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from backend.db.engine import Connection
+from backend.db.operation_tables import idempotency_keys
+from backend.domain.operation_errors import IdempotencyKeyReused
+
+
+async def find(
+    connection: Connection, user_name: str, key: str, *, request_hash: bytes
+) -> UUID | None:
+    """Find the operation of a request that came before under the same key.
+
+    Raises:
+        IdempotencyKeyReused: the key stands for another request.
+    """
+    columns = idempotency_keys.c
+    statement = select(columns.request_hash, columns.operation_id).where(
+        columns.user_name == user_name, columns.key == key
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    if row is None:
+        return None
+    if bytes(row.request_hash) != request_hash:
+        raise IdempotencyKeyReused(key)
+    operation_id: UUID = row.operation_id
+    return operation_id
+
+
+async def add(
+    connection: Connection,
+    user_name: str,
+    key: str,
+    *,
+    request_hash: bytes,
+    operation_id: UUID,
+    at: datetime,
+) -> bool:
+    """Keep a key; tell whether nobody was faster. Who is faster makes this wait for its end."""
+    statement = (
+        upsert(idempotency_keys)
+        .values(
+            user_name=user_name,
+            key=key,
+            request_hash=request_hash,
+            operation_id=operation_id,
+            created_at=at,
+        )
+        .on_conflict_do_nothing()
+        .returning(idempotency_keys.c.key)
+    )
+    return (await connection.execute(statement)).first() is not None

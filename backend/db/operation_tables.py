@@ -1,0 +1,115 @@
+"""Declare the tables of operations: their lives and journals, who is told, and the audit."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from backend.db.schema import instant, metadata
+
+# Every change of a cluster, from its plan to its outcome (D19).
+operations = Table(
+    "operations",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("cluster_name", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("parameters", JSONB, nullable=False),
+    Column("plan", JSONB, nullable=False),
+    Column("requested_by", Text, nullable=False),
+    instant("planned_at"),
+    instant("expires_at"),
+    Column("wish", Text),
+    Column("reason", Text),
+    Column("confirmed_by", Text),
+    instant("confirmed_at", nullable=True),
+    instant("not_before", nullable=True),
+    instant("ended_at", nullable=True),
+    Column("outcome", Text),
+    Column("read_back", JSONB, nullable=False),
+    Column("undoes", Uuid, ForeignKey("operations.id")),
+    # Rises with every claim; who speaks with an older one is refused.
+    Column("fence", BigInteger, nullable=False),
+    instant("lease_until", nullable=True),
+    CheckConstraint(
+        "state IN ('planned', 'queued', 'running', 'paused', 'done', 'partly', 'failed',"
+        " 'unknown', 'cancelled', 'lapsed', 'undone')",
+        name="state",
+    ),
+    CheckConstraint("wish IN ('pause', 'cancel')", name="wish"),
+    Index(None, "planned_at", "id"),
+    Index(None, "cluster_name", "planned_at", "id"),
+    Index(None, "undoes"),
+    Index(None, "expires_at", postgresql_where=text("state = 'planned'")),
+)
+
+operation_steps = Table(
+    "operation_steps",
+    metadata,
+    Column("operation_id", Uuid, ForeignKey("operations.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempt_count", Integer, nullable=False),
+    Column("before", JSONB(none_as_null=True)),
+    Column("after", JSONB(none_as_null=True)),
+    Column("error", Text),
+    instant("began_at", nullable=True),
+    instant("ended_at", nullable=True),
+    CheckConstraint("state IN ('pending', 'running', 'done', 'failed', 'unknown')", name="state"),
+)
+
+# What wants a worker, and from when on it is to be sent; written with the change that wants it.
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("operation_id", Uuid, ForeignKey("operations.id", ondelete="CASCADE"), primary_key=True),
+    Column("task_name", Text, nullable=False),
+    instant("due_at"),
+    Index(None, "due_at"),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("user_name", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("request_hash", LargeBinary, nullable=False),
+    Column("operation_id", Uuid, ForeignKey("operations.id", ondelete="CASCADE"), nullable=False),
+    instant("created_at"),
+    Index(None, "operation_id"),
+)
+
+# Who did what, each row bound to the one before by its hash; `details` is JSON as it was hashed.
+audit_entries = Table(
+    "audit_entries",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    instant("happened_at"),
+    Column("actor", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("cluster_name", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("operation_id", Uuid),
+    Column("details", Text, nullable=False),
+    Column("previous_hash", LargeBinary, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    CheckConstraint("number >= 1", name="number"),
+    Index(None, "operation_id", "number"),
+    Index(None, "actor", "number"),
+    Index(None, "cluster_name", "number"),
+)

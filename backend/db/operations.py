@@ -1,0 +1,230 @@
+"""Keep operations with the journal of their steps, and what is owed to the workers.
+
+Who changes an operation has locked its row first, so every change is decided from the truth. The
+outbox is written with the change that needs a worker, and holds when to send for one (D20).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import ColumnElement, delete, func, insert, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from backend.db.engine import Connection
+from backend.db.operation_tables import operation_steps, operations, outbox
+from backend.domain.operation import Operation, OperationState, Step, StepState, Wish
+from backend.domain.operation_errors import OperationNotFound
+from backend.domain.plan import Plan, ReadBack
+
+OperationKey = tuple[datetime, UUID]
+
+_STEP_FIELDS = tuple(field.name for field in fields(Step))
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFilter:
+    """Choose among operations; what is None lets all pass."""
+
+    cluster_name: str | None = None
+    state: OperationState | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """Name a task that is due for an operation."""
+
+    operation_id: UUID
+    task_name: str
+
+
+async def add(connection: Connection, operation: Operation) -> None:
+    """Add an operation with its steps."""
+    await connection.execute(insert(operations).values(id=operation.id, **_values(operation)))
+    rows = [_step_values(operation.id, step) for step in operation.steps]
+    if rows:
+        await connection.execute(insert(operation_steps), rows)
+
+
+async def save(connection: Connection, before: Operation, after: Operation) -> None:
+    """Write what has changed of an operation whose row is locked."""
+    old, new = _values(before), _values(after)
+    changed = {name: value for name, value in new.items() if value != old[name]}
+    if changed:
+        await connection.execute(
+            update(operations).where(operations.c.id == after.id).values(**changed)
+        )
+    for was, step in zip(before.steps, after.steps, strict=True):
+        if was != step:
+            values = _step_values(after.id, step)
+            await connection.execute(
+                update(operation_steps)
+                .where(
+                    operation_steps.c.operation_id == after.id,
+                    operation_steps.c.position == step.position,
+                )
+                .values(**values)
+            )
+
+
+async def get(connection: Connection, operation_id: UUID) -> Operation:
+    """Return an operation.
+
+    Raises:
+        OperationNotFound: none has the id.
+    """
+    return await _get(connection, operation_id, locks=False)
+
+
+async def lock(connection: Connection, operation_id: UUID) -> Operation:
+    """Return an operation that nobody else changes until this transaction ends.
+
+    Raises:
+        OperationNotFound: none has the id.
+    """
+    return await _get(connection, operation_id, locks=True)
+
+
+async def list_newest(
+    connection: Connection, *, chosen: OperationFilter, after: OperationKey | None, limit: int
+) -> list[Operation]:
+    """Return operations, the newest first, starting behind `after`, in two statements."""
+    columns = operations.c
+    statement = (
+        select(operations)
+        .where(*_conditions(chosen))
+        .order_by(columns.planned_at.desc(), columns.id.desc())
+        .limit(limit)
+    )
+    if after is not None:
+        statement = statement.where(tuple_(columns.planned_at, columns.id) < after)
+    rows = (await connection.execute(statement)).mappings().all()
+    steps = await _list_steps(connection, [row["id"] for row in rows])
+    return [_operation(row, steps.get(row["id"], ())) for row in rows]
+
+
+async def count(connection: Connection, *, chosen: OperationFilter) -> int:
+    """Count operations."""
+    statement = select(func.count()).select_from(operations).where(*_conditions(chosen))
+    return int(await connection.scalar(statement) or 0)
+
+
+async def list_expired(connection: Connection, *, at: datetime, limit: int) -> list[UUID]:
+    """Return plans whose time is over, the oldest first."""
+    columns = operations.c
+    statement = (
+        select(columns.id)
+        .where(columns.state == "planned", columns.expires_at <= at)
+        .order_by(columns.expires_at)
+        .limit(limit)
+    )
+    return list((await connection.execute(statement)).scalars())
+
+
+async def owe(
+    connection: Connection, operation_id: UUID, *, task_name: str, due_at: datetime
+) -> None:
+    """Note when to send for a worker; a later note replaces an earlier one."""
+    statement = upsert(outbox).values(operation_id=operation_id, task_name=task_name, due_at=due_at)
+    await connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["operation_id"],
+            set_={"task_name": statement.excluded.task_name, "due_at": statement.excluded.due_at},
+        )
+    )
+
+
+async def settle(connection: Connection, operation_id: UUID) -> None:
+    """Note that no worker is needed any more."""
+    await connection.execute(delete(outbox).where(outbox.c.operation_id == operation_id))
+
+
+async def take_due(
+    connection: Connection, *, at: datetime, again_after: timedelta, limit: int
+) -> list[OutboxEntry]:
+    """Take what is due; it is due again after a while, should its message be lost."""
+    due = (
+        select(outbox.c.operation_id)
+        .where(outbox.c.due_at <= at)
+        .order_by(outbox.c.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    statement = (
+        update(outbox)
+        .where(outbox.c.operation_id.in_(due))
+        .values(due_at=at + again_after)
+        .returning(outbox.c.operation_id, outbox.c.task_name)
+    )
+    return [OutboxEntry(*row) for row in await connection.execute(statement)]
+
+
+async def _get(connection: Connection, operation_id: UUID, *, locks: bool) -> Operation:
+    statement = select(operations).where(operations.c.id == operation_id)
+    if locks:
+        statement = statement.with_for_update()
+    row = (await connection.execute(statement)).mappings().one_or_none()
+    if row is None:
+        raise OperationNotFound(operation_id)
+    steps = await _list_steps(connection, [operation_id])
+    return _operation(row, steps.get(operation_id, ()))
+
+
+async def _list_steps(connection: Connection, ids: Sequence[UUID]) -> dict[UUID, list[Step]]:
+    statement = (
+        select(operation_steps)
+        .where(operation_steps.c.operation_id.in_(ids))
+        .order_by(operation_steps.c.operation_id, operation_steps.c.position)
+    )
+    found: dict[UUID, list[Step]] = {}
+    for row in (await connection.execute(statement)).mappings():
+        values = {name: row[name] for name in _STEP_FIELDS}
+        step = Step(**(values | {"state": StepState(row["state"])}))
+        found.setdefault(row["operation_id"], []).append(step)
+    return found
+
+
+def _conditions(chosen: OperationFilter) -> list[ColumnElement[bool]]:
+    columns = operations.c
+    wanted = (
+        (columns.cluster_name, chosen.cluster_name),
+        (columns.state, chosen.state),
+        (columns.kind, chosen.kind),
+    )
+    return [column == value for column, value in wanted if value is not None]
+
+
+def _values(operation: Operation) -> dict[str, Any]:
+    return {
+        **{
+            field.name: getattr(operation, field.name)
+            for field in fields(Operation)
+            if field.name not in {"id", "steps"}
+        },
+        "parameters": dict(operation.parameters),
+        "plan": msgspec.to_builtins(operation.plan),
+        "read_back": msgspec.to_builtins(operation.read_back),
+    }
+
+
+def _step_values(operation_id: UUID, step: Step) -> dict[str, Any]:
+    values = {name: getattr(step, name) for name in _STEP_FIELDS}
+    return {"operation_id": operation_id, **values}
+
+
+def _operation(row: Mapping[Any, Any], steps: Sequence[Step]) -> Operation:
+    values = {field.name: row[field.name] for field in fields(Operation) if field.name != "steps"}
+    return Operation(
+        **values
+        | {
+            "state": OperationState(row["state"]),
+            "wish": None if row["wish"] is None else Wish(row["wish"]),
+            "plan": msgspec.convert(row["plan"], Plan),
+            "read_back": msgspec.convert(row["read_back"], tuple[ReadBack, ...]),
+            "steps": tuple(steps),
+        }
+    )

@@ -1,0 +1,325 @@
+"""Decide how a change of a cluster lives: planned, confirmed, carried out in steps, ended (D19).
+
+Plain values and functions: a function takes an operation as it stands and gives what it becomes, or
+refuses. What a kind of operation does is not known here, nor a clock, a table or a broker. Every
+claim of an operation has a greater fencing number than the one before, and whoever speaks with an
+older one is refused, so of two workers at one operation only the later can change it (D20).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+from uuid import UUID
+
+from backend.domain.operation_errors import (
+    ConfirmationMissing,
+    OperationStateConflict,
+    PlanBlocked,
+    PlanExpired,
+)
+from backend.domain.plan import GATES, Plan, ReadBack
+
+PLAN_LIFETIME: Final = timedelta(minutes=10)
+REASON_LENGTH_MAX: Final = 500
+ATTEMPTS_MAX: Final = 8
+RETRY_DELAY: Final = timedelta(seconds=2)
+
+Value = Mapping[str, Any] | None
+"""A value as the journal keeps it: what JSON can hold, or nothing."""
+
+
+class OperationState(StrEnum):
+    """Name where an operation stands."""
+
+    PLANNED = "planned"
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    DONE = "done"
+    PARTLY = "partly"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+    LAPSED = "lapsed"
+    UNDONE = "undone"
+
+
+_S = OperationState
+TRANSITIONS: Final[Mapping[OperationState, frozenset[OperationState]]] = {
+    _S.PLANNED: frozenset({_S.QUEUED, _S.CANCELLED, _S.LAPSED}),
+    _S.QUEUED: frozenset({_S.RUNNING, _S.PAUSED, _S.CANCELLED, _S.PARTLY}),
+    _S.RUNNING: frozenset(
+        {*(_S.QUEUED, _S.PAUSED, _S.DONE, _S.PARTLY, _S.FAILED, _S.UNKNOWN, _S.CANCELLED)}
+    ),
+    _S.PAUSED: frozenset({_S.QUEUED, _S.CANCELLED, _S.PARTLY}),
+    _S.DONE: frozenset({_S.UNDONE}),
+    _S.PARTLY: frozenset({_S.QUEUED, _S.UNDONE}),
+    _S.FAILED: frozenset({_S.QUEUED}),
+    _S.UNKNOWN: frozenset({_S.QUEUED, _S.UNDONE}),
+    _S.CANCELLED: frozenset(),
+    _S.LAPSED: frozenset(),
+    _S.UNDONE: frozenset(),
+}
+RETRYABLE: Final = frozenset({_S.PARTLY, _S.FAILED, _S.UNKNOWN})
+UNDOABLE: Final = frozenset({_S.DONE, _S.PARTLY, _S.UNKNOWN})
+
+
+class Wish(StrEnum):
+    """Name what somebody wants of an operation that is at work, heeded between two steps."""
+
+    PAUSE = "pause"
+    CANCEL = "cancel"
+
+
+class StepState(StrEnum):
+    """Name where a step stands; a running one may have had its effect already."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Hold the journal of one step: how often it was begun, and the values around it."""
+
+    position: int
+    name: str
+    title: str
+    state: StepState = StepState.PENDING
+    attempt_count: int = 0
+    before: Value = None
+    after: Value = None
+    error: str | None = None
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Say who asks for something, and from where: the door and the peer's address."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Hold a change of a cluster from its plan to its outcome.
+
+    `target` is what an operator types to confirm; `undoes` names the operation that this one takes
+    back. A worker holds it until `lease_until`; `not_before` is when the next may begin.
+    """
+
+    id: UUID
+    kind: str
+    cluster_name: str
+    target: str
+    parameters: Mapping[str, Any]
+    plan: Plan
+    requested_by: str
+    planned_at: datetime
+    expires_at: datetime
+    steps: tuple[Step, ...]
+    state: OperationState = OperationState.PLANNED
+    wish: Wish | None = None
+    reason: str | None = None
+    confirmed_by: str | None = None
+    confirmed_at: datetime | None = None
+    not_before: datetime | None = None
+    ended_at: datetime | None = None
+    outcome: str | None = None
+    read_back: tuple[ReadBack, ...] = ()
+    undoes: UUID | None = None
+    fence: int = 0
+    lease_until: datetime | None = None
+
+    @property
+    def next_step(self) -> Step | None:
+        """Find the first step that is not done."""
+        return next((step for step in self.steps if step.state is not StepState.DONE), None)
+
+    @property
+    def has_effect(self) -> bool:
+        """Tell whether a step is done, or may be."""
+        return any(step.state is not StepState.PENDING for step in self.steps)
+
+    @property
+    def is_in_step(self) -> bool:
+        """Tell whether a step was begun and has not ended, so that its effect is open."""
+        return any(step.state is StepState.RUNNING for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """Hold what an operator gives for an operation to go on."""
+
+    typed_name: str | None = None
+    reason: str | None = None
+    accepts_loss: bool = False
+
+
+def new_operation(
+    operation_id: UUID,
+    kind: str,
+    plan: Plan,
+    *,
+    cluster_name: str,
+    target: str,
+    parameters: Mapping[str, Any],
+    requested_by: str,
+    at: datetime,
+    undoes: UUID | None = None,
+) -> Operation:
+    """Begin an operation as a plan that waits to be confirmed."""
+    return Operation(
+        id=operation_id,
+        kind=kind,
+        cluster_name=cluster_name,
+        target=target,
+        parameters=parameters,
+        plan=plan,
+        requested_by=requested_by,
+        planned_at=at,
+        expires_at=at + PLAN_LIFETIME,
+        steps=tuple(Step(i, step.name, step.title) for i, step in enumerate(plan.steps)),
+        undoes=undoes,
+    )
+
+
+def confirm(
+    operation: Operation, given: Confirmation, *, confirmed_by: str, at: datetime
+) -> Operation:
+    """Put a planned operation into the queue.
+
+    Raises:
+        OperationStateConflict: it is no plan any more.
+        PlanExpired: the plan is too old.
+        PlanBlocked: a check of the plan forbids it.
+        ConfirmationMissing: the gate of its risk class asks for more.
+    """
+    queued = move(operation, OperationState.QUEUED, "confirmed", {OperationState.PLANNED})
+    if at >= operation.expires_at:
+        raise PlanExpired(operation.id, operation.expires_at)
+    block = operation.plan.block
+    if block is not None:
+        raise PlanBlocked(block.name, block.why, stock_code=block.stock_code)
+    gate = GATES[operation.plan.risk]
+    if gate.needs_name and given.typed_name != operation.target:
+        raise ConfirmationMissing(f"type the name {operation.target!r}")
+    reason = (given.reason or "").strip()
+    if gate.needs_name and not reason:
+        raise ConfirmationMissing("give a reason")
+    if len(reason) > REASON_LENGTH_MAX or not reason.isprintable():
+        raise ConfirmationMissing(
+            f"give a reason of one line and {REASON_LENGTH_MAX} characters at most"
+        )
+    if gate.needs_loss_accepted and not given.accepts_loss:
+        raise ConfirmationMissing(f"accept the loss: {operation.plan.loss}")
+    return replace(
+        queued,
+        reason=reason or None,
+        confirmed_by=confirmed_by,
+        confirmed_at=at,
+        not_before=at + gate.hold,
+    )
+
+
+def lapse(operation: Operation, why: str, *, at: datetime) -> Operation:
+    """End a plan that is void."""
+    return end(operation, OperationState.LAPSED, why, at)
+
+
+def pause(operation: Operation) -> Operation:
+    """Hold an operation: at once when nobody is at work on a step, else after that step."""
+    if operation.wish is Wish.CANCEL:
+        raise OperationStateConflict(operation.id, "being cancelled", "paused")
+    if operation.state is OperationState.RUNNING or operation.is_in_step:
+        _check_state(operation, "paused", {OperationState.RUNNING, OperationState.QUEUED})
+        return replace(operation, wish=Wish.PAUSE)
+    return move(operation, OperationState.PAUSED, "paused", {OperationState.QUEUED})
+
+
+def resume(operation: Operation, *, at: datetime) -> Operation:
+    """Let a paused operation go on."""
+    if operation.wish is Wish.PAUSE:
+        return replace(operation, wish=None)
+    resumed = move(operation, OperationState.QUEUED, "resumed", {OperationState.PAUSED})
+    return replace(resumed, not_before=at)
+
+
+def cancel(operation: Operation, *, at: datetime) -> Operation:
+    """End an operation: at once when nobody is at work on a step, else after that step."""
+    waiting = {OperationState.PLANNED, OperationState.QUEUED, OperationState.PAUSED}
+    _check_state(operation, "cancelled", {*waiting, OperationState.RUNNING})
+    if operation.state is OperationState.RUNNING or operation.is_in_step:
+        return replace(operation, wish=Wish.CANCEL)
+    return cancel_now(operation, at)
+
+
+def retry(operation: Operation, *, at: datetime) -> Operation:
+    """Queue what is left of an operation that did not end well; steps that are done stay so.
+
+    A step that failed had no effect; one whose outcome is unknown is begun again as one that may
+    have had it.
+    """
+    queued = move(operation, OperationState.QUEUED, "tried again", RETRYABLE)
+    again = {StepState.FAILED: StepState.PENDING, StepState.UNKNOWN: StepState.RUNNING}
+    steps = tuple(
+        replace(step, state=again[step.state], attempt_count=0, error=None, ended_at=None)
+        if step.state in again
+        else step
+        for step in operation.steps
+    )
+    return replace(
+        queued, steps=steps, not_before=at, ended_at=None, outcome=None, read_back=(), wish=None
+    )
+
+
+def mark_undone(operation: Operation) -> Operation:
+    """Note that another operation has taken this one back."""
+    return move(operation, OperationState.UNDONE, "undone", UNDOABLE)
+
+
+def cancel_now(operation: Operation, at: datetime) -> Operation:
+    """End an operation that nobody is at work on."""
+    if operation.has_effect:
+        done = sum(step.state is StepState.DONE for step in operation.steps)
+        why = f"cancelled after {done} of {len(operation.steps)} steps"
+        return end(operation, OperationState.PARTLY, why, at)
+    return end(operation, OperationState.CANCELLED, "cancelled before its first step", at)
+
+
+def end(operation: Operation, state: OperationState, outcome: str, at: datetime) -> Operation:
+    """End an operation, and say how."""
+    ended = move(operation, state, "ended", {operation.state})
+    return replace(
+        ended, outcome=outcome, ended_at=at, wish=None, lease_until=None, not_before=None
+    )
+
+
+def move(
+    operation: Operation,
+    state: OperationState,
+    verb: str,
+    origins: frozenset[OperationState] | set[OperationState],
+) -> Operation:
+    """Take an operation from one of some states to another.
+
+    Raises:
+        OperationStateConflict: it stands elsewhere.
+    """
+    _check_state(operation, verb, origins)
+    assert state in TRANSITIONS[operation.state], f"{operation.state} -> {state}"
+    return replace(operation, state=state)
+
+
+def _check_state(
+    operation: Operation, verb: str, origins: frozenset[OperationState] | set[OperationState]
+) -> None:
+    if operation.state not in origins:
+        raise OperationStateConflict(operation.id, operation.state, verb)

@@ -1,0 +1,106 @@
+"""Name what operations refuse, and why; the doors hold these in the same tables as all errors."""
+
+# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+
+from backend.domain.errors import DomainError
+
+
+class OperationNotFound(DomainError):
+    """No operation has the id."""
+
+    code = "operation_not_found"
+
+    def __init__(self, operation_id: object) -> None:
+        super().__init__(f"no operation {operation_id}")
+        self.operation_id = operation_id
+
+
+class OperationStateConflict(DomainError):
+    """An operation was to become what can't follow where it stands."""
+
+    code = "operation_state_conflict"
+
+    def __init__(self, operation_id: object, state: str, verb: str) -> None:
+        super().__init__(f"operation {operation_id} is {state} and can't be {verb}")
+        self.operation_id, self.state, self.verb = operation_id, state, verb
+
+
+class OperationFenced(DomainError):
+    """A worker spoke of an operation that another has taken over."""
+
+    code = "operation_fenced"
+
+    def __init__(self, operation_id: object, fence: int, *, held: int) -> None:
+        super().__init__(f"operation {operation_id} is held under number {held}, not {fence}")
+        self.operation_id, self.fence, self.held = operation_id, fence, held
+
+
+class PlanExpired(DomainError):
+    """A plan was confirmed after its time."""
+
+    code = "plan_expired"
+
+    def __init__(self, operation_id: object, expired_at: object) -> None:
+        super().__init__(f"the plan {operation_id} was valid until {expired_at}: plan again")
+        self.operation_id, self.expired_at = operation_id, expired_at
+
+
+class PlanBlocked(DomainError):
+    """A plan was confirmed that one of its checks forbids."""
+
+    code = "plan_blocked"
+
+    def __init__(self, check: str, why: str, *, stock_code: int | None = None) -> None:
+        super().__init__(f"{check}: {why}")
+        self.check, self.why, self.stock_code = check, why, stock_code
+
+
+class PreconditionMoved(DomainError):
+    """A fact that a plan was made from is another by now."""
+
+    code = "precondition_moved"
+
+    def __init__(self, name: str, *, expected: str, found: str | None) -> None:
+        now = "gone" if found is None else f"now {found}"
+        super().__init__(f"{name} was {expected} when this was planned and is {now}: plan again")
+        self.name, self.expected, self.found = name, expected, found
+
+
+class ConfirmationMissing(DomainError):
+    """A confirmation lacks what the gate of a risk class asks for."""
+
+    code = "confirmation_missing"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"to confirm this, {what}")
+        self.what = what
+
+
+class InvalidParameters(DomainError):
+    """An operation was asked for with parameters that its kind does not have."""
+
+    code = "invalid_parameters"
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(f"{kind}: {reason}")
+        self.kind, self.reason = kind, reason
+
+
+class NotUndoable(DomainError):
+    """An operation can't be taken back."""
+
+    code = "not_undoable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"this can't be undone: {reason}")
+        self.reason = reason
+
+
+class IdempotencyKeyReused(DomainError):
+    """A key came again with another request than the one it stands for."""
+
+    code = "idempotency_key_reused"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the idempotency key {key[:100]!r} stands for another request")
+        self.key = key

@@ -1,0 +1,160 @@
+"""Decide what a worker does to an operation: take it, journal its steps, end it (D20).
+
+Every function but `claim` refuses a worker whose fencing number is no longer the operation's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from backend.domain.operation import (
+    ATTEMPTS_MAX,
+    RETRY_DELAY,
+    Operation,
+    OperationState,
+    Step,
+    StepState,
+    Value,
+    Wish,
+    cancel_now,
+    end,
+    move,
+)
+from backend.domain.operation_errors import OperationFenced
+from backend.domain.plan import Agreement, ReadBack
+
+
+def claim(operation: Operation, *, at: datetime, lease: timedelta) -> Operation | None:
+    """Give an operation to a worker; nothing when another has it, or its time has not come."""
+    is_due = operation.not_before is None or operation.not_before <= at
+    is_lost = operation.lease_until is None or operation.lease_until <= at
+    if operation.state is OperationState.QUEUED and is_due:
+        taken = move(operation, OperationState.RUNNING, "begun", {OperationState.QUEUED})
+    elif operation.state is OperationState.RUNNING and is_lost:
+        taken = operation
+    else:
+        return None
+    return replace(taken, fence=operation.fence + 1, lease_until=at + lease)
+
+
+def check_fence(operation: Operation, fence: int) -> None:
+    """Refuse a worker that an operation was taken from.
+
+    Raises:
+        OperationFenced: another holds it, or nobody.
+    """
+    if operation.fence != fence or operation.state is not OperationState.RUNNING:
+        raise OperationFenced(operation.id, fence, held=operation.fence)
+
+
+def renew(operation: Operation, *, fence: int, at: datetime, lease: timedelta) -> Operation:
+    """Keep an operation for longer.
+
+    Raises:
+        OperationFenced: it is another worker's by now.
+    """
+    check_fence(operation, fence)
+    return replace(operation, lease_until=at + lease)
+
+
+def heed(operation: Operation, *, fence: int, at: datetime) -> Operation:
+    """Do what is wished of a running operation, if that can be done between two steps."""
+    check_fence(operation, fence)
+    if operation.wish is None or operation.is_in_step:
+        return operation
+    if operation.wish is Wish.CANCEL:
+        return cancel_now(operation, at)
+    paused = move(operation, OperationState.PAUSED, "paused", {OperationState.RUNNING})
+    return replace(paused, wish=None, lease_until=None)
+
+
+def begin_step(
+    operation: Operation, position: int, *, fence: int, before: Value, at: datetime
+) -> Operation:
+    """Note that a step begins, and the value before it; the first attempt's value stays."""
+    check_fence(operation, fence)
+    step = operation.steps[position]
+    began = replace(
+        step,
+        state=StepState.RUNNING,
+        attempt_count=step.attempt_count + 1,
+        before=before if step.began_at is None else step.before,
+        began_at=step.began_at or at,
+        error=None,
+    )
+    return _with_step(operation, began)
+
+
+def end_step(
+    operation: Operation, position: int, *, fence: int, after: Value, at: datetime
+) -> Operation:
+    """Note that a step is done, and the value after it."""
+    check_fence(operation, fence)
+    step = operation.steps[position]
+    return _with_step(operation, replace(step, state=StepState.DONE, after=after, ended_at=at))
+
+
+def refuse_step(
+    operation: Operation, position: int, *, fence: int, error: str, at: datetime
+) -> Operation:
+    """End an operation at a step that was refused, so had no effect."""
+    check_fence(operation, fence)
+    step = operation.steps[position]
+    failed = replace(step, state=StepState.FAILED, error=error, ended_at=at)
+    stopped = _with_step(operation, failed)
+    has_effect = any(one.state is StepState.DONE for one in stopped.steps)
+    state = OperationState.PARTLY if has_effect else OperationState.FAILED
+    return end(stopped, state, f"{step.title}: {error}", at)
+
+
+def postpone_step(
+    operation: Operation, position: int, *, fence: int, error: str, at: datetime
+) -> Operation:
+    """Leave a step to a later attempt; after too many it failed, or is unknown if it was begun."""
+    step = operation.steps[position]
+    was_begun = step.state is StepState.RUNNING
+    attempt_count = step.attempt_count if was_begun else step.attempt_count + 1
+    if attempt_count < ATTEMPTS_MAX:
+        check_fence(operation, fence)
+        noted = replace(step, attempt_count=attempt_count, error=error)
+        return release(_with_step(operation, noted), fence=fence, not_before=at + RETRY_DELAY)
+    if not was_begun:
+        return refuse_step(operation, position, fence=fence, error=error, at=at)
+    check_fence(operation, fence)
+    unknown = replace(step, state=StepState.UNKNOWN, error=error, ended_at=at)
+    stopped = _with_step(operation, unknown)
+    return end(stopped, OperationState.UNKNOWN, f"{step.title}: {error}", at)
+
+
+def release(operation: Operation, *, fence: int, not_before: datetime) -> Operation:
+    """Give an operation back to the queue."""
+    check_fence(operation, fence)
+    queued = move(operation, OperationState.QUEUED, "released", {OperationState.RUNNING})
+    return replace(queued, lease_until=None, not_before=not_before)
+
+
+def fail(operation: Operation, *, fence: int, why: str, at: datetime) -> Operation:
+    """End an operation none of whose steps was begun."""
+    check_fence(operation, fence)
+    return end(operation, OperationState.FAILED, why, at)
+
+
+def finish(
+    operation: Operation, read_back: Sequence[ReadBack], *, fence: int, at: datetime
+) -> Operation:
+    """End an operation all of whose steps are done, by what was read back (D21)."""
+    check_fence(operation, fence)
+    found = {one.agreement for one in read_back}
+    wrong = [one.what for one in read_back if one.agreement is not Agreement.AGREES]
+    if Agreement.UNKNOWN in found:
+        state, outcome = OperationState.UNKNOWN, f"not read back: {', '.join(wrong)}"
+    elif Agreement.DIFFERS in found:
+        state, outcome = OperationState.PARTLY, f"not as intended: {', '.join(wrong)}"
+    else:
+        state, outcome = OperationState.DONE, "read back as intended"
+    return replace(end(operation, state, outcome, at), read_back=tuple(read_back))
+
+
+def _with_step(operation: Operation, step: Step) -> Operation:
+    steps = (*operation.steps[: step.position], step, *operation.steps[step.position + 1 :])
+    return replace(operation, steps=steps)

@@ -1,0 +1,133 @@
+"""Describe what an operation is about to do, and what was read back when it had done it.
+
+Plain values: kinds of operations make plans, people read them, and the engine carries them out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from backend.domain.operation_errors import PreconditionMoved
+
+
+class Risk(StrEnum):
+    """Class what an operation puts at risk (console-and-cli.md 1.2)."""
+
+    SMALL = "R1"
+    SERVICE = "R2"
+    LOSS = "R3"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Hold what a confirmation must bring, and how long it can be taken back before it acts."""
+
+    needs_name: bool
+    needs_loss_accepted: bool
+    hold: timedelta
+
+
+GATES: Final[Mapping[Risk, Gate]] = {
+    Risk.SMALL: Gate(needs_name=False, needs_loss_accepted=False, hold=timedelta()),
+    Risk.SERVICE: Gate(needs_name=True, needs_loss_accepted=False, hold=timedelta()),
+    Risk.LOSS: Gate(needs_name=True, needs_loss_accepted=True, hold=timedelta(seconds=10)),
+}
+
+
+class CheckVerdict(StrEnum):
+    """Say what a check of a plan found; a blocked plan can't be confirmed."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    WARN = "warn"
+    BLOCK = "block"
+
+
+class Agreement(StrEnum):
+    """Say whether what was read back is what was intended."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """Hold a fact that a plan was made from; the plan is void once it is another."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Hold what could go wrong, and why; `stock_code` is stock's response code for it, if any."""
+
+    name: str
+    verdict: CheckVerdict
+    why: str
+    stock_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Hold one thing that changes; None is what is not there."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """Name a step, and say in a sentence what it does."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Hold what will happen, what changes, who feels it, what could go wrong and how to get back.
+
+    `loss` states what may be lost, in words; only a plan of risk R3 has one. `facts` is what the
+    kind of operation shows besides, such as the candidates of an election.
+    """
+
+    summary: str
+    risk: Risk
+    steps: tuple[PlannedStep, ...]
+    preconditions: tuple[Precondition, ...] = ()
+    changes: tuple[Difference, ...] = ()
+    impact: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    way_back: str = ""
+    loss: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def block(self) -> Check | None:
+        """Find the first check that forbids it."""
+        return next((c for c in self.checks if c.verdict is CheckVerdict.BLOCK), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """Hold one thing that was read back after the last step."""
+
+    what: str
+    intended: str
+    observed: str | None
+    agreement: Agreement
+
+
+def find_moved(
+    planned: Sequence[Precondition], now: Sequence[Precondition]
+) -> PreconditionMoved | None:
+    """Find the first precondition that is not what it was when the plan was made."""
+    found = {one.name: one.value for one in now}
+    for one in planned:
+        if found.get(one.name) != one.value:
+            return PreconditionMoved(one.name, expected=one.value, found=found.get(one.name))
+    return None

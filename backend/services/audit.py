@@ -1,0 +1,90 @@
+"""Read the audit, and follow its chain from hash to hash (G22)."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from backend.clients.clock import Clock
+from backend.db import audit
+from backend.db.audit import AuditFilter, Deed
+from backend.db.engine import Database
+from backend.domain.audit import ChainedEntry, ChainEnd, ChainFault, check_chain
+from backend.domain.page import Page, check_page_size, cut_page
+
+__all__ = [
+    "AuditFilter",
+    "ChainVerification",
+    "Deed",
+    "enter",
+    "list_entries",
+    "read_details",
+    "verify_chain",
+]
+
+BATCH_SIZE: Final = 1_000
+CHECKED_MAX: Final = 20_000
+"""So many entries are followed in one request; the rest goes on where it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainVerification:
+    """Say how far the chain was followed, and where it is broken, if it is."""
+
+    checked_count: int
+    end: ChainEnd
+    is_complete: bool
+    fault: ChainFault | None
+
+
+async def enter(deed: Deed, *, database: Database, clock: Clock) -> None:
+    """Enter what was done past the engine of operations."""
+    async with database.begin() as connection:
+        await audit.append(connection, deed, at=clock.now())
+
+
+async def list_entries(
+    *, size: int, before: int | None, chosen: AuditFilter, database: Database
+) -> Page[ChainedEntry, int]:
+    """List entries, the newest first.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with database.connect() as connection:
+        found = await audit.list_newest(connection, chosen=chosen, before=before, limit=size + 1)
+        total = await audit.count(connection, chosen=chosen)
+    return cut_page(found, size=size, key=lambda one: one.entry.number, total_count=total)
+
+
+async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> ChainVerification:
+    """Follow the chain from its beginning, or from where it was followed to before."""
+    end, count = after or ChainEnd(), 0
+    async for batch in _batches(end.number, database):
+        found = check_chain(batch, end)
+        if isinstance(found, ChainFault):
+            return ChainVerification(count, end, is_complete=True, fault=found)
+        end, count = found, count + len(batch)
+        if count >= CHECKED_MAX:
+            return ChainVerification(count, end, is_complete=False, fault=None)
+    return ChainVerification(count, end, is_complete=True, fault=None)
+
+
+def read_details(text: str) -> dict[str, Any]:
+    """Read details, which whoever has tampered with them may have made unreadable."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {"unreadable": text}
+
+
+async def _batches(after: int, database: Database) -> AsyncIterator[Sequence[ChainedEntry]]:
+    async with database.connect() as connection:
+        while True:
+            batch = await audit.list_oldest(connection, after=after, limit=BATCH_SIZE)
+            if not batch:
+                return
+            yield batch
+            after = batch[-1].entry.number

@@ -1,0 +1,250 @@
+"""Carry an operation out, step by step, so that a crash anywhere loses and doubles nothing (D20).
+
+A worker claims the operation under a fencing number and holds it by a short lease. Before a step
+the journal says that it begins and what the value is, after it that it is done and what the value
+is then. Whoever takes over begins where the journal ends; a step that was begun is begun again, and
+finds out itself whether it had its effect.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.domain import operation_run as domain
+from backend.domain.errors import BrokerGroupBusy, DomainError, MasterLeaseLive
+from backend.domain.operation import (
+    ATTEMPTS_MAX,
+    Author,
+    Operation,
+    OperationState,
+    Step,
+    StepState,
+)
+from backend.domain.operation_errors import OperationFenced
+from backend.domain.plan import Agreement, ReadBack
+from backend.services.operations import journal
+from backend.services.operations.kind import (
+    Kinds,
+    OperationContext,
+    StepRun,
+    StepWork,
+    Unfinished,
+)
+from backend.services.operations.kinds import KINDS
+from backend.services.operations.orders import deliver, find_void
+
+LEASE: Final = timedelta(seconds=5)
+RENEWAL_INTERVAL: Final = timedelta(seconds=1.5)
+SLICE: Final = timedelta(seconds=25)
+"""A worker that was at one operation for this long lets others have a turn between two steps."""
+
+# The outcome of the attempt is open, or a later one may go better.
+_OPEN: Final = (
+    Unfinished,
+    BrokerUnreachable,
+    BrokerRefused,
+    BrokerGroupBusy,
+    MasterLeaseLive,
+    OperationalError,
+    InterfaceError,
+    PoolTimeoutError,
+    TimeoutError,
+    ConnectionError,
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """Say where a run left its operation."""
+
+    state: str
+    step_count: int
+
+
+async def run_operation(
+    operation_id: UUID, context: OperationContext, *, kinds: Kinds = KINDS
+) -> RunOutcome | None:
+    """Carry an operation on as far as it goes now; None when it is not for us to.
+
+    Raises:
+        OperationNotFound: none has the id.
+    """
+    run = _Run(operation_id, context, kinds)
+    try:
+        if not await run.claim():
+            return None
+        async with run.held():
+            await run.carry_on()
+    except OperationFenced as error:
+        log.info("operation_taken_over", operation_id=str(operation_id), reason=str(error))
+        return None
+    if run.operation.state is OperationState.QUEUED:
+        await deliver(context)
+    return RunOutcome(run.operation.state, run.step_count)
+
+
+class _Run:
+    """Hold one worker's hold on one operation."""
+
+    operation: Operation
+
+    def __init__(self, operation_id: UUID, context: OperationContext, kinds: Kinds) -> None:
+        self._id, self._context, self._kinds = operation_id, context, kinds
+        self._author = Author(context.process_name, "worker")
+        self._fence = 0
+        self.step_count = 0
+
+    async def claim(self) -> bool:
+        """Take the operation, if nobody has it and it wants to be carried out."""
+        is_claimed = False
+
+        def become(held: Operation) -> Operation:
+            nonlocal is_claimed
+            claimed = domain.claim(held, at=self._now(), lease=LEASE)
+            is_claimed = claimed is not None
+            return held if claimed is None else claimed
+
+        await self._change(become)
+        self._fence = self.operation.fence
+        return is_claimed
+
+    @contextlib.asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Keep the lease alive."""
+        keeping = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await keeping
+
+    async def carry_on(self) -> None:
+        """Do step after step until the operation ends, waits, or has had its turn."""
+        until = self._now() + SLICE
+        while self.operation.state is OperationState.RUNNING:
+            await self._change(lambda held: domain.heed(held, fence=self._fence, at=self._now()))
+            if self.operation.state is not OperationState.RUNNING:
+                return
+            step = self.operation.next_step
+            if step is None:
+                await self._finish()
+            elif self._now() >= until:
+                await self._change(
+                    lambda held: domain.release(held, fence=self._fence, not_before=self._now())
+                )
+            elif await self._is_void():
+                return
+            else:
+                await self._do(step)
+
+    async def _is_void(self) -> bool:
+        """End an operation that was confirmed and whose facts have moved before its first step."""
+        if self.operation.has_effect:
+            return False
+        void = await find_void(self.operation, self._context, self._kinds)
+        if void is None:
+            return False
+        await self._change(
+            lambda held: domain.fail(held, fence=self._fence, why=str(void), at=self._now())
+        )
+        return True
+
+    async def _do(self, step: Step) -> None:
+        position = step.position
+        if step.state is StepState.RUNNING and step.attempt_count >= ATTEMPTS_MAX:
+            # Whatever ends its workers would end the next one too.
+            reason = f"it was begun {step.attempt_count} times and never came to an end"
+            await self._change(
+                lambda held: domain.postpone_step(
+                    held, position, fence=self._fence, error=step.error or reason, at=self._now()
+                )
+            )
+            return
+        try:
+            work = self._works()[position]
+            before = step.before if step.began_at is not None else await work.read()
+            await self._change(
+                lambda held: domain.begin_step(
+                    held, position, fence=self._fence, before=before, at=self._now()
+                )
+            )
+            run = StepRun(self.operation, position, self._fence, before)
+            after = await work.do(run)
+        except OperationFenced:
+            raise
+        except _OPEN as error:
+            reason = str(error) or type(error).__name__
+            await self._change(
+                lambda held: domain.postpone_step(
+                    held, position, fence=self._fence, error=reason, at=self._now()
+                )
+            )
+        except DomainError as error:
+            reason = str(error)
+            await self._change(
+                lambda held: domain.refuse_step(
+                    held, position, fence=self._fence, error=reason, at=self._now()
+                )
+            )
+        else:
+            await self._change(
+                lambda held: domain.end_step(
+                    held, position, fence=self._fence, after=after, at=self._now()
+                )
+            )
+            self.step_count += 1
+
+    async def _finish(self) -> None:
+        kind = self._kinds[self.operation.kind]
+        order = kind.read_order(self.operation.parameters)
+        try:
+            found = await kind.verify(order, self.operation, self._context)
+        except (*_OPEN, DomainError) as error:
+            reason = str(error) or type(error).__name__
+            found = [ReadBack("all of it", "to be read back", reason, Agreement.UNKNOWN)]
+        await self._change(
+            lambda held: domain.finish(held, found, fence=self._fence, at=self._now())
+        )
+
+    def _works(self) -> list[StepWork]:
+        kind = self._kinds[self.operation.kind]
+        order = kind.read_order(self.operation.parameters)
+        return [*kind.steps(order, self.operation, self._context)]
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(RENEWAL_INTERVAL.total_seconds())
+            try:
+                await journal.change(
+                    self._id,
+                    lambda held: domain.renew(held, fence=self._fence, at=self._now(), lease=LEASE),
+                    self._author,
+                    database=self._context.database,
+                    clock=self._context.clock,
+                )
+            except (*_OPEN, OperationFenced) as error:
+                log.warning("lease_not_renewed", operation_id=str(self._id), reason=str(error))
+
+    async def _change(self, become: Callable[[Operation], Operation]) -> None:
+        self.operation = await journal.change(
+            self._id,
+            become,
+            self._author,
+            database=self._context.database,
+            clock=self._context.clock,
+        )
+
+    def _now(self) -> datetime:
+        return self._context.clock.now()

@@ -1,0 +1,163 @@
+"""Forget replicas that will not come back, or a whole group (control-plane.md 1.13)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from backend.domain.errors import BrokerGroupNotControlled, CleanRefused, UnknownReplica
+from backend.domain.operation import Operation, Value
+from backend.domain.operation_errors import NotUndoable
+from backend.domain.plan import (
+    Check,
+    CheckVerdict,
+    Difference,
+    Plan,
+    PlannedStep,
+    Precondition,
+    ReadBack,
+    Risk,
+)
+from backend.domain.replica_group import Change, clean_replicas
+from backend.services import replica_groups
+from backend.services.group_changes import GroupView, find_group
+from backend.services.operations import groups
+from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
+
+STOCK_REFUSED: Final = 2009
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReplicas:
+    """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
+
+    cluster_name: str
+    group_name: str
+    broker_ids: groups.BrokerIds = ()
+    includes_living: bool = False
+
+    @property
+    def target(self) -> str:
+        """Name the group."""
+        return self.group_name
+
+
+async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
+    """Say who would be forgotten, and whether that is allowed now.
+
+    Raises:
+        BrokerGroupNotControlled: there is no such group.
+        UnknownReplica: one named is no replica of it.
+        CleanRefused: living ones were to go one by one.
+    """
+    name = groups.checked(order.cluster_name, order.group_name)
+    if order.includes_living and order.broker_ids:
+        raise CleanRefused(order.group_name, "loses living replicas only as a whole; name none")
+    view = await find_group(name, context.controller)
+    if view is None:
+        raise BrokerGroupNotControlled(order.group_name)
+    group = view.group
+    for broker_id in sorted(set(order.broker_ids) - group.replicas.keys()):
+        raise UnknownReplica(order.group_name, broker_id)
+    ids = sorted(set(order.broker_ids) or group.replicas.keys())
+    living = sorted(view.liveness.alive_ids.intersection(ids))
+    change, check = _decide(order, view, ids)
+    after = None if change is None else change.after
+    what = f"group {group.name}" if after is None else f"replicas {groups.ids_text(ids)}"
+    return Plan(
+        summary=f"{what} of cluster {group.cluster_name} is forgotten",
+        risk=Risk.LOSS,
+        steps=(PlannedStep("forget", f"forget {what}"),),
+        preconditions=(
+            *groups.epochs_of(group),
+            Precondition("replicas", groups.ids_text(group.replicas.keys())),
+            Precondition("alive among those to be forgotten", groups.ids_text(living)),
+        ),
+        changes=(
+            Difference(
+                "replicas",
+                groups.ids_text(group.replicas.keys()),
+                None if after is None else groups.ids_text(after.replicas.keys()),
+            ),
+            Difference(
+                "SyncStateSet",
+                groups.ids_text(group.sync_state_set.members),
+                None if after is None else groups.ids_text(after.sync_state_set.members),
+            ),
+        ),
+        impact=(
+            f"{await groups.count_topics(name, context)} topics are placed on {group.name}",
+            f"alive among those to be forgotten: {groups.ids_text(living)}",
+        ),
+        checks=(check,),
+        way_back="none: their ids are never given away again; a group that is gone comes back"
+        " when its brokers wait for adoption and are adopted",
+        loss=f"what only {groups.ids_text(ids)} hold",
+        facts={"broker_ids": ids},
+    )
+
+
+def steps(
+    order: ForgetReplicas, operation: Operation, context: OperationContext
+) -> Sequence[StepWork]:
+    """Forget, in one change of the group."""
+    name = groups.checked(order.cluster_name, order.group_name)
+    epoch = groups.planned_epoch(operation.plan.preconditions)
+
+    async def read() -> Value:
+        return await groups.read_value(name, context)
+
+    async def forget(run: StepRun) -> Value:
+        made = await groups.find_effect(run, name, context)
+        if made is not None:
+            return made
+        wish = replica_groups.ForgetReplicas(
+            name,
+            frozenset(order.broker_ids),
+            expected_epoch=epoch,
+            cause=run.cause,
+            includes_living=order.includes_living,
+        )
+        view = await replica_groups.forget(wish, context.controller, guard=run.guard)
+        return groups.value_of(None if view is None else view.group)
+
+    return [StepWork(read, forget)]
+
+
+async def verify(
+    order: ForgetReplicas, operation: Operation, context: OperationContext
+) -> list[ReadBack]:
+    """Read back that nobody of them is left."""
+    name = groups.checked(order.cluster_name, order.group_name)
+    view = await find_group(name, context.controller)
+    left = set() if view is None else set(view.group.replicas)
+    forgotten = set(operation.plan.facts["broker_ids"])
+    return [groups.compare("left of those forgotten", "{}", groups.ids_text(left & forgotten))]
+
+
+def undo(_order: ForgetReplicas, _operation: Operation) -> ForgetReplicas:
+    """Refuse: nothing brings an id back.
+
+    Raises:
+        NotUndoable: always.
+    """
+    raise NotUndoable(
+        "ids that were forgotten are never given away again; a group that is gone is adopted"
+        " from its brokers (regent replica candidates)"
+    )
+
+
+KIND: Final = Kind("forget_replicas", ForgetReplicas, plan, steps, verify, undo)
+
+
+def _decide(order: ForgetReplicas, view: GroupView, ids: list[int]) -> tuple[Change | None, Check]:
+    try:
+        change = clean_replicas(
+            view.group,
+            group_name=order.group_name,
+            broker_ids=frozenset(ids),
+            cleans_living=order.includes_living,
+            alive_ids=view.liveness.alive_ids,
+        )
+    except CleanRefused as error:
+        return None, Check("they may go", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
+    return change, Check("they may go", CheckVerdict.PASS, "nobody needs them")

@@ -1,0 +1,139 @@
+"""Write an operation as it becomes, with all that must be written in the same transaction.
+
+That is the journal, what is owed to the workers (D20) and the audit. All of it follows from the
+operation before and after, so no change can leave any of it out.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from backend.clients.clock import Clock
+from backend.db import audit, operations
+from backend.db.audit import Deed
+from backend.db.engine import Connection, Database
+from backend.domain.operation import (
+    UNDOABLE,
+    Author,
+    Operation,
+    OperationState,
+    Step,
+    StepState,
+    mark_undone,
+)
+
+RUN_TASK: Final = "operation.run"
+RESEND_AFTER: Final = timedelta(seconds=3)
+"""A message that no worker has taken up by then is sent again."""
+
+_ENDED_STEPS: Final = frozenset({StepState.DONE, StepState.FAILED, StepState.UNKNOWN})
+
+
+async def change(
+    operation_id: UUID,
+    become: Callable[[Operation], Operation],
+    author: Author,
+    *,
+    database: Database,
+    clock: Clock,
+) -> Operation:
+    """Have an operation become something else, and return it as it is then.
+
+    Raises:
+        OperationNotFound: none has the id.
+        DomainError: whatever `become` raises; nothing has changed.
+    """
+    async with database.begin() as connection:
+        before = await operations.lock(connection, operation_id)
+        after = become(before)
+        await write(connection, before, after, author, clock=clock)
+    return after
+
+
+async def enter_plan(
+    connection: Connection, operation: Operation, author: Author, *, clock: Clock
+) -> None:
+    """Enter a plan that was just added in the audit."""
+    details = {
+        "parameters": operation.parameters,
+        "risk": operation.plan.risk,
+        "plan_hash": _plan_hash(operation),
+        "undoes": operation.undoes,
+    }
+    deed = _deed(author, "operation.planned", operation, details)
+    await audit.append(connection, deed, at=clock.now())
+
+
+async def write(
+    connection: Connection, before: Operation, after: Operation, author: Author, *, clock: Clock
+) -> None:
+    """Write an operation whose row is locked, unless nothing has changed."""
+    if after == before:
+        return
+    await operations.save(connection, before, after)
+    if after.state is OperationState.QUEUED:
+        due_at = after.not_before
+    elif after.state is OperationState.RUNNING:
+        due_at = after.lease_until
+    else:
+        due_at = None
+    if due_at is None:
+        await operations.settle(connection, after.id)
+    else:
+        await operations.owe(connection, after.id, task_name=RUN_TASK, due_at=due_at)
+    deeds = [*_deeds(before, after, author)]
+    if after.state is OperationState.DONE and after.undoes is not None:
+        undone = await operations.lock(connection, after.undoes)
+        # Another may have taken it back before, or somebody has it tried again.
+        if undone.state in UNDOABLE:
+            taken_back = mark_undone(undone)
+            await operations.save(connection, undone, taken_back)
+            deeds.append(_deed(author, "operation.undone", taken_back, {"by": after.id}))
+    for deed in deeds:
+        await audit.append(connection, deed, at=clock.now())
+
+
+def _deeds(before: Operation, after: Operation, author: Author) -> Iterator[Deed]:
+    for was, step in zip(before.steps, after.steps, strict=True):
+        if step.state is not was.state and step.state in _ENDED_STEPS:
+            yield _deed(author, f"step.{step.state}", after, _step_details(step))
+    if after.wish is not before.wish and after.wish is not None:
+        yield _deed(author, f"operation.{after.wish}_wanted", after, {})
+    if after.state is not before.state:
+        details: dict[str, Any] = {"outcome": after.outcome} if after.outcome else {}
+        if before.state is OperationState.PLANNED:
+            details |= {"reason": after.reason, "plan_hash": _plan_hash(after)}
+        if after.read_back:
+            details["read_back"] = msgspec.to_builtins(after.read_back)
+        yield _deed(author, f"operation.{after.state}", after, details)
+    elif after.fence > before.fence:
+        yield _deed(author, "operation.taken_over", after, {"fence": after.fence})
+
+
+def _step_details(step: Step) -> dict[str, Any]:
+    return {
+        "step": step.name,
+        "attempts": step.attempt_count,
+        "before": step.before,
+        "after": step.after,
+        "error": step.error,
+    }
+
+
+def _deed(author: Author, action: str, operation: Operation, details: dict[str, Any]) -> Deed:
+    return Deed(
+        author=author,
+        action=action,
+        cluster_name=operation.cluster_name,
+        subject=f"{operation.kind} {operation.target}",
+        details=details,
+        operation_id=operation.id,
+    )
+
+
+def _plan_hash(operation: Operation) -> str:
+    return hashlib.sha256(msgspec.json.encode(operation.plan, order="sorted")).hexdigest()

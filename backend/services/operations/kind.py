@@ -1,0 +1,131 @@
+"""Say what a kind of operation is to the engine, and what its functions are given."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+from uuid import UUID
+
+import msgspec
+
+from backend.clients.clock import Clock
+from backend.clients.task_queue import TaskQueue
+from backend.db import operations
+from backend.db.engine import Connection, Database
+from backend.domain.operation import Operation, Value
+from backend.domain.operation_errors import InvalidParameters
+from backend.domain.operation_run import check_fence
+from backend.domain.plan import Plan, ReadBack
+from backend.services.group_changes import Controller
+
+
+class Unfinished(Exception):  # noqa: N818 - says what happened
+    """A step could not be brought to its end now; it is begun again later."""
+
+
+class Order(Protocol):
+    """Stand for the parameters of a kind: a frozen dataclass of what JSON can hold."""
+
+    @property
+    def cluster_name(self) -> str:
+        """Name the cluster that is changed."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """Name what is changed, as an operator types it to confirm."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OperationContext:
+    """Hold what operations are planned and carried out with."""
+
+    database: Database
+    clock: Clock
+    task_queue: TaskQueue
+    controller: Controller
+    # Says in the audit which process carries steps out.
+    process_name: str = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRun:
+    """Hold one attempt at a step: whose it is, its fencing number and the value before it.
+
+    `key` is the same for every attempt at the step, so that an effect can be told from another's.
+    """
+
+    operation: Operation
+    position: int
+    fence: int
+    before: Value
+
+    @property
+    def key(self) -> str:
+        """Name the effect of the step."""
+        return f"operation {self.operation.id}/{self.position}"
+
+    @property
+    def cause(self) -> str:
+        """Say in a history who wanted the effect; the same for every attempt."""
+        return f"{self.key} of {self.operation.confirmed_by}"
+
+    async def guard(self, connection: Connection) -> None:
+        """Hold the operation until a transaction ends, so that nobody takes it over meanwhile.
+
+        Raises:
+            OperationFenced: somebody has.
+        """
+        check_fence(await operations.lock(connection, self.operation.id), self.fence)
+
+
+@dataclass(frozen=True, slots=True)
+class StepWork:
+    """Hold the work of one step: reading the value that it changes, and changing it.
+
+    `do` may be called again after an attempt that was cut off anywhere: it finds out whether its
+    effect is there already, and returns the value after it either way. What it refuses, it raises
+    before it had any effect.
+    """
+
+    read: Callable[[], Awaitable[Value]]
+    do: Callable[[StepRun], Awaitable[Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Hold a kind of operation: its parameters and its four functions."""
+
+    name: str
+    order_type: type[Any]
+    plan: Callable[[Any, OperationContext], Awaitable[Plan]]
+    steps: Callable[[Any, Operation, OperationContext], Sequence[StepWork]]
+    verify: Callable[[Any, Operation, OperationContext], Awaitable[Sequence[ReadBack]]]
+    undo: Callable[[Any, Operation], Any]
+
+    def read_order(self, parameters: Mapping[str, Any]) -> Order:
+        """Read parameters as they travel.
+
+        Raises:
+            InvalidParameters: one is missing, unknown or of the wrong type.
+        """
+        try:
+            order: Order = msgspec.convert(parameters, self.order_type, strict=True)
+        except msgspec.ValidationError as error:
+            raise InvalidParameters(self.name, str(error)) from error
+        unknown = parameters.keys() - {f.name for f in fields(self.order_type)}
+        if unknown:
+            raise InvalidParameters(self.name, f"there is no parameter {min(unknown)!r}")
+        return order
+
+
+Kinds = Mapping[str, Kind]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRequest:
+    """Ask for an operation of a kind; `undoes` names the one that it takes back."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+    undoes: UUID | None = None

@@ -1,0 +1,378 @@
+"""Take what operators want of operations: plan, confirm, pause, resume, cancel, retry, undo.
+
+Every door calls these and nothing else. A request that comes again under the same key finds the
+operation of the first and has no effect of its own.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+
+from backend.clients.task_queue import TaskQueueUnavailable
+from backend.db import idempotency_keys, operations
+from backend.db.engine import Connection
+from backend.db.operations import OperationFilter, OperationKey
+from backend.domain import operation as domain
+from backend.domain.errors import DomainError
+from backend.domain.operation import Author, Confirmation, Operation, OperationState
+from backend.domain.operation_errors import (
+    InvalidParameters,
+    OperationStateConflict,
+    PlanExpired,
+    PreconditionMoved,
+)
+from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.plan import find_moved
+from backend.services.operations import journal
+from backend.services.operations.kind import (
+    Kind,
+    Kinds,
+    OperationContext,
+    OperationRequest,
+)
+from backend.services.operations.kinds import KINDS
+
+KEY_LENGTH_MAX: Final = 200
+DELIVERED_MAX: Final = 200
+
+log = structlog.get_logger(__name__)
+
+
+async def plan_operation(
+    request: OperationRequest,
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None = None,
+    kinds: Kinds = KINDS,
+) -> Operation:
+    """Record what would happen, and what it would cost; nothing of the cluster changes.
+
+    Raises:
+        InvalidParameters: the kind is not known, or has no such parameters.
+        IdempotencyKeyReused: the key stands for another request.
+        DomainError: what is to be changed is not there.
+    """
+    kind = _kind(request.kind, kinds)
+    order = kind.read_order(request.parameters)
+    request_hash = _hash("plan", request.kind, request.parameters, request.undoes)
+    known = await _find_known(author, key, request_hash, context)
+    if known is not None:
+        return known
+    operation = domain.new_operation(
+        uuid4(),
+        kind.name,
+        await kind.plan(order, context),
+        cluster_name=order.cluster_name,
+        target=order.target,
+        parameters=msgspec.to_builtins(order),
+        requested_by=author.name,
+        at=context.clock.now(),
+        undoes=request.undoes,
+    )
+    async with context.database.connect() as connection, connection.begin() as transaction:
+        await operations.add(connection, operation)
+        if key is not None and not await _keep_key(
+            connection, author, key, request_hash, operation.id, context.clock.now()
+        ):
+            await transaction.rollback()
+            held = None
+        else:
+            await journal.enter_plan(connection, operation, author, clock=context.clock)
+            held = operation
+    if held is None:
+        held = await _find_known(author, key, request_hash, context)
+        assert held is not None, "a key that is taken names an operation"
+    return held
+
+
+async def confirm_operation(
+    operation_id: UUID,
+    given: Confirmation,
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None = None,
+    kinds: Kinds = KINDS,
+) -> Operation:
+    """Have a plan carried out, if all is still as it was when it was made.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: it is no plan any more.
+        PlanExpired: the plan is too old.
+        PreconditionMoved: a fact that it was made from is another by now.
+        PlanBlocked: a check of the plan forbids it.
+        ConfirmationMissing: the gate of its risk class asks for more.
+        IdempotencyKeyReused: the key stands for another request.
+    """
+    now = context.clock.now()
+    planned = await describe_operation(operation_id, context)
+    void: PreconditionMoved | PlanExpired | None = None
+    if planned.state is OperationState.PLANNED:
+        if now >= planned.expires_at:
+            void = PlanExpired(operation_id, planned.expires_at)
+        else:
+            void = await find_void(planned, context, kinds)
+
+    def become(held: Operation) -> Operation:
+        if void is not None and held.state is OperationState.PLANNED:
+            return domain.lapse(held, str(void), at=now)
+        return domain.confirm(held, given, confirmed_by=author.name, at=now)
+
+    confirmed = await _change("confirm", operation_id, become, author, context, key=key)
+    if confirmed.state is OperationState.LAPSED and void is not None:
+        raise void
+    return confirmed
+
+
+async def pause_operation(
+    operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
+) -> Operation:
+    """Hold an operation after the step at work.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: it can't be paused where it stands.
+    """
+    return await _change("pause", operation_id, domain.pause, author, context, key=key)
+
+
+async def resume_operation(
+    operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
+) -> Operation:
+    """Let a paused operation go on.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: it is not paused.
+    """
+    now = context.clock.now()
+    return await _change(
+        "resume", operation_id, lambda held: domain.resume(held, at=now), author, context, key=key
+    )
+
+
+async def cancel_operation(
+    operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
+) -> Operation:
+    """End an operation after the step at work.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: it has ended.
+    """
+    now = context.clock.now()
+    return await _change(
+        "cancel", operation_id, lambda held: domain.cancel(held, at=now), author, context, key=key
+    )
+
+
+async def retry_operation(
+    operation_id: UUID, author: Author, context: OperationContext, *, key: str | None = None
+) -> Operation:
+    """Carry out what is left of an operation that did not end well, or read back again.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: nothing of it is left.
+    """
+    now = context.clock.now()
+    return await _change(
+        "retry", operation_id, lambda held: domain.retry(held, at=now), author, context, key=key
+    )
+
+
+async def undo_operation(
+    operation_id: UUID,
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None = None,
+    kinds: Kinds = KINDS,
+) -> Operation:
+    """Plan the operation that takes another one back; it is confirmed like any.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: there is nothing to take back.
+        NotUndoable: its kind, or what it did, can't be taken back.
+    """
+    operation = await describe_operation(operation_id, context)
+    if operation.state not in domain.UNDOABLE:
+        raise OperationStateConflict(operation_id, operation.state, "undone")
+    kind = _kind(operation.kind, kinds)
+    order = kind.undo(kind.read_order(operation.parameters), operation)
+    request = OperationRequest(kind.name, msgspec.to_builtins(order), undoes=operation_id)
+    return await plan_operation(request, author, context, key=key, kinds=kinds)
+
+
+async def describe_operation(operation_id: UUID, context: OperationContext) -> Operation:
+    """Return an operation as it is now.
+
+    Raises:
+        OperationNotFound: none has the id.
+    """
+    async with context.database.connect() as connection:
+        return await operations.get(connection, operation_id)
+
+
+async def list_operations(
+    *, size: int, after: OperationKey | None, chosen: OperationFilter, context: OperationContext
+) -> Page[Operation, OperationKey]:
+    """List operations, the newest first.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with context.database.connect() as connection:
+        found = await operations.list_newest(connection, chosen=chosen, after=after, limit=size + 1)
+        total = await operations.count(connection, chosen=chosen)
+    return cut_page(found, size=size, key=lambda one: (one.planned_at, one.id), total_count=total)
+
+
+async def find_void(
+    operation: Operation, context: OperationContext, kinds: Kinds
+) -> PreconditionMoved | None:
+    """Plan anew and find the first fact that is another by now."""
+    kind = _kind(operation.kind, kinds)
+    planned = operation.plan.preconditions
+    try:
+        now = await kind.plan(kind.read_order(operation.parameters), context)
+    except DomainError as error:
+        first = planned[0] if planned else None
+        return PreconditionMoved(
+            first.name if first else operation.target,
+            expected=first.value if first else "there",
+            found=f"not to be told: {error}",
+        )
+    return find_moved(planned, now.preconditions)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryOutcome:
+    """Count the messages sent."""
+
+    sent_count: int
+
+
+async def deliver(context: OperationContext) -> DeliveryOutcome:
+    """Send for workers where one is due, also where a message or a worker was lost (D20).
+
+    A task queue that is away only delays them.
+    """
+    async with context.database.begin() as connection:
+        due = await operations.take_due(
+            connection,
+            at=context.clock.now(),
+            again_after=journal.RESEND_AFTER,
+            limit=DELIVERED_MAX,
+        )
+    sent_count = 0
+    for entry in due:
+        try:
+            await context.task_queue.send(entry.task_name, str(entry.operation_id))
+        except TaskQueueUnavailable as error:
+            log.warning("operation_delayed", reason=str(error), waiting_count=len(due))
+            break
+        sent_count += 1
+    return DeliveryOutcome(sent_count)
+
+
+async def lapse_expired(context: OperationContext) -> int:
+    """End plans that nobody confirmed in time; return how many."""
+    now = context.clock.now()
+    async with context.database.connect() as connection:
+        expired = await operations.list_expired(connection, at=now, limit=DELIVERED_MAX)
+
+    def become(held: Operation) -> Operation:
+        # Somebody may have confirmed or cancelled it since it was listed.
+        if held.state is not OperationState.PLANNED:
+            return held
+        return domain.lapse(held, "nobody confirmed it in time", at=now)
+
+    author = Author(context.process_name, "worker")
+    for operation_id in expired:
+        await journal.change(
+            operation_id, become, author, database=context.database, clock=context.clock
+        )
+    return len(expired)
+
+
+async def _change(
+    verb: str,
+    operation_id: UUID,
+    become: Callable[[Operation], Operation],
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None,
+) -> Operation:
+    request_hash = _hash(verb, operation_id)
+    async with context.database.begin() as connection:
+        before = await operations.lock(connection, operation_id)
+        if key is not None:
+            known = await _find_id(connection, author, key, request_hash)
+            if known is not None:
+                return before
+        after = become(before)
+        if key is not None and after.state is not OperationState.LAPSED:
+            await _keep_key(
+                connection, author, key, request_hash, operation_id, context.clock.now()
+            )
+        await journal.write(connection, before, after, author, clock=context.clock)
+    if after.state is OperationState.QUEUED:
+        await deliver(context)
+    return after
+
+
+async def _find_known(
+    author: Author, key: str | None, request_hash: bytes, context: OperationContext
+) -> Operation | None:
+    if key is None:
+        return None
+    async with context.database.connect() as connection:
+        found = await _find_id(connection, author, key, request_hash)
+        return None if found is None else await operations.get(connection, found)
+
+
+async def _find_id(
+    connection: Connection, author: Author, key: str, request_hash: bytes
+) -> UUID | None:
+    return await idempotency_keys.find(connection, author.name, key, request_hash=request_hash)
+
+
+async def _keep_key(
+    connection: Connection,
+    author: Author,
+    key: str,
+    request_hash: bytes,
+    operation_id: UUID,
+    at: datetime,
+) -> bool:
+    return await idempotency_keys.add(
+        connection,
+        author.name,
+        key,
+        request_hash=request_hash,
+        operation_id=operation_id,
+        at=at,
+    )
+
+
+def _hash(*parts: Any) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).digest()
+
+
+def _kind(name: str, kinds: Kinds) -> Kind:
+    found = kinds.get(name)
+    if found is None:
+        raise InvalidParameters(name[:100], f"no such kind of operation: {', '.join(kinds)}")
+    return found

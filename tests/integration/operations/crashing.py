@@ -1,0 +1,177 @@
+"""A world in which a process dies wherever a test wants, and what is outside of it goes on.
+
+A process is one call of a use case. It dies at a point: whenever it reads the clock, before it
+commits, and before and after each message or effect that leaves it. Postgres, the queue's messages
+and the agent live on, as they do when a worker is killed.
+"""
+
+import asyncio
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import event
+
+from backend.clients.task_queue import TaskQueueUnavailable
+from backend.domain.operation_errors import OperationFenced
+from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
+from backend.services.operations import engine, orders
+from backend.services.operations.groups import compare
+from backend.services.operations.kind import Kind, OperationContext, StepWork
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+class Crash(BaseException):
+    """The process is gone; nothing in it may catch this."""
+
+
+class Tripwire:
+    """Count the points of each name that a process passes, and kill it at one of them."""
+
+    def __init__(self):
+        self.passed, self.fatal = Counter(), None
+
+    def arm(self, fatal):
+        """Make a point fatal: its name, and how many of that name are passed before."""
+        self.passed, self.fatal = Counter(), fatal
+
+    def disarm(self):
+        self.arm(None)
+
+    def point(self, name):
+        self.passed[name] += 1
+        if self.fatal is not None and self.fatal[0] == name and self.passed[name] > self.fatal[1]:
+            raise Crash
+
+
+class Clock:
+    def __init__(self, wire):
+        self._wire, self._now = wire, NOON
+
+    def now(self):
+        self._wire.point("clock")
+        return self._now
+
+    def now_ms(self):
+        return int(self.now().timestamp() * 1000)
+
+    def advance(self, **duration):
+        self._now += timedelta(**duration)
+
+
+class Queue:
+    """Hold messages until a worker takes them; some are lost, some are delivered twice."""
+
+    def __init__(self, wire):
+        self._wire, self.messages, self.is_away = wire, [], False
+
+    async def send(self, task_name, *arguments):
+        self._wire.point("send")
+        if self.is_away:
+            raise TaskQueueUnavailable(task_name)
+        self.messages.append(arguments[0])
+        self._wire.point("sent")
+
+
+@dataclass
+class Agent:
+    """Count up, once for each key, and refuse whoever comes with a lower fencing number."""
+
+    wire: Tripwire
+    totals: Counter = field(default_factory=Counter)
+    effects: Counter = field(default_factory=Counter)
+    fences: Counter = field(default_factory=Counter)
+    # Effects are held up here while it is not set, as in a worker that has stalled.
+    may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    has_stopped: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self):
+        self.may_go_on.set()
+
+    async def add(self, counter, run):
+        self.wire.point("before the effect")
+        if not self.may_go_on.is_set():
+            self.has_stopped.set()
+            await self.may_go_on.wait()
+        if run.fence < self.fences[counter]:
+            raise OperationFenced(run.operation.id, run.fence, held=self.fences[counter])
+        self.fences[counter] = run.fence
+        if not self.effects[run.key]:
+            self.effects[run.key] += 1
+            self.totals[counter] += 1
+        self.wire.point("after the effect")
+        return {"total": self.totals[counter]}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Count a counter of the agent up, in steps of one."""
+
+    cluster_name: str
+    counter: str
+    step_count: int
+
+    @property
+    def target(self):
+        return self.counter
+
+
+class World:
+    """Put everything together around a database."""
+
+    def __init__(self, database):
+        self.wire = Tripwire()
+        self.clock, self.queue = Clock(self.wire), Queue(self.wire)
+        self.agent = Agent(self.wire)
+        self.epoch = 1
+        self._names = itertools.count(1)
+        self.context = OperationContext(database, self.clock, self.queue, controller=None)
+        kind = Kind("count", Count, self._plan, self._steps, self._verify, self._undo)
+        self.kinds = {"count": kind}
+        event.listen(database.sync_engine, "commit", self._on_commit)
+
+    def _on_commit(self, _connection):
+        self.wire.point("commit")
+
+    async def _plan(self, order, _context):
+        steps = tuple(PlannedStep(f"add-{i}", "add one") for i in range(order.step_count))
+        return Plan("count", Risk.SMALL, steps, (Precondition("epoch", str(self.epoch)),))
+
+    def _steps(self, order, _operation, _context):
+        async def read():
+            return {"total": self.agent.totals[order.counter]}
+
+        async def do(run):
+            return await self.agent.add(order.counter, run)
+
+        return [StepWork(read, do)] * order.step_count
+
+    async def _verify(self, order, _operation, _context):
+        return [compare("total", order.step_count, self.agent.totals[order.counter])]
+
+    def _undo(self, order, _operation):
+        return order
+
+    def parameters(self, step_count):
+        name = f"counter-{next(self._names)}"
+        return {"cluster_name": "c", "counter": name, "step_count": step_count}
+
+    async def run(self, operation_id):
+        return await engine.run_operation(operation_id, self.context, kinds=self.kinds)
+
+    async def settle(self):
+        """Let everything happen that will: time passes, messages arrive, workers live."""
+        self.wire.disarm()
+        self.queue.is_away = False
+        for _ in range(60):
+            self.clock.advance(seconds=20)
+            await orders.deliver(self.context)
+            messages, self.queue.messages = self.queue.messages, []
+            if not messages:
+                return
+            for operation_id in messages:
+                await self.run(UUID(operation_id))
+        raise AssertionError("the workers never came to rest")

@@ -1,0 +1,102 @@
+"""An election that is ordered comes once, wherever the worker that carries it out dies."""
+
+import itertools
+
+import pytest
+
+from backend.domain.election import Sighting
+from backend.domain.operation import Author, Confirmation, OperationState
+from backend.services.operations import orders
+from backend.services.operations.engine import run_operation
+from backend.services.operations.kind import OperationContext, OperationRequest
+from tests.integration.operations.crashing import Crash, World
+from tests.integration.services.controller_driver import ControllerDriver
+
+ANNA = Author("anna", "test")
+ELECTED = "master_elected"
+
+
+class Elections:
+    """A group whose replicas follow at once, and workers that die at a point."""
+
+    def __init__(self, database):
+        self.driver = ControllerDriver(database)
+        self.world = World(database)
+        self.context = OperationContext(
+            database, self.world.clock, self.world.queue, self.driver.controller
+        )
+
+    async def begin(self):
+        await self.driver.make_f3()
+        await self.follow()
+
+    async def follow(self):
+        group = await self.driver.group()
+        told = {"epoch": group.master_epoch, "max_offset": 900}
+        self.driver.witness.heard = {i: Sighting(0, 10_000, **told) for i in (1, 2, 3)}
+        if len(group.sync_state_set.members) < 3:
+            await self.driver.alter(
+                {1, 2, 3},
+                epoch=group.sync_state_set.epoch,
+                master=group.master_id,
+                master_epoch=group.master_epoch,
+            )
+
+    async def order(self):
+        """Order the replica that is not master, 1 or 2, and give its id and the operation's."""
+        wanted = 3 - (await self.driver.group()).master_id
+        parameters = {"cluster_name": "c", "group_name": "g", "broker_id": wanted}
+        request = OperationRequest("elect_master", parameters)
+        planned = await orders.plan_operation(request, ANNA, self.context)
+        given = Confirmation("g", "why")
+        await orders.confirm_operation(planned.id, given, ANNA, self.context)
+        return wanted, planned.id
+
+    async def run(self, operation_id, fatal=None):
+        """Carry on, and tell whether the worker lives."""
+        self.world.wire.arm(fatal)
+        try:
+            await run_operation(operation_id, self.context)
+        except Crash:
+            return False
+        finally:
+            self.world.wire.disarm()
+        return True
+
+
+@pytest.fixture
+async def group(database, monkeypatch):
+    # Who looks once need not wait for what this test does afterwards.
+    monkeypatch.setattr("backend.services.operations.elect_master.FOLLOW_PATIENCE_S", 0)
+    made = Elections(database)
+    await made.begin()
+    return made
+
+
+@pytest.mark.parametrize("name", ["commit", "clock"])
+async def test_a_worker_may_die_anywhere_and_the_master_is_elected_once(group, name):
+    for passed in itertools.count():
+        before = await group.driver.group()
+        wanted, operation_id = await group.order()
+
+        lives = await group.run(operation_id, (name, passed))
+        if not lives:
+            await group.follow()
+            group.world.clock.advance(seconds=6)
+            assert await group.run(operation_id)
+        await group.follow()
+        ended = await orders.describe_operation(operation_id, group.context)
+        if ended.state in {OperationState.PARTLY, OperationState.UNKNOWN}:
+            # Read back before the others had followed: it says so, and reads again when asked.
+            await orders.retry_operation(operation_id, ANNA, group.context)
+            assert await group.run(operation_id)
+            ended = await orders.describe_operation(operation_id, group.context)
+
+        after = await group.driver.group()
+        assert ended.state is OperationState.DONE, (passed, ended.outcome)
+        assert (after.master_id, after.master_epoch) == (wanted, before.master_epoch + 1)
+        assert ended.steps[0].before["master_id"] == before.master_id
+        assert ended.steps[0].after["master_id"] == wanted
+        if lives:
+            break
+    assert passed > 5

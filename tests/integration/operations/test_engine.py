@@ -1,0 +1,253 @@
+"""The engine by itself: orders between steps, lost messages, two workers, steps that never end."""
+
+import asyncio
+
+import pytest
+
+from backend.clients.brokers import BrokerUnreachable
+from backend.domain.errors import BrokerGroupBusy, UnknownReplica
+from backend.domain.operation import (
+    ATTEMPTS_MAX,
+    Author,
+    Confirmation,
+    OperationState,
+    StepState,
+)
+from backend.domain.operation_errors import PlanExpired
+from backend.services import audit
+from backend.services.audit import AuditFilter
+from backend.services.operations import orders
+from backend.services.operations.kind import OperationRequest
+from tests.integration.operations.crashing import World
+
+ANNA = Author("anna", "test")
+S = OperationState
+
+
+@pytest.fixture
+def world(database):
+    return World(database)
+
+
+@pytest.fixture
+def plan(world):
+    async def make(step_count=3):
+        request = OperationRequest("count", world.parameters(step_count))
+        return await orders.plan_operation(request, ANNA, world.context, kinds=world.kinds)
+
+    return make
+
+
+@pytest.fixture
+def order(world, plan):
+    async def make(step_count=3):
+        planned = await plan(step_count)
+        await orders.confirm_operation(
+            planned.id, Confirmation(), ANNA, world.context, kinds=world.kinds
+        )
+        return planned.id
+
+    return make
+
+
+@pytest.fixture
+def look(world):
+    async def find(operation_id):
+        return await orders.describe_operation(operation_id, world.context)
+
+    return find
+
+
+async def held_up(world, operation_id):
+    """Begin a worker that is held up in its first step."""
+    world.agent.may_go_on.clear()
+    worker = asyncio.create_task(world.run(operation_id))
+    await asyncio.wait_for(world.agent.has_stopped.wait(), 10)
+    return worker
+
+
+async def test_a_pause_is_heeded_after_the_step_at_work(world, order, look):
+    operation_id = await order()
+    worker = await held_up(world, operation_id)
+
+    await orders.pause_operation(operation_id, ANNA, world.context)
+    assert (await look(operation_id)).state is S.RUNNING
+    world.agent.may_go_on.set()
+    await worker
+
+    paused = await look(operation_id)
+    assert paused.state is S.PAUSED
+    assert [step.state for step in paused.steps] == [StepState.DONE, *[StepState.PENDING] * 2]
+    await world.settle()
+    assert (await look(operation_id)).state is S.PAUSED
+    await orders.resume_operation(operation_id, ANNA, world.context)
+    await world.settle()
+    assert (await look(operation_id)).state is S.DONE
+
+
+async def test_what_is_cancelled_between_steps_is_partly_done_and_can_go_on(world, order, look):
+    operation_id = await order()
+    worker = await held_up(world, operation_id)
+
+    await orders.cancel_operation(operation_id, ANNA, world.context)
+    world.agent.may_go_on.set()
+    await worker
+
+    cancelled = await look(operation_id)
+    assert (cancelled.state, cancelled.outcome) == (S.PARTLY, "cancelled after 1 of 3 steps")
+    await orders.retry_operation(operation_id, ANNA, world.context)
+    await world.settle()
+    assert (await look(operation_id)).state is S.DONE
+    assert set(world.agent.effects.values()) == {1}
+
+
+async def test_a_message_that_comes_twice_at_once_has_one_effect(world, order, look):
+    operation_id = await order()
+
+    outcomes = await asyncio.gather(*(world.run(operation_id) for _ in range(4)))
+
+    assert sum(outcome is not None for outcome in outcomes) == 1
+    assert (await look(operation_id)).state is S.DONE
+    assert list(world.agent.effects.values()) == [1, 1, 1]
+
+
+async def test_a_task_queue_that_is_away_only_delays(world, order, look):
+    world.queue.is_away = True
+    operation_id = await order()
+    assert world.queue.messages == []
+
+    await world.settle()
+
+    assert (await look(operation_id)).state is S.DONE
+
+
+async def test_a_worker_that_was_stalled_can_do_nothing_more(world, order, look):
+    operation_id = await order()
+    worker = await held_up(world, operation_id)
+    gate, world.agent.may_go_on = world.agent.may_go_on, asyncio.Event()
+    world.agent.may_go_on.set()
+    world.clock.advance(seconds=6)
+
+    assert await world.run(operation_id) is not None
+    gate.set()
+
+    assert await worker is None
+    ended = await look(operation_id)
+    assert (ended.state, ended.fence) == (S.DONE, 2)
+    assert list(world.agent.effects.values()) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "error", [BrokerUnreachable("10.0.0.1:1", "nobody"), BrokerGroupBusy("g"), TimeoutError()]
+)
+async def test_what_may_go_better_later_is_tried_again(world, order, look, monkeypatch, error):
+    operation_id = await order(1)
+    add, left = world.agent.add, [error, error]
+
+    async def sometimes(counter, run):
+        if left:
+            raise left.pop()
+        return await add(counter, run)
+
+    monkeypatch.setattr(world.agent, "add", sometimes)
+    await world.settle()
+
+    ended = await look(operation_id)
+    assert (ended.state, ended.steps[0].attempt_count) == (S.DONE, 3)
+
+
+async def test_what_is_refused_fails_at_once(world, order, look, monkeypatch):
+    operation_id = await order(1)
+
+    async def refuse(_counter, _run):
+        raise UnknownReplica("g", 9)
+
+    monkeypatch.setattr(world.agent, "add", refuse)
+    await world.settle()
+
+    ended = await look(operation_id)
+    assert (ended.state, ended.steps[0].attempt_count) == (S.FAILED, 1)
+
+
+async def test_a_step_that_ends_every_worker_is_given_up_as_unknown(
+    world, order, look, monkeypatch
+):
+    operation_id = await order(1)
+    add = world.agent.add
+
+    async def fault(_counter, _run):
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(world.agent, "add", fault)
+    for _ in range(ATTEMPTS_MAX):
+        with pytest.raises(RuntimeError):
+            await world.run(operation_id)
+        world.clock.advance(seconds=6)
+    await world.settle()
+    assert (await look(operation_id)).state is S.UNKNOWN
+
+    monkeypatch.setattr(world.agent, "add", add)
+    await orders.retry_operation(operation_id, ANNA, world.context)
+    await world.settle()
+    assert (await look(operation_id)).state is S.DONE
+
+
+async def test_a_plan_that_nobody_confirms_lapses(world, plan, look):
+    confirmed_late, left_alone = await plan(), await plan()
+    world.clock.advance(minutes=9)
+    assert await orders.lapse_expired(world.context) == 0
+    world.clock.advance(minutes=1)
+
+    with pytest.raises(PlanExpired):
+        await orders.confirm_operation(
+            confirmed_late.id, Confirmation(), ANNA, world.context, kinds=world.kinds
+        )
+    assert (await look(confirmed_late.id)).state is S.LAPSED
+    assert await orders.lapse_expired(world.context) == 1
+    assert (await look(left_alone.id)).state is S.LAPSED
+
+
+async def test_requests_with_one_key_that_come_at_once_have_one_effect(world, look):
+    request = OperationRequest("count", world.parameters(2))
+
+    plans = await asyncio.gather(
+        *(
+            orders.plan_operation(request, ANNA, world.context, key="k", kinds=world.kinds)
+            for _ in range(4)
+        )
+    )
+    [operation_id] = {one.id for one in plans}
+    confirmed = await asyncio.gather(
+        *(
+            orders.confirm_operation(
+                operation_id, Confirmation(), ANNA, world.context, key="c", kinds=world.kinds
+            )
+            for _ in range(4)
+        )
+    )
+    assert {one.state for one in confirmed} == {S.QUEUED}
+    await world.settle()
+    assert (await look(operation_id)).state is S.DONE
+    assert set(world.agent.effects.values()) == {1}
+
+
+async def test_one_operation_can_be_taken_back_by_two_and_is_undone_once(
+    world, order, look, database
+):
+    operation_id = await order(1)
+    await world.settle()
+    for _ in range(2):
+        request = OperationRequest("count", world.parameters(1), undoes=operation_id)
+        back = await orders.plan_operation(request, ANNA, world.context, kinds=world.kinds)
+        await orders.confirm_operation(
+            back.id, Confirmation(), ANNA, world.context, kinds=world.kinds
+        )
+        await world.settle()
+        assert (await look(back.id)).state is S.DONE
+
+    assert (await look(operation_id)).state is S.UNDONE
+    page = await audit.list_entries(
+        size=50, before=None, chosen=AuditFilter(operation_id=operation_id), database=database
+    )
+    actions = [chained.entry.action for chained in page.items]
+    assert actions.count("operation.undone") == 1

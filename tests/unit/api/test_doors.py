@@ -1,0 +1,56 @@
+"""No door changes a cluster past the engine, and every kind of operation has all doors (D19)."""
+
+from fastapi.routing import APIRoute
+
+from backend.api.graphql.schema import build_schema
+from backend.api.rest import build_router
+from backend.cli.app import app
+from backend.services.operations.kinds import KINDS
+
+SAFE = {"GET", "HEAD"}
+# They change no cluster: who is signed in, and a report to read.
+NOT_OF_A_CLUSTER = {"/api/v1/session", "/api/v1/capacity/reports"}
+COMMANDS = {
+    "elect_master": ("controller", "elect"),
+    "forget_replicas": ("controller", "forget"),
+    "adopt_replicas": ("replica", "adopt"),
+}
+
+
+def camel(name):
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def routes(router):
+    """Walk a router, and those that it includes."""
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            yield route.path, route.methods
+        elif (inner := getattr(route, "original_router", None)) is not None:
+            yield from (("/api/v1" + path, methods) for path, methods in routes(inner))
+
+
+def test_every_route_that_changes_something_is_one_of_operations():
+    changing = {path for path, methods in routes(build_router()) if methods - SAFE}
+
+    others = {path for path in changing if not path.startswith("/api/v1/operations")}
+    assert others == NOT_OF_A_CLUSTER
+    assert len(changing) > len(others)
+
+
+def test_every_mutation_gives_an_operation():
+    mutation = build_schema()._schema.mutation_type
+    given = {name: str(field.type) for name, field in mutation.fields.items()}
+
+    assert given.pop("requestCapacityReport") == "CapacityReport!"
+    assert set(given.values()) == {"Operation!"}
+
+
+def test_every_kind_can_be_planned_in_the_graph_and_by_a_command():
+    plan_input = build_schema()._schema.type_map["PlanInput"]
+
+    assert set(plan_input.fields) == {camel(name) for name in KINDS}
+    assert set(COMMANDS) == set(KINDS)
+    for noun, verb in COMMANDS.values():
+        assert app[noun][verb].default_command is not None

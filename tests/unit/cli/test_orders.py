@@ -1,0 +1,374 @@
+"""What commands that change something plan, ask, send, wait for and end with."""
+
+import io
+import json
+
+import httpx
+import pytest
+
+from backend.cli.app import run
+from tests.unit.cli.fake_server import SERVER, refusal
+from tests.unit.cli.test_replicas import candidate, page
+
+ID = "7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10"
+PATH = f"/operations/{ID}"
+ELECT = ["controller", "elect", "broker-a", "--broker", "2"]
+FORGET = ["controller", "forget", "broker-a", "--broker", "2"]
+ADOPT = ["replica", "adopt", "broker-a"]
+WITH_REASON = ["--yes", "--reason", "planned work"]
+
+
+def step(**values):
+    return {
+        "position": 0,
+        "name": "elect",
+        "title": "elect broker 2",
+        "state": "pending",
+        "attempt_count": 0,
+        "before": None,
+        "after": None,
+        "error": None,
+        "began_at": None,
+        "ended_at": None,
+        **values,
+    }
+
+
+def operation(state="planned", *, risk="R2", loss=None, verdict="pass", **values):
+    plan = {
+        "summary": "broker 2 becomes master of broker-a",
+        "risk": risk,
+        "preconditions": [{"name": "master epoch", "value": "3"}],
+        "changes": [{"what": "master", "before": "1", "after": "2"}],
+        "impact": ["sends wait"],
+        "checks": [{"name": "lease", "verdict": verdict, "why": "it is so", "stock_code": None}],
+        "way_back": "elect back",
+        "loss": loss,
+        "facts": {
+            "candidates": [{"broker_id": 2, "verdict": "wins", "reason": "would become master"}]
+        },
+    }
+    return {
+        "id": ID,
+        "kind": "elect_master",
+        "cluster_name": "east",
+        "target": "broker-a",
+        "state": state,
+        "wish": None,
+        "parameters": {},
+        "plan": plan,
+        "steps": [step()],
+        "read_back": [],
+        "outcome": None,
+        "requested_by": "admin",
+        "reason": None,
+        "confirmed_by": None,
+        "planned_at": "2026-03-02T12:00:00Z",
+        "expires_at": "2026-03-02T12:10:00Z",
+        "confirmed_at": None,
+        "not_before": None,
+        "ended_at": None,
+        "undoes": None,
+        **values,
+    }
+
+
+READ_BACK = {"what": "master", "intended": "2", "observed": "2", "agreement": "agrees"}
+DONE = operation(
+    "done",
+    outcome="read back as intended",
+    read_back=[READ_BACK],
+    steps=[step(state="done", attempt_count=1)],
+)
+
+
+@pytest.fixture
+def east(signed_in):
+    signed_in.on("GET", "/clusters", page({"name": "east"}))
+    signed_in.on("GET", "/adoption-candidates", page(candidate(1), candidate(2)))
+    signed_in.on("POST", "/operations", operation())
+    signed_in.on("POST", f"{PATH}/confirm", operation("queued"))
+    signed_in.on("GET", PATH, operation("running", steps=[step(state="running")]), DONE)
+    return signed_in
+
+
+def sent(server):
+    """What was posted, by path."""
+    return [
+        (request.url.path.removeprefix("/api/v1"), json.loads(request.content or "null"))
+        for request in server.requests
+        if request.method == "POST"
+    ]
+
+
+def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
+    assert run([*ELECT, *WITH_REASON, "--watch"]) == 0
+
+    shown = capsys.readouterr()
+    assert sent(east) == [
+        (
+            "/operations",
+            {
+                "kind": "elect_master",
+                "parameters": {
+                    "cluster_name": "east",
+                    "group_name": "broker-a",
+                    "broker_id": 2,
+                    "mode": "graceful",
+                },
+            },
+        ),
+        (
+            f"{PATH}/confirm",
+            {"typed_name": "broker-a", "reason": "planned work", "accepts_loss": False},
+        ),
+    ]
+    keys = [r.headers["Idempotency-Key"] for r in east.requests if r.method == "POST"]
+    assert keys[1] == f"{keys[0]}-confirm"
+    assert shown.err.splitlines() == [
+        f"target: group broker-a of cluster east at {SERVER}",
+        "running: elect broker 2",
+        "done: elect broker 2",
+    ]
+    assert [" ".join(line.split()) for line in shown.out.splitlines()] == [
+        f"Plan {ID} (R2): broker 2 becomes master of broker-a",
+        "",
+        "What will happen",
+        "1. elect broker 2",
+        "",
+        "What changes",
+        "BEFORE AFTER",
+        "master 1 2",
+        "",
+        "Candidates",
+        "ID VERDICT REASON",
+        "2 wins would become master",
+        "",
+        "Who feels it",
+        "sends wait",
+        "",
+        "What could go wrong",
+        "pass: lease: it is so",
+        "",
+        "How to get back",
+        "elect back",
+        "",
+        f"operation {ID} is done",
+        "read back as intended",
+        "INTENDED OBSERVED VERDICT",
+        "master 2 2 agrees",
+    ]
+
+
+@pytest.mark.parametrize("order", [ELECT, FORGET, ADOPT])
+def test_a_dry_run_plans_and_confirms_nothing(east, capsys, order):
+    assert run([*order, "--dry-run"]) == 0
+    assert f"regent operation confirm {ID}" in capsys.readouterr().err
+    assert run([*order, "--dry-run", "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["id"] == ID
+    assert [path for path, _ in sent(east)] == ["/operations"] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "next_step"),
+    [([], "add --yes and --reason"), (["--yes"], "add --reason TEXT")],
+)
+def test_without_a_terminal_an_order_needs_options(east, monkeypatch, capsys, options, next_step):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+
+    assert run([*ELECT, *options]) == 3
+    assert [path for path, _ in sent(east)] == ["/operations"]
+    assert next_step in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [("broker-a\nplanned work\n", 0), ("y\n", 3), ("", 3), ("broker-a\n\n", 3)],
+)
+def test_on_a_terminal_the_name_and_a_reason_are_typed(east, monkeypatch, typed, code):
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+
+    assert run(ELECT) == code
+    assert len(sent(east)) == (2 if code == 0 else 1)
+
+
+def test_a_loss_is_accepted_by_name(east, monkeypatch, capsys):
+    east.on("POST", "/operations", operation(risk="R3", loss="what only {2} hold"))
+
+    assert run([*FORGET, *WITH_REASON]) == 3
+    assert "this may lose what only {2} hold" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", Terminal("broker-a\nwhy\nno\n"))
+    assert run(FORGET) == 3
+    assert [path for path, _ in sent(east)] == ["/operations"] * 2
+    assert run([*FORGET, *WITH_REASON, "--accept-loss"]) == 0
+    assert sent(east)[-1][1]["accepts_loss"] is True
+
+
+def test_a_blocked_plan_is_not_confirmed(east, capsys):
+    east.on("POST", "/operations", operation(verdict="block"))
+
+    assert run([*ELECT, *WITH_REASON]) == 3
+    assert "the plan is blocked: lease" in capsys.readouterr().err
+    assert [path for path, _ in sent(east)] == ["/operations"]
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ("done", 0),
+        ("failed", 1),
+        ("lapsed", 3),
+        ("cancelled", 3),
+        ("partly", 6),
+        ("unknown", 7),
+        ("paused", 8),
+    ],
+)
+def test_a_command_ends_as_its_operation_did(east, state, code):
+    east.on("GET", PATH, operation(state, outcome="so it was"))
+
+    assert run([*ELECT, *WITH_REASON]) == code
+    assert run(["operation", "watch", ID, "-o", "json"]) == code
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (refusal(409, "plan_blocked", "nobody may", {"stock_code": 2012}), 3),
+        (refusal(412, "precondition_moved", "plan again"), 3),
+        (refusal(403, "forbidden", "may only read"), 5),
+        (httpx.ReadTimeout("too late"), 7),
+        (httpx.ConnectError("refused"), 1),
+    ],
+)
+def test_a_confirmation_that_is_refused_ends_with_the_code_that_says_how(
+    east, capsys, answer, code
+):
+    east.on("POST", f"{PATH}/confirm", answer)
+
+    assert run([*ELECT, *WITH_REASON]) == code
+    assert capsys.readouterr().err
+
+
+def test_without_waiting_the_operation_goes_on_by_itself(east, capsys):
+    assert run([*ELECT, *WITH_REASON, "--no-wait"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"operation {ID} is queued"
+    assert not any(request.url.path.endswith(ID) for request in east.requests)
+
+
+def test_all_who_wait_are_adopted_unless_some_are_chosen(east):
+    chosen = ["--broker", "2", "--master", "2", "--least-epoch", "7", "--accept-loss"]
+
+    assert run([*ADOPT, *WITH_REASON]) == 0
+    assert run([*ADOPT, *chosen, *WITH_REASON]) == 0
+
+    orders = [body["parameters"] for path, body in sent(east) if path == "/operations"]
+    assert [(o["broker_ids"], o["master_id"], o["accepts_loss"]) for o in orders] == [
+        ([1, 2], None, False),
+        ([2], 2, True),
+    ]
+
+
+def test_nobody_waits_or_in_several_clusters(east, capsys):
+    assert run(["replica", "adopt", "broker-z", "--yes"]) == 4
+    west = candidate(1, cluster_name="west")
+    east.on("GET", "/adoption-candidates", page(candidate(1), west))
+    assert run([*ADOPT, "--yes"]) == 2
+    assert "next: add --cluster east" in capsys.readouterr().err
+
+
+def test_operations_are_listed_and_shown(east, capsys):
+    east.on("GET", "/operations", page(DONE))
+    east.on("GET", PATH, DONE)
+
+    assert run(["op", "list"]) == 0
+    row = " ".join(capsys.readouterr().out.splitlines()[1].split())
+    assert row == f"{ID} 2026-03-02 12:00:00Z elect_master east broker-a R2 done 1/1 admin"
+    assert run(["operation", "get", ID]) == 0
+    assert "elect done 1" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "retry"])
+def test_operations_are_steered(east, capsys, verb):
+    east.on("POST", f"{PATH}/{verb}", operation("running", wish="pause"))
+
+    assert run(["operation", verb, ID]) == 0
+    assert capsys.readouterr().out == f"operation {ID} is running, to pause after this step\n"
+
+
+def test_an_operation_is_undone_by_another(east):
+    east.on("POST", f"{PATH}/undo", operation())
+
+    assert run(["operation", "undo", ID, *WITH_REASON]) == 0
+    assert [path for path, _ in sent(east)] == [f"{PATH}/undo", f"{PATH}/confirm"]
+
+
+def entry(number):
+    return {
+        "number": number,
+        "happened_at": "2026-03-02T12:00:00Z",
+        "actor": "admin",
+        "source": "rest 10.0.0.9",
+        "action": "operation.done",
+        "cluster_name": "east",
+        "subject": "elect_master broker-a",
+        "operation_id": ID,
+        "details": {},
+        "previous_hash": "00",
+        "hash": "01",
+    }
+
+
+def test_the_audit_is_listed_and_exported(east, capsys, tmp_path):
+    east.on("GET", "/audit", page(entry(2), entry(1)))
+
+    assert run(["audit", "list"]) == 0
+    assert " ".join(capsys.readouterr().out.splitlines()[1].split()) == (
+        "2 2026-03-02 12:00:00Z admin rest 10.0.0.9 operation.done"
+        f" elect_master broker-a of east {ID}"
+    )
+    assert run(["audit", "export", str(tmp_path / "audit.jsonl")]) == 0
+    written = (tmp_path / "audit.jsonl").read_text().splitlines()
+    assert [json.loads(line)["number"] for line in written] == [2, 1]
+
+
+def verification(**values):
+    return {
+        "checked_count": 2,
+        "is_complete": True,
+        "end_number": 2,
+        "end_hash": "ab",
+        "broken_number": None,
+        "reason": None,
+        **values,
+    }
+
+
+def test_the_chain_is_followed_to_its_end_and_a_changed_entry_is_named(east, capsys):
+    first = verification(is_complete=False)
+    east.on("GET", "/audit/verification", first, verification(end_number=4))
+
+    assert run(["audit", "verify"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "4 entries are as they were written",
+        "the chain ends at entry 4, hash ab",
+    ]
+    assert east.requests[-1].url.params["after_number"] == "2"
+    broken = verification(broken_number=7, reason="its content is not what was hashed")
+    east.on("GET", "/audit/verification", broken)
+    assert run(["audit", "verify"]) == 1
+    assert "entry 7 of the audit breaks the chain" in capsys.readouterr().err
+
+
+COMMANDS = [f"operation {verb}" for verb in ("list", "get", "watch", "confirm", "pause", "undo")]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "audit list", "audit export", "audit verify"])
+def test_every_command_shows_examples(command, capsys):
+    assert run([*command.split(), "--help"]) == 0
+    assert f"regent {command}" in capsys.readouterr().out.split("Example")[1]

@@ -1,0 +1,36 @@
+"""Carry operations out, and send again for workers where one was lost (D20)."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from backend.services.operations.engine import RunOutcome, run_operation
+from backend.services.operations.orders import DeliveryOutcome, deliver, lapse_expired
+from workers.runtime import Clients
+from workers.tasks.base import run_at_once, task
+
+
+@task("operation.run")
+def run(operation_id: str) -> None:
+    """Carry one operation on, unless another worker has it."""
+
+    async def carry_on(clients: Clients) -> RunOutcome | None:
+        return await run_operation(UUID(operation_id), clients.operations)
+
+    run_at_once(
+        "operation.run", carry_on, deadline=timedelta(seconds=50), operation_id=operation_id
+    )
+
+
+@task("operations.reconcile")
+def reconcile() -> None:
+    """Send for workers where one is due, and end plans whose time is over.
+
+    One is due when a message or a worker was lost, or when a hold is over.
+    """
+    run_at_once("operations.reconcile", _reconcile, deadline=timedelta(seconds=10))
+
+
+async def _reconcile(clients: Clients) -> DeliveryOutcome:
+    outcome = await deliver(clients.operations)
+    await lapse_expired(clients.operations)
+    return outcome
