@@ -5,7 +5,7 @@ from typing import Any
 
 from cyclopts import App
 
-from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.clusters import ClusterName, Limit, choose_cluster, group_path
 from backend.cli.orders import ids_text, print_election
 from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.rest import connect, segment
