@@ -6,11 +6,10 @@ and the agent live on, as they do when a worker is killed.
 """
 
 import asyncio
-import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import event
 
@@ -127,7 +126,6 @@ class World:
         self.clock, self.queue = Clock(self.wire), Queue(self.wire)
         self.agent = Agent(self.wire)
         self.epoch = 1
-        self._names = itertools.count(1)
         self.context = OperationContext(database, self.clock, self.queue, controller=None)
         kind = Kind("count", Count, self._plan, self._steps, self._verify, self._undo)
         self.kinds = {"count": kind}
@@ -156,7 +154,8 @@ class World:
         return order
 
     def parameters(self, step_count):
-        name = f"counter-{next(self._names)}"
+        # Worlds share a database: no name, nor key made of it, may come twice.
+        name = f"counter-{uuid4()}"
         return {"cluster_name": "c", "counter": name, "step_count": step_count}
 
     async def run(self, operation_id):

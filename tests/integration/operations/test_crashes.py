@@ -107,7 +107,7 @@ class Machine(RuleBasedStateMachine):
     @rule(step_count=st.integers(1, 3), crash_at=POINTS)
     def plan(self, step_count, crash_at):
         request = OperationRequest("count", self.world.parameters(step_count))
-        key = f"plan {request.parameters['counter']} {id(self)}"
+        key = f"plan {request.parameters['counter']}"
 
         def ask():
             return orders.plan_operation(
