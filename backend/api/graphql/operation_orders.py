@@ -7,7 +7,7 @@ import strawberry
 from backend.api.context import author_of
 from backend.api.graphql.context import Info
 from backend.api.graphql.operations import Operation, read_id
-from backend.api.graphql.scalars import Int64
+from backend.api.graphql.scalars import Id, Int64
 from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
 from backend.services.operations import orders
@@ -92,13 +92,13 @@ class OperationMutation:
     async def confirm_operation(
         self,
         info: Info,
-        id: strawberry.ID,  # noqa: A002 - the name in the graph
+        operation_id: Id,
         given: ConfirmationInput,
         key: Key = None,
     ) -> Operation:
         """Have a plan carried out, if all is still as it was when it was made; else it lapses."""
         confirmed = await orders.confirm_operation(
-            read_id(id),
+            read_id(operation_id),
             domain.Confirmation(given.typed_name, given.reason, given.accepts_loss),
             _author(info),
             info.context.api.operations,
@@ -107,29 +107,29 @@ class OperationMutation:
         return Operation.of(confirmed)
 
     @strawberry.mutation
-    async def pause_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+    async def pause_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Hold an operation after the step at work."""
-        return await _order(orders.pause_operation, info, id, key)
+        return await _order(orders.pause_operation, info, operation_id, key)
 
     @strawberry.mutation
-    async def resume_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+    async def resume_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Let a paused operation go on."""
-        return await _order(orders.resume_operation, info, id, key)
+        return await _order(orders.resume_operation, info, operation_id, key)
 
     @strawberry.mutation
-    async def cancel_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+    async def cancel_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """End an operation after the step at work."""
-        return await _order(orders.cancel_operation, info, id, key)
+        return await _order(orders.cancel_operation, info, operation_id, key)
 
     @strawberry.mutation
-    async def retry_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+    async def retry_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Carry out what is left of an operation that did not end well, or read back again."""
-        return await _order(orders.retry_operation, info, id, key)
+        return await _order(orders.retry_operation, info, operation_id, key)
 
     @strawberry.mutation
-    async def undo_operation(self, info: Info, id: strawberry.ID, key: Key = None) -> Operation:  # noqa: A002
+    async def undo_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Plan the operation that takes this one back; it is confirmed like any."""
-        return await _order(orders.undo_operation, info, id, key)
+        return await _order(orders.undo_operation, info, operation_id, key)
 
 
 async def _order(act: Any, info: Info, operation_id: str, key: str | None) -> Operation:

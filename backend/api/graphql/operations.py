@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.scalars import Id
 from backend.db.operations import OperationFilter
 from backend.domain import operation as domain
 from backend.domain import plan as plan_domain
@@ -158,9 +159,9 @@ class OperationQuery:
     """Ask for operations."""
 
     @strawberry.field
-    async def operation(self, info: Info, id: strawberry.ID) -> Operation:  # noqa: A002 - the name in the graph
+    async def operation(self, info: Info, operation_id: Id) -> Operation:
         """Find the operation of an id."""
-        found = await orders.describe_operation(read_id(id), info.context.api.operations)
+        found = await orders.describe_operation(read_id(operation_id), info.context.api.operations)
         return Operation.of(found)
 
     @strawberry.field

@@ -2,12 +2,15 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Any, Final, NewType
+from typing import Annotated, Any, Final, NewType
 
 import strawberry
 from strawberry.types.scalar import ScalarDefinition
 
 Int64 = NewType("Int64", int)
+
+# The argument `id`, whose name in Python would hide a function.
+Id = Annotated[strawberry.ID, strawberry.argument(name="id")]
 
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,19}")
 

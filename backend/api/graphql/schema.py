@@ -26,7 +26,7 @@ from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
 from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.samples import BrokerSample
-from backend.api.graphql.scalars import INT64, Int64
+from backend.api.graphql.scalars import INT64, Id, Int64
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
 from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
@@ -116,14 +116,14 @@ class Query(OperationQuery, AuditQuery):
         return connect(page, CapacityReport.of)
 
     @strawberry.field
-    async def capacity_report(self, info: Info, id: strawberry.ID) -> CapacityReport | None:  # noqa: A002 - the name in the graph
+    async def capacity_report(self, info: Info, report_id: Id) -> CapacityReport | None:
         """Find the capacity report of an id."""
         try:
-            report_id = UUID(id)
+            known_id = UUID(report_id)
         except ValueError as error:
-            raise InvalidName(kind="capacity report", name=id, reason="is no id") from error
+            raise InvalidName(kind="capacity report", name=report_id, reason="is no id") from error
         try:
-            report = await describe_report(report_id, database=info.context.api.database)
+            report = await describe_report(known_id, database=info.context.api.database)
         except CapacityReportNotFound:
             return None
         return CapacityReport.of(report)
