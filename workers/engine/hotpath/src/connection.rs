@@ -12,6 +12,7 @@ use regent_remoting::{
 };
 
 use crate::broker::{HotPath, HotTopics};
+use crate::pattern::{Followed, SendPatterns};
 use crate::properties::{PropertyBuffer, Verdict};
 use crate::pull::{PullFields, PullRequest, Taker, is_pull};
 use crate::pulled::PullAnswer;
@@ -24,6 +25,7 @@ use crate::send::{SendFields, SendRequest, is_send};
 pub struct Connection {
     peer: SocketAddr,
     framer: Framer,
+    patterns: SendPatterns,
     scratch: Scratch,
 }
 
@@ -69,6 +71,7 @@ impl Connection {
         Self {
             peer,
             framer,
+            patterns: SendPatterns::default(),
             scratch: Scratch::default(),
         }
     }
@@ -118,7 +121,7 @@ impl Connection {
             received,
             taker,
         };
-        let outcome = call.run(&mut self.framer, chunk);
+        let outcome = call.run(&mut self.framer, &mut self.patterns, chunk);
         received.merge_arrivals();
         outcome
     }
@@ -141,10 +144,15 @@ struct Call<'c, 't> {
 }
 
 impl Call<'_, '_> {
-    fn run(mut self, framer: &mut Framer, chunk: &[u8]) -> Result<(), FrameError> {
+    fn run(
+        mut self,
+        framer: &mut Framer,
+        patterns: &mut SendPatterns,
+        chunk: &[u8],
+    ) -> Result<(), FrameError> {
         let mut frames = framer.receive(chunk);
         while let Some(frame) = frames.next_frame()? {
-            if let Err(error) = self.on_frame(&frame) {
+            if let Err(error) = self.on_frame(&frame, patterns) {
                 framer.fail(error);
                 return Err(error);
             }
@@ -152,14 +160,40 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    fn on_frame(&mut self, frame: &Frame<'_>) -> Result<(), FrameError> {
+    fn on_frame(
+        &mut self,
+        frame: &Frame<'_>,
+        patterns: &mut SendPatterns,
+    ) -> Result<(), FrameError> {
+        if frame.encoding == Encoding::Json
+            && let Some(followed) = patterns.follow(frame.header)
+        {
+            let Followed {
+                opaque,
+                header_flag: flag,
+                send,
+            } = followed;
+            let header = Header {
+                opaque,
+                flag,
+                ..Header::default()
+            };
+            if !self.on_send(frame, &header, &send) {
+                self.received.cold.push(Command::decode(frame)?);
+            }
+            return Ok(());
+        }
         let mut fields = RequestFields::default();
         let header = decode_header(frame.encoding, frame.header, &mut fields)?;
         let is_answered = if header.is_response() {
             false
         } else if is_send(header.code) {
             let send = fields.send.request(header.code);
-            send.is_some_and(|send| self.on_send(frame, &header, &send))
+            let is_answered = send.is_some_and(|send| self.on_send(frame, &header, &send));
+            if is_answered && frame.encoding == Encoding::Json {
+                patterns.learn(frame.header, &header, &fields.send);
+            }
+            is_answered
         } else if is_pull(header.code) && !header.is_oneway() {
             let pull = fields.pull.request();
             pull.is_some_and(|pull| self.on_pull(frame, &header, &pull))

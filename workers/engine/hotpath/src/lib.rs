@@ -8,6 +8,7 @@
 
 mod broker;
 mod connection;
+mod pattern;
 mod properties;
 mod pull;
 mod pulled;

@@ -87,7 +87,7 @@ impl<'a> SendFields<'a> {
 }
 
 /// A send whose header is whole.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SendRequest<'a> {
     pub(crate) topic: Cow<'a, str>,
     pub(crate) queue_id: i32,
@@ -100,14 +100,28 @@ pub(crate) struct SendRequest<'a> {
 }
 
 impl<'a> SendFields<'a> {
-    /// Read the request; `None` when a field is missing or malformed, or the message is special,
-    /// which is for the dispatcher to answer.
-    pub(crate) fn request(&self, code: i32) -> Option<SendRequest<'a>> {
-        let fields = if code == SEND_MESSAGE {
+    fn spelt(&self, code: i32) -> &Fields<'a> {
+        if code == SEND_MESSAGE {
             &self.long
         } else {
             &self.short
-        };
+        }
+    }
+
+    /// The fields that differ from send to send of one producer: queue, time, properties.
+    pub(crate) fn varying(&self, code: i32) -> Option<[Text<'a>; 3]> {
+        let fields = self.spelt(code);
+        Some([
+            fields[QUEUE_ID]?,
+            fields[BORN_TIMESTAMP]?,
+            fields[PROPERTIES]?,
+        ])
+    }
+
+    /// Read the request; `None` when a field is missing or malformed, or the message is special,
+    /// which is for the dispatcher to answer.
+    pub(crate) fn request(&self, code: i32) -> Option<SendRequest<'a>> {
+        let fields = self.spelt(code);
         fields[PRODUCER_GROUP]?;
         fields[DEFAULT_TOPIC]?;
         fields[DEFAULT_TOPIC_QUEUE_NUMS]?.to_i32()?;

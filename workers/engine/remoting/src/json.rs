@@ -340,6 +340,25 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Read the inside of a JSON string, up to the quote that ends it, with which the rest begins.
+/// `None` when it is malformed.
+#[must_use]
+pub fn string_content(bytes: &[u8]) -> Option<(Text<'_>, &[u8])> {
+    let stop = find_string_stop(bytes, 0)?;
+    let (text, end) = if bytes[stop] == b'"' {
+        (Text::part(&bytes[..stop]), stop)
+    } else {
+        let mut scanner = Scanner {
+            bytes,
+            at: stop + 1,
+        };
+        let text = scanner.rest_of_escaped_string(0).ok()?;
+        (text, scanner.at - 1)
+    };
+    let (inside, rest) = bytes.split_at(end);
+    (inside.is_ascii() || std::str::from_utf8(inside).is_ok()).then_some((text, rest))
+}
+
 pub(crate) fn decode_header<'a>(
     bytes: &'a [u8],
     ext: &mut impl ExtSink<'a>,

@@ -24,6 +24,7 @@ pub use command::{Command, Decoder};
 pub use error::{EncodeError, FrameError, HeaderError};
 pub use frame::{Frame, Framer, Frames};
 pub use header::{Encoding, ExtSink, FLAG_ONEWAY, FLAG_RESPONSE, Header, decode_header};
+pub use json::string_content;
 pub use language::Language;
 pub use text::Text;
 pub use writer::{Fields, FrameWriter, is_json_plain};

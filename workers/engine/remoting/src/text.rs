@@ -51,6 +51,15 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// The bytes as they stand in the header, escapes in place.
+    #[inline]
+    #[must_use]
+    pub fn as_written(self) -> &'a [u8] {
+        match self.0 {
+            Raw::Plain(raw) | Raw::Escaped(raw) => raw,
+        }
+    }
+
     /// The text itself when it holds no escapes.
     #[inline]
     #[must_use]

@@ -1,0 +1,289 @@
+//! Sends that are written like an earlier one of their connection.
+//!
+//! The headers of a producer differ in four values: opaque, queue, time and properties. Once one
+//! was decoded, those written the same way are compared with it piece by piece and only these
+//! values are read, at a tenth of what decoding costs.
+
+use std::borrow::Cow;
+
+use regent_remoting::{Encoding, Header, Text, decode_header, string_content};
+
+use crate::send::{SendFields, SendRequest};
+
+const OPAQUE_KEY: &[u8] = b"\"opaque\":";
+
+/// Ways of writing known at once: a connection sends to several topics.
+const PATTERN_COUNT_MAX: usize = 4;
+
+/// What connections without number may keep, each.
+const PATTERN_SIZE_MAX: usize = 2048;
+
+/// To make a pattern costs as much as to decode some headers. Where patterns are followed less
+/// often, because senders of many topics share a connection, ever fewer are made.
+const FOLLOWED_MIN: u32 = 16;
+const PATIENCE_MAX: u32 = 1 << 10;
+
+/// So many digits fit the numbers.
+const INT_DIGITS_MAX: usize = 9;
+const LONG_DIGITS_MAX: usize = 18;
+
+/// A value that differs from header to header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Opaque,
+    QueueId,
+    BornTimestamp,
+    Properties,
+}
+
+/// The values that differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Values<'a> {
+    opaque: i32,
+    queue_id: i32,
+    born_timestamp_ms: i64,
+    properties: Text<'a>,
+}
+
+/// A header cut where the values stand that differ.
+#[derive(Debug)]
+struct SendPattern {
+    /// What stands before each value, in the order of the header.
+    pieces: [(Box<[u8]>, Place); 4],
+    tail: Box<[u8]>,
+    code: i32,
+    header_flag: i32,
+    topic: Box<str>,
+    flag: i32,
+    sys_flag: i32,
+    reconsume_times: i32,
+    is_batch: bool,
+    followed_count: u32,
+}
+
+/// A send read by a pattern.
+#[derive(Debug)]
+pub(crate) struct Followed<'a> {
+    pub(crate) opaque: i32,
+    pub(crate) header_flag: i32,
+    pub(crate) send: SendRequest<'a>,
+}
+
+/// The patterns of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct SendPatterns {
+    patterns: Vec<SendPattern>,
+    latest: usize,
+    /// How many headers that follow none pass before the next pattern is made.
+    patience: u32,
+    passed_count: u32,
+}
+
+impl SendPatterns {
+    /// Read a JSON header that is written like an earlier one.
+    #[inline]
+    pub(crate) fn follow<'a>(&'a mut self, header: &'a [u8]) -> Option<Followed<'a>> {
+        let values = match self.patterns.get(self.latest)?.read(header) {
+            Some(values) => values,
+            None => self.find(header)?,
+        };
+        let pattern = &mut self.patterns[self.latest];
+        pattern.followed_count = pattern.followed_count.saturating_add(1);
+        Some(pattern.followed(&values))
+    }
+
+    fn find<'h>(&mut self, header: &'h [u8]) -> Option<Values<'h>> {
+        let read = |(place, pattern): (usize, &SendPattern)| Some((place, pattern.read(header)?));
+        let (place, values) = self.patterns.iter().enumerate().find_map(read)?;
+        self.latest = place;
+        Some(values)
+    }
+
+    /// Make a pattern of a header that followed none, once some of them have passed.
+    pub(crate) fn learn(&mut self, header: &[u8], decoded: &Header<'_>, fields: &SendFields<'_>) {
+        if self.passed_count < self.patience {
+            self.passed_count += 1;
+            return;
+        }
+        self.passed_count = 0;
+        let Some(pattern) = SendPattern::new(header, decoded, fields) else {
+            return self.lose_patience();
+        };
+        if self.patterns.len() < PATTERN_COUNT_MAX {
+            self.latest = self.patterns.len();
+            self.patterns.push(pattern);
+            return;
+        }
+        let counts = self.patterns.iter().map(|pattern| pattern.followed_count);
+        let Some((least, count)) = counts.enumerate().min_by_key(|(_, count)| *count) else {
+            return;
+        };
+        if count < FOLLOWED_MIN {
+            self.lose_patience();
+        } else {
+            self.patience = 0;
+        }
+        // What was followed long ago must not stay for ever.
+        for pattern in &mut self.patterns {
+            pattern.followed_count /= 2;
+        }
+        self.latest = least;
+        self.patterns[least] = pattern;
+    }
+
+    fn lose_patience(&mut self) {
+        self.patience = (self.patience * 2 + 1).min(PATIENCE_MAX);
+    }
+}
+
+impl SendPattern {
+    /// Cut a header; `None` when what differs can't be told apart for sure.
+    fn new(header: &[u8], decoded: &Header<'_>, fields: &SendFields<'_>) -> Option<Self> {
+        let send = fields.request(decoded.code)?;
+        let [queue_id, born_timestamp, properties] = fields.varying(decoded.code)?;
+        let key = header
+            .windows(OPAQUE_KEY.len())
+            .position(|bytes| bytes == OPAQUE_KEY)?;
+        let opaque = key + OPAQUE_KEY.len();
+        let (_, rest) = digits(&header[opaque..], INT_DIGITS_MAX)?;
+        let mut spots = [
+            (opaque..header.len() - rest.len(), Place::Opaque),
+            (spot(header, queue_id)?, Place::QueueId),
+            (spot(header, born_timestamp)?, Place::BornTimestamp),
+            (spot(header, properties)?, Place::Properties),
+        ];
+        spots.sort_unstable_by_key(|(spot, _)| spot.start);
+        let mut at = 0;
+        let mut cut = |(spot, place): &(std::ops::Range<usize>, Place)| {
+            let piece = header.get(at..spot.start)?;
+            at = spot.end;
+            Some((Box::from(piece), *place))
+        };
+        let [first, second, third, fourth] = &spots;
+        let pieces = [cut(first)?, cut(second)?, cut(third)?, cut(fourth)?];
+        let pattern = Self {
+            pieces,
+            tail: Box::from(&header[at..]),
+            code: decoded.code,
+            header_flag: decoded.flag,
+            topic: Box::from(send.topic.as_ref()),
+            flag: send.flag,
+            sys_flag: send.sys_flag,
+            reconsume_times: send.reconsume_times,
+            is_batch: send.is_batch,
+            followed_count: 0,
+        };
+        let fits = header.len() - properties.as_written().len() <= PATTERN_SIZE_MAX;
+        (fits && pattern.is_sound(&pattern.read(header)?)).then_some(pattern)
+    }
+
+    /// Whether a header with four other values is decoded to what this pattern reads: the bytes of
+    /// a key may stand elsewhere in a header, too.
+    fn is_sound(&self, values: &Values<'_>) -> bool {
+        let mut properties = values.properties.as_written().to_vec();
+        properties.extend_from_slice(b"\\u0001");
+        let mut other = Vec::new();
+        for (piece, place) in &self.pieces {
+            other.extend_from_slice(piece);
+            let value = match place {
+                Place::Opaque => (values.opaque ^ 1).to_string().into_bytes(),
+                Place::QueueId => (values.queue_id ^ 1).to_string().into_bytes(),
+                Place::BornTimestamp => (values.born_timestamp_ms ^ 1).to_string().into_bytes(),
+                Place::Properties => properties.clone(),
+            };
+            other.extend_from_slice(&value);
+        }
+        other.extend_from_slice(&self.tail);
+        let mut fields = SendFields::default();
+        let Ok(decoded) = decode_header(Encoding::Json, &other, &mut fields) else {
+            return false;
+        };
+        let Some(read) = self.read(&other) else {
+            return false;
+        };
+        let is_other = read.opaque != values.opaque
+            && read.queue_id != values.queue_id
+            && read.born_timestamp_ms != values.born_timestamp_ms
+            && read.properties.as_written() == properties;
+        is_other
+            && (decoded.code, decoded.flag, decoded.opaque)
+                == (self.code, self.header_flag, read.opaque)
+            && fields.request(decoded.code) == Some(self.followed(&read).send)
+    }
+
+    #[inline]
+    fn read<'h>(&self, header: &'h [u8]) -> Option<Values<'h>> {
+        let mut rest = header;
+        let mut values = Values {
+            opaque: 0,
+            queue_id: 0,
+            born_timestamp_ms: 0,
+            properties: Text::plain(""),
+        };
+        for (piece, place) in &self.pieces {
+            rest = rest.strip_prefix(&**piece)?;
+            match place {
+                Place::Opaque => (values.opaque, rest) = int(rest)?,
+                Place::QueueId => (values.queue_id, rest) = int(rest)?,
+                Place::BornTimestamp => {
+                    (values.born_timestamp_ms, rest) = digits(rest, LONG_DIGITS_MAX)?;
+                }
+                Place::Properties => (values.properties, rest) = string_content(rest)?,
+            }
+        }
+        (rest == &*self.tail).then_some(values)
+    }
+
+    #[inline]
+    fn followed<'a>(&'a self, values: &Values<'a>) -> Followed<'a> {
+        Followed {
+            opaque: values.opaque,
+            header_flag: self.header_flag,
+            send: SendRequest {
+                topic: Cow::Borrowed(&self.topic),
+                queue_id: values.queue_id,
+                sys_flag: self.sys_flag,
+                born_timestamp_ms: values.born_timestamp_ms,
+                flag: self.flag,
+                reconsume_times: self.reconsume_times,
+                is_batch: self.is_batch,
+                properties: Some(values.properties),
+            },
+        }
+    }
+}
+
+/// Where a text borrowed from `header` stands in it.
+fn spot(header: &[u8], text: Text<'_>) -> Option<std::ops::Range<usize>> {
+    let text = text.as_written();
+    let start = (text.as_ptr() as usize).checked_sub(header.as_ptr() as usize)?;
+    let end = start + text.len();
+    (end <= header.len()).then_some(start..end)
+}
+
+#[inline]
+fn int(bytes: &[u8]) -> Option<(i32, &[u8])> {
+    let (number, rest) = digits(bytes, INT_DIGITS_MAX)?;
+    Some((i32::try_from(number).ok()?, rest))
+}
+
+/// Read the digits that come first. No sign, no zeros before them: what is written otherwise is
+/// for the decoder.
+#[inline]
+fn digits(bytes: &[u8], count_max: usize) -> Option<(i64, &[u8])> {
+    let mut number = 0_i64;
+    let mut count = 0;
+    while let Some(byte) = bytes.get(count) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        if count == count_max {
+            return None;
+        }
+        number = number * 10 + i64::from(digit);
+        count += 1;
+    }
+    let has_zeros_before = count > 1 && bytes[0] == b'0';
+    (count > 0 && !has_zeros_before).then_some((number, &bytes[count..]))
+}
