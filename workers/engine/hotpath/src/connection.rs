@@ -166,7 +166,7 @@ impl Call<'_, '_> {
         patterns: &mut SendPatterns,
     ) -> Result<(), FrameError> {
         if frame.encoding == Encoding::Json
-            && let Some(followed) = patterns.follow(frame.header)
+            && let Some(followed) = patterns.follow(frame.header, &mut self.scratch.properties)
         {
             let Followed {
                 opaque,
@@ -189,6 +189,9 @@ impl Call<'_, '_> {
             false
         } else if is_send(header.code) {
             let send = fields.send.request(header.code);
+            self.scratch
+                .properties
+                .set(fields.send.properties(header.code));
             let is_answered = send.is_some_and(|send| self.on_send(frame, &header, &send));
             if is_answered && frame.encoding == Encoding::Json {
                 patterns.learn(frame.header, &header, &fields.send);
@@ -264,12 +267,13 @@ impl Call<'_, '_> {
         true
     }
 
-    /// Append and answer a send. `false` leaves it, untouched, for the dispatcher.
+    /// Append and answer a send, whose properties have been received. `false` leaves it, untouched,
+    /// for the dispatcher.
     fn on_send(&mut self, frame: &Frame<'_>, header: &Header<'_>, send: &SendRequest<'_>) -> bool {
         let Some(topic) = self.topics.get(send.topic.as_ref()) else {
             return false;
         };
-        let Verdict::Ordinary { waits } = self.scratch.properties.take(send.properties) else {
+        let Verdict::Ordinary { waits } = self.scratch.properties.keep() else {
             return false;
         };
         let Some(queue_id) = topic.queue_id(send.queue_id, &self.hot.next_queue) else {

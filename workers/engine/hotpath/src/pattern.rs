@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 
-use regent_remoting::{Encoding, Header, Text, decode_header, string_content};
+use regent_remoting::{Encoding, Header, Text, decode_header};
 
+use crate::properties::PropertyBuffer;
 use crate::send::{SendFields, SendRequest};
 
 const OPAQUE_KEY: &[u8] = b"\"opaque\":";
@@ -23,6 +24,9 @@ const PATTERN_SIZE_MAX: usize = 2048;
 const FOLLOWED_MIN: u32 = 16;
 const PATIENCE_MAX: u32 = 1 << 10;
 
+/// Properties to try a pattern with, as they are written.
+const OTHER_PROPERTIES: &str = r"UNIQ_KEY\u00017F\u0002another\u0001one";
+
 /// So many digits fit the numbers.
 const INT_DIGITS_MAX: usize = 9;
 const LONG_DIGITS_MAX: usize = 18;
@@ -36,13 +40,12 @@ enum Place {
     Properties,
 }
 
-/// The values that differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Values<'a> {
+/// The values that differ, but for the properties.
+#[derive(Debug, Clone, Copy, Default)]
+struct Values {
     opaque: i32,
     queue_id: i32,
     born_timestamp_ms: i64,
-    properties: Text<'a>,
 }
 
 /// A header cut where the values stand that differ.
@@ -80,21 +83,28 @@ pub(crate) struct SendPatterns {
 }
 
 impl SendPatterns {
-    /// Read a JSON header that is written like an earlier one.
+    /// Read a JSON header that is written like an earlier one, and take its properties.
     #[inline]
-    pub(crate) fn follow<'a>(&'a mut self, header: &'a [u8]) -> Option<Followed<'a>> {
-        let values = match self.patterns.get(self.latest)?.read(header) {
+    pub(crate) fn follow(
+        &mut self,
+        header: &[u8],
+        properties: &mut PropertyBuffer,
+    ) -> Option<Followed<'_>> {
+        let latest = self.patterns.get(self.latest)?;
+        let values = match latest.read(header, properties) {
             Some(values) => values,
-            None => self.find(header)?,
+            None => self.find(header, properties)?,
         };
         let pattern = &mut self.patterns[self.latest];
         pattern.followed_count = pattern.followed_count.saturating_add(1);
         Some(pattern.followed(&values))
     }
 
-    fn find<'h>(&mut self, header: &'h [u8]) -> Option<Values<'h>> {
-        let read = |(place, pattern): (usize, &SendPattern)| Some((place, pattern.read(header)?));
-        let (place, values) = self.patterns.iter().enumerate().find_map(read)?;
+    fn find(&mut self, header: &[u8], properties: &mut PropertyBuffer) -> Option<Values> {
+        let mut read = |(place, pattern): (usize, &SendPattern)| {
+            Some((place, pattern.read(header, properties)?))
+        };
+        let (place, values) = self.patterns.iter().enumerate().find_map(&mut read)?;
         self.latest = place;
         Some(values)
     }
@@ -174,52 +184,47 @@ impl SendPattern {
             followed_count: 0,
         };
         let fits = header.len() - properties.as_written().len() <= PATTERN_SIZE_MAX;
-        (fits && pattern.is_sound(&pattern.read(header)?)).then_some(pattern)
+        (fits && pattern.is_sound(header)?).then_some(pattern)
     }
 
     /// Whether a header with four other values is decoded to what this pattern reads: the bytes of
     /// a key may stand elsewhere in a header, too.
-    fn is_sound(&self, values: &Values<'_>) -> bool {
-        let mut properties = values.properties.as_written().to_vec();
-        properties.extend_from_slice(b"\\u0001");
+    fn is_sound(&self, header: &[u8]) -> Option<bool> {
+        let mut properties = PropertyBuffer::default();
+        let values = self.read(header, &mut properties)?;
         let mut other = Vec::new();
         for (piece, place) in &self.pieces {
             other.extend_from_slice(piece);
             let value = match place {
-                Place::Opaque => (values.opaque ^ 1).to_string().into_bytes(),
-                Place::QueueId => (values.queue_id ^ 1).to_string().into_bytes(),
-                Place::BornTimestamp => (values.born_timestamp_ms ^ 1).to_string().into_bytes(),
-                Place::Properties => properties.clone(),
+                Place::Opaque => (values.opaque ^ 1).to_string(),
+                Place::QueueId => (values.queue_id ^ 1).to_string(),
+                Place::BornTimestamp => (values.born_timestamp_ms ^ 1).to_string(),
+                Place::Properties => OTHER_PROPERTIES.to_owned(),
             };
-            other.extend_from_slice(&value);
+            other.extend_from_slice(value.as_bytes());
         }
         other.extend_from_slice(&self.tail);
         let mut fields = SendFields::default();
-        let Ok(decoded) = decode_header(Encoding::Json, &other, &mut fields) else {
-            return false;
-        };
-        let Some(read) = self.read(&other) else {
-            return false;
-        };
+        let decoded = decode_header(Encoding::Json, &other, &mut fields).ok()?;
+        let read = self.read(&other, &mut properties)?;
         let is_other = read.opaque != values.opaque
             && read.queue_id != values.queue_id
-            && read.born_timestamp_ms != values.born_timestamp_ms
-            && read.properties.as_written() == properties;
-        is_other
-            && (decoded.code, decoded.flag, decoded.opaque)
-                == (self.code, self.header_flag, read.opaque)
-            && fields.request(decoded.code) == Some(self.followed(&read).send)
+            && read.born_timestamp_ms != values.born_timestamp_ms;
+        let text = fields.properties(decoded.code)?;
+        Some(
+            is_other
+                && text.as_written() == OTHER_PROPERTIES.as_bytes()
+                && text.to_bytes() == properties.received()
+                && (decoded.code, decoded.flag, decoded.opaque)
+                    == (self.code, self.header_flag, read.opaque)
+                && fields.request(decoded.code)? == self.followed(&read).send,
+        )
     }
 
     #[inline]
-    fn read<'h>(&self, header: &'h [u8]) -> Option<Values<'h>> {
+    fn read(&self, header: &[u8], properties: &mut PropertyBuffer) -> Option<Values> {
         let mut rest = header;
-        let mut values = Values {
-            opaque: 0,
-            queue_id: 0,
-            born_timestamp_ms: 0,
-            properties: Text::plain(""),
-        };
+        let mut values = Values::default();
         for (piece, place) in &self.pieces {
             rest = rest.strip_prefix(&**piece)?;
             match place {
@@ -228,14 +233,14 @@ impl SendPattern {
                 Place::BornTimestamp => {
                     (values.born_timestamp_ms, rest) = digits(rest, LONG_DIGITS_MAX)?;
                 }
-                Place::Properties => (values.properties, rest) = string_content(rest)?,
+                Place::Properties => rest = properties.read(rest)?,
             }
         }
         (rest == &*self.tail).then_some(values)
     }
 
     #[inline]
-    fn followed<'a>(&'a self, values: &Values<'a>) -> Followed<'a> {
+    fn followed(&self, values: &Values) -> Followed<'_> {
         Followed {
             opaque: values.opaque,
             header_flag: self.header_flag,
@@ -247,7 +252,6 @@ impl SendPattern {
                 flag: self.flag,
                 reconsume_times: self.reconsume_times,
                 is_batch: self.is_batch,
-                properties: Some(values.properties),
             },
         }
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use regent_remoting::Text;
-use regent_remoting::properties::{PROPERTY_SEPARATOR, append_property, pairs};
+use regent_remoting::properties::{PROPERTY_SEPARATOR, append_property};
+use regent_remoting::{PropertyString, Text};
 
 /// What the properties say about how to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,24 +48,36 @@ impl Meaning {
 /// Scratch space for one message's properties, kept from message to message.
 #[derive(Debug, Default)]
 pub(crate) struct PropertyBuffer {
-    received: Vec<u8>,
+    received: PropertyString,
     stored: Vec<u8>,
     /// Where the unique key's value lies in `stored`; empty while there is none.
     unique_key: Range<usize>,
 }
 
 impl PropertyBuffer {
-    /// Take a message's properties and keep what will be stored: all but those that only the
-    /// broker may set.
-    pub(crate) fn take(&mut self, properties: Option<Text<'_>>) -> Verdict {
-        self.received.clear();
+    /// Take a message's properties.
+    pub(crate) fn set(&mut self, properties: Option<Text<'_>>) {
+        self.received.set(properties);
+    }
+
+    /// Take a message's properties out of a JSON header, as [`PropertyString::read`] does.
+    #[inline]
+    pub(crate) fn read<'h>(&mut self, json: &'h [u8]) -> Option<&'h [u8]> {
+        self.received.read(json)
+    }
+
+    /// What was received, escapes resolved.
+    pub(crate) fn received(&self) -> &[u8] {
+        self.received.bytes()
+    }
+
+    /// Judge what was received, and keep what will be stored: all but what only the broker may
+    /// set. Nothing stays received.
+    pub(crate) fn keep(&mut self) -> Verdict {
         self.stored.clear();
         self.unique_key = 0..0;
-        if let Some(text) = properties {
-            text.append_to(&mut self.received);
-        }
         let (mut waits, mut kept_size) = (true, 0);
-        for (name, value) in pairs(&self.received) {
+        for (name, value) in self.received.pairs() {
             match Meaning::of(name) {
                 Meaning::Reserved => continue,
                 Meaning::Special => return Verdict::Cold,
@@ -78,21 +90,24 @@ impl PropertyBuffer {
             }
             kept_size += name.len() + value.len() + 2;
         }
-        self.keep(kept_size);
+        self.store(kept_size);
         Verdict::Ordinary { waits }
     }
 
     /// Fill `stored`. When every received byte is kept, there is nothing to leave out.
-    fn keep(&mut self, kept_size: usize) {
-        let ends_whole = self
-            .received
+    fn store(&mut self, kept_size: usize) {
+        let received = self.received.bytes();
+        let lacks_end = received
             .last()
-            .is_none_or(|byte| *byte == PROPERTY_SEPARATOR);
-        if kept_size == self.received.len() && ends_whole {
-            std::mem::swap(&mut self.received, &mut self.stored);
+            .is_some_and(|byte| *byte != PROPERTY_SEPARATOR);
+        if kept_size == received.len() + usize::from(lacks_end) {
+            self.received.exchange(&mut self.stored);
+            if lacks_end {
+                self.stored.push(PROPERTY_SEPARATOR);
+            }
             return;
         }
-        for (name, value) in pairs(&self.received) {
+        for (name, value) in self.received.pairs() {
             if Meaning::of(name) != Meaning::Reserved {
                 append_property(&mut self.stored, name, value);
             }

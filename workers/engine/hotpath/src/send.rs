@@ -96,7 +96,6 @@ pub(crate) struct SendRequest<'a> {
     pub(crate) flag: i32,
     pub(crate) reconsume_times: i32,
     pub(crate) is_batch: bool,
-    pub(crate) properties: Option<Text<'a>>,
 }
 
 impl<'a> SendFields<'a> {
@@ -106,6 +105,11 @@ impl<'a> SendFields<'a> {
         } else {
             &self.short
         }
+    }
+
+    /// The properties of the message.
+    pub(crate) fn properties(&self, code: i32) -> Option<Text<'a>> {
+        self.spelt(code)[PROPERTIES]
     }
 
     /// The fields that differ from send to send of one producer: queue, time, properties.
@@ -140,7 +144,6 @@ impl<'a> SendFields<'a> {
             reconsume_times,
             is_batch: fields[BATCH]
                 .is_some_and(|text| text.to_bytes().eq_ignore_ascii_case(b"true")),
-            properties: fields[PROPERTIES],
         })
     }
 }

@@ -342,8 +342,8 @@ impl<'a> Scanner<'a> {
 
 /// Read the inside of a JSON string, up to the quote that ends it, with which the rest begins.
 /// `None` when it is malformed.
-#[must_use]
-pub fn string_content(bytes: &[u8]) -> Option<(Text<'_>, &[u8])> {
+#[cfg(test)]
+pub(crate) fn string_content(bytes: &[u8]) -> Option<(Text<'_>, &[u8])> {
     let stop = find_string_stop(bytes, 0)?;
     let (text, end) = if bytes[stop] == b'"' {
         (Text::part(&bytes[..stop]), stop)
