@@ -30,6 +30,10 @@ pub struct NewMessage<'a> {
     pub body: &'a [u8],
     /// Encoded properties (storage-and-ha.md 2.6).
     pub properties: &'a [u8],
+    /// What the queue entry says of the tags, for whoever has read the properties: the hash of the
+    /// last `TAGS` ([`java_hash`](crate::java_hash)), or 0 without. `None` has the store look.
+    /// Entries of the schedule topic hold a time instead, whatever is said here.
+    pub tags_code: Option<i64>,
 }
 
 impl<'a> NewMessage<'a> {
@@ -49,6 +53,7 @@ impl<'a> NewMessage<'a> {
             prepared_transaction_offset: 0,
             body,
             properties: &[],
+            tags_code: None,
         }
     }
 }

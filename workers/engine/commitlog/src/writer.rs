@@ -227,7 +227,10 @@ fn append_to(
     let appended = appended(&placement, size);
     if let Some(mut queue) = queue {
         let levels = is_schedule.then_some(&*config.delay_levels_ms);
-        let tags_code = tags_code(message.properties, now_ms, levels);
+        let tags_code = match (message.tags_code, levels) {
+            (Some(known), None) => known,
+            _ => tags_code(message.properties, now_ms, levels),
+        };
         push(&mut queue, tags_code, &appended, 1);
     }
     open.count(1, size);

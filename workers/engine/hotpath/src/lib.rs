@@ -13,6 +13,7 @@ mod properties;
 mod pull;
 mod pulled;
 mod received;
+mod repeated;
 mod reply;
 mod send;
 mod unique_key;

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use regent_remoting::{Encoding, Header, Text, decode_header};
 
 use crate::properties::PropertyBuffer;
+use crate::repeated::RepeatedProperties;
 use crate::send::{SendFields, SendRequest};
 
 const OPAQUE_KEY: &[u8] = b"\"opaque\":";
@@ -62,6 +63,9 @@ struct SendPattern {
     reconsume_times: i32,
     is_batch: bool,
     followed_count: u32,
+    repeated: Option<RepeatedProperties>,
+    /// How often the properties were not the repeated ones.
+    changed_count: u32,
 }
 
 /// A send read by a pattern.
@@ -90,7 +94,7 @@ impl SendPatterns {
         header: &[u8],
         properties: &mut PropertyBuffer,
     ) -> Option<Followed<'_>> {
-        let latest = self.patterns.get(self.latest)?;
+        let latest = self.patterns.get_mut(self.latest)?;
         let values = match latest.read(header, properties) {
             Some(values) => values,
             None => self.find(header, properties)?,
@@ -101,10 +105,10 @@ impl SendPatterns {
     }
 
     fn find(&mut self, header: &[u8], properties: &mut PropertyBuffer) -> Option<Values> {
-        let mut read = |(place, pattern): (usize, &SendPattern)| {
+        let mut read = |(place, pattern): (usize, &mut SendPattern)| {
             Some((place, pattern.read(header, properties)?))
         };
-        let (place, values) = self.patterns.iter().enumerate().find_map(&mut read)?;
+        let (place, values) = self.patterns.iter_mut().enumerate().find_map(&mut read)?;
         self.latest = place;
         Some(values)
     }
@@ -171,7 +175,7 @@ impl SendPattern {
         };
         let [first, second, third, fourth] = &spots;
         let pieces = [cut(first)?, cut(second)?, cut(third)?, cut(fourth)?];
-        let pattern = Self {
+        let mut pattern = Self {
             pieces,
             tail: Box::from(&header[at..]),
             code: decoded.code,
@@ -182,6 +186,8 @@ impl SendPattern {
             reconsume_times: send.reconsume_times,
             is_batch: send.is_batch,
             followed_count: 0,
+            repeated: None,
+            changed_count: 0,
         };
         let fits = header.len() - properties.as_written().len() <= PATTERN_SIZE_MAX;
         (fits && pattern.is_sound(header)?).then_some(pattern)
@@ -189,7 +195,7 @@ impl SendPattern {
 
     /// Whether a header with four other values is decoded to what this pattern reads: the bytes of
     /// a key may stand elsewhere in a header, too.
-    fn is_sound(&self, header: &[u8]) -> Option<bool> {
+    fn is_sound(&mut self, header: &[u8]) -> Option<bool> {
         let mut properties = PropertyBuffer::default();
         let values = self.read(header, &mut properties)?;
         let mut other = Vec::new();
@@ -222,7 +228,7 @@ impl SendPattern {
     }
 
     #[inline]
-    fn read(&self, header: &[u8], properties: &mut PropertyBuffer) -> Option<Values> {
+    fn read(&mut self, header: &[u8], properties: &mut PropertyBuffer) -> Option<Values> {
         let mut rest = header;
         let mut values = Values::default();
         for (piece, place) in &self.pieces {
@@ -233,7 +239,19 @@ impl SendPattern {
                 Place::BornTimestamp => {
                     (values.born_timestamp_ms, rest) = digits(rest, LONG_DIGITS_MAX)?;
                 }
-                Place::Properties => rest = properties.read(rest)?,
+                Place::Properties => {
+                    let repeated = self.repeated.as_ref();
+                    rest = match repeated.and_then(|them| them.read(rest, properties)) {
+                        Some(rest) => rest,
+                        None => {
+                            self.changed_count = self.changed_count.wrapping_add(1);
+                            if self.changed_count.is_power_of_two() {
+                                self.repeated = RepeatedProperties::new(rest);
+                            }
+                            properties.read(rest)?
+                        }
+                    };
+                }
             }
         }
         (rest == &*self.tail).then_some(values)
@@ -291,3 +309,6 @@ fn digits(bytes: &[u8], count_max: usize) -> Option<(i64, &[u8])> {
     let has_zeros_before = count > 1 && bytes[0] == b'0';
     (count > 0 && !has_zeros_before).then_some((number, &bytes[count..]))
 }
+
+#[cfg(test)]
+mod tests;

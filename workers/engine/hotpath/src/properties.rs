@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use regent_commitlog::java_hash;
 use regent_remoting::properties::{PROPERTY_SEPARATOR, append_property};
 use regent_remoting::{PropertyString, Text};
 
@@ -26,6 +27,7 @@ enum Meaning {
     Special,
     UniqueKey,
     Wait,
+    Tags,
     /// The application's own, or nothing to a send.
     Other,
 }
@@ -35,6 +37,7 @@ impl Meaning {
         match name {
             b"UNIQ_KEY" => Self::UniqueKey,
             b"WAIT" => Self::Wait,
+            b"TAGS" => Self::Tags,
             b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" => Self::Reserved,
             b"DELAY" | b"TRAN_MSG" | b"INNER_NUM" | b"INNER_BASE" | b"INNER_MULTI_DISPATCH" => {
                 Self::Special
@@ -52,18 +55,39 @@ pub(crate) struct PropertyBuffer {
     stored: Vec<u8>,
     /// Where the unique key's value lies in `stored`; empty while there is none.
     unique_key: Range<usize>,
+    tags_code: i64,
+    /// Told already of what is `stored`: whether the sender waits.
+    judged: Option<bool>,
 }
 
 impl PropertyBuffer {
     /// Take a message's properties.
     pub(crate) fn set(&mut self, properties: Option<Text<'_>>) {
+        self.judged = None;
         self.received.set(properties);
     }
 
     /// Take a message's properties out of a JSON header, as [`PropertyString::read`] does.
     #[inline]
     pub(crate) fn read<'h>(&mut self, json: &'h [u8]) -> Option<&'h [u8]> {
+        self.judged = None;
         self.received.read(json)
+    }
+
+    /// Store properties that came before, with another key of the same size at `key_at`.
+    #[inline]
+    pub(crate) fn repeat(&mut self, stored: &[u8], key_at: usize, key: &[u8]) {
+        self.stored.clear();
+        self.stored.extend_from_slice(stored);
+        self.unique_key = key_at..key_at + key.len();
+        self.stored[self.unique_key.clone()].copy_from_slice(key);
+    }
+
+    /// Say what [`Self::keep`] would find out of what is stored.
+    #[inline]
+    pub(crate) fn judged(&mut self, waits: bool, tags_code: i64) {
+        self.judged = Some(waits);
+        self.tags_code = tags_code;
     }
 
     /// What was received, escapes resolved.
@@ -74,8 +98,12 @@ impl PropertyBuffer {
     /// Judge what was received, and keep what will be stored: all but what only the broker may
     /// set. Nothing stays received.
     pub(crate) fn keep(&mut self) -> Verdict {
+        if let Some(waits) = self.judged {
+            return Verdict::Ordinary { waits };
+        }
         self.stored.clear();
         self.unique_key = 0..0;
+        self.tags_code = 0;
         let (mut waits, mut kept_size) = (true, 0);
         for (name, value) in self.received.pairs() {
             match Meaning::of(name) {
@@ -86,6 +114,7 @@ impl PropertyBuffer {
                     self.unique_key = start..start + value.len();
                 }
                 Meaning::Wait => waits = !value.eq_ignore_ascii_case(b"false"),
+                Meaning::Tags => self.tags_code = i64::from(java_hash(value)),
                 Meaning::Other => {}
             }
             kept_size += name.len() + value.len() + 2;
@@ -131,6 +160,16 @@ impl PropertyBuffer {
 
     pub(crate) fn stored(&self) -> &[u8] {
         &self.stored
+    }
+
+    /// The hash of the tags, or 0 without.
+    pub(crate) fn tags_code(&self) -> i64 {
+        self.tags_code
+    }
+
+    /// Where the unique key begins in what is stored.
+    pub(crate) fn unique_key_at(&self) -> usize {
+        self.unique_key.start
     }
 
     /// The unique key, in UTF-8; empty while there is none.

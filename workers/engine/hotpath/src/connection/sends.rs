@@ -1,0 +1,175 @@
+//! Sends: append the message, and answer.
+
+use regent_commitlog::{AppendError, NewMessage, Store, Writer};
+use regent_remoting::message_id::append_message_id;
+use regent_remoting::{Encoding, Frame, Header};
+
+use super::Call;
+use crate::properties::Verdict;
+use crate::reply::{Answered, Asker, Stored};
+use crate::send::SendRequest;
+
+impl Call<'_, '_> {
+    /// Append and answer a send, whose properties have been received. `false` leaves it, untouched,
+    /// for the dispatcher.
+    pub(super) fn on_send(
+        &mut self,
+        frame: &Frame<'_>,
+        header: &Header<'_>,
+        send: &SendRequest<'_>,
+    ) -> bool {
+        let Some(topic) = self.topics.get(send.topic.as_ref()) else {
+            return false;
+        };
+        let Verdict::Ordinary { waits } = self.scratch.properties.keep() else {
+            return false;
+        };
+        let Some(queue_id) = topic.queue_id(send.queue_id, &self.hot.next_queue) else {
+            return false;
+        };
+        let config = &self.hot.config;
+        let asker = Asker {
+            encoding: frame.encoding,
+            opaque: header.opaque,
+            region: &config.region,
+        };
+        if !self.is_writable {
+            if !header.is_oneway() {
+                asker.not_writable(&mut self.received.replies, &self.hot.refusal());
+            }
+            return true;
+        }
+        let message = NewMessage {
+            flag: send.flag,
+            sys_flag: send.sys_flag,
+            born_timestamp_ms: send.born_timestamp_ms,
+            born_host: self.peer,
+            store_host: config.store_host,
+            reconsume_times: send.reconsume_times,
+            ..NewMessage::new(&topic.name, queue_id, frame.body)
+        };
+        let outcome = if send.is_batch {
+            self.append_batch(message)
+        } else {
+            self.append_one(message)
+        };
+        match outcome {
+            Ok(first) => {
+                self.answer(&asker, header.is_oneway(), waits, queue_id, first);
+                let next = first + self.scratch.appended.len() as u64;
+                self.received.note_arrival(&topic.name, queue_id, next);
+            }
+            Err(error) => {
+                if let AppendError::Store(failure) = &error {
+                    self.received.store_failure = Some(failure.to_string());
+                }
+                if !header.is_oneway() {
+                    asker.failed(&mut self.received.replies, &error);
+                }
+            }
+        }
+        true
+    }
+
+    /// Append one message, returning its queue offset.
+    fn append_one(&mut self, message: NewMessage<'_>) -> Result<u64, AppendError> {
+        let properties = &mut self.scratch.properties;
+        properties.set_unique_key(|| self.hot.unique_keys.next(self.now_ms));
+        properties.add(&self.hot.broker_properties);
+        let message = NewMessage {
+            properties: properties.stored(),
+            tags_code: Some(properties.tags_code()),
+            ..message
+        };
+        let writer = writer(&mut self.writer, self.store)?;
+        let appended = writer.append(&message, self.now_ms)?;
+        self.scratch.appended.clear();
+        self.scratch.appended.push(appended);
+        Ok(appended.queue_offset)
+    }
+
+    /// Append a packed batch, returning the queue offset of its first message. Each message
+    /// keeps the properties its producer gave it (storage-and-ha.md 2.10).
+    fn append_batch(&mut self, message: NewMessage<'_>) -> Result<u64, AppendError> {
+        self.scratch.appended.clear();
+        let writer = writer(&mut self.writer, self.store)?;
+        writer.append_batch(
+            &message,
+            message.body,
+            self.now_ms,
+            &mut self.scratch.appended,
+        )?;
+        Ok(self
+            .scratch
+            .appended
+            .first()
+            .map_or(0, |first| first.queue_offset))
+    }
+
+    fn answer(
+        &mut self,
+        asker: &Asker<'_>,
+        is_oneway: bool,
+        waits: bool,
+        queue_id: i32,
+        queue_offset: u64,
+    ) {
+        if is_oneway {
+            return;
+        }
+        let Some(last) = self.scratch.appended.last() else {
+            return;
+        };
+        let end = last.log_position + u64::from(last.size);
+        let out = if self.is_deferring && waits {
+            self.received.deferred_position = end;
+            &mut self.received.deferred
+        } else {
+            &mut self.received.replies
+        };
+        let unique_key = self.scratch.properties.unique_key();
+        if asker.encoding == Encoding::Json
+            && let [appended] = &self.scratch.appended[..]
+            && !unique_key.is_empty()
+            && let Some(answer) = &self.hot.stored_answer
+        {
+            let answered = Answered {
+                opaque: asker.opaque,
+                log_position: appended.log_position,
+                queue_id,
+                queue_offset,
+                unique_key,
+            };
+            if answer.write(out, &answered) {
+                return;
+            }
+        }
+        let id = &mut self.scratch.message_id;
+        id.clear();
+        for appended in &self.scratch.appended {
+            if !id.is_empty() {
+                id.push(',');
+            }
+            append_message_id(id, self.hot.config.store_host, appended.log_position);
+        }
+        let stored = Stored {
+            message_id: id,
+            queue_id,
+            queue_offset,
+            unique_key: std::str::from_utf8(unique_key)
+                .ok()
+                .filter(|key| !key.is_empty()),
+        };
+        asker.stored(out, &stored);
+    }
+}
+
+fn writer<'w, 's>(
+    writer: &'w mut Option<Writer<'s>>,
+    store: &'s Store,
+) -> Result<&'w mut Writer<'s>, AppendError> {
+    match writer {
+        Some(writer) => Ok(writer),
+        none => Ok(none.insert(store.writer()?)),
+    }
+}
