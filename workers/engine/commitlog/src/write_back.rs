@@ -12,14 +12,14 @@ use crate::failpoint::{Step, step};
 use crate::files::open_segment;
 use crate::log::{LogSegment, SharedLog};
 use crate::store::Store;
-use crate::sys::start_write_back;
+use crate::sys::{PAGE_SIZE_MAX, start_write_back};
 
 /// Less than this is left alone. At the 3 GB/s of a fast disk (targets.md 1.1) a flush waits three
 /// milliseconds for as much, and a larger request makes the disk no faster.
 const STEP_BYTES: u64 = 8 << 20;
 
-/// A multiple of every page size that Linux has.
-const BLOCK_BYTES: u64 = 64 << 10;
+/// The writer has left what lies before its own block.
+const BLOCK_BYTES: u64 = PAGE_SIZE_MAX as u64;
 
 /// How far write-back was started.
 #[derive(Debug, Default)]
@@ -88,6 +88,7 @@ impl WriteBack {
             (self.position - segment.base) as usize,
             (to - segment.base) as usize,
         );
+        segment.map.unmap_written(from, to);
         let started = step(Step::StartWriteBack { from, to }, &path, || {
             start_write_back(file, from, to)
         });

@@ -8,6 +8,9 @@ use crate::failpoint::{Step, step};
 use crate::record::BLANK_SIZE;
 use crate::seal::{Seal, SealFile};
 
+/// A flush of so much is one of many messages that nobody waits for.
+const UNMAPPED_SIZE_MIN: usize = 1 << 20;
+
 /// What of a segment a flush covers.
 struct Part {
     segment: LogSegment,
@@ -36,6 +39,9 @@ impl SharedLog {
                 if number == count {
                     seals.join(&path, (from, to), || part.seal())?;
                 }
+            }
+            if to - from >= UNMAPPED_SIZE_MIN {
+                part.segment.map.unmap_written(from, to);
             }
             let flush = || part.segment.map.flush(from, to);
             step(Step::SyncRange { from, to }, &path, flush)
