@@ -144,6 +144,11 @@ class Operation:
         return next((step for step in self.steps if step.state is not StepState.DONE), None)
 
     @property
+    def is_carried_out(self) -> bool:
+        """Tell whether every step is done, so that only the read-back is left."""
+        return self.has_effect and self.next_step is None
+
+    @property
     def has_effect(self) -> bool:
         """Tell whether a step is done, or may be."""
         return any(step.state is not StepState.PENDING for step in self.steps)
@@ -253,11 +258,17 @@ def resume(operation: Operation, *, at: datetime) -> Operation:
 
 
 def cancel(operation: Operation, *, at: datetime) -> Operation:
-    """End an operation: at once when nobody is at work on a step, else after that step."""
+    """End an operation: at once when nobody is at work on a step, else after that step.
+
+    One all of whose steps are done is read back instead: nothing of it is left to cancel.
+    """
     waiting = {OperationState.PLANNED, OperationState.QUEUED, OperationState.PAUSED}
     _check_state(operation, "cancelled", {*waiting, OperationState.RUNNING})
     if operation.state is OperationState.RUNNING or operation.is_in_step:
         return replace(operation, wish=Wish.CANCEL)
+    if operation.is_carried_out:
+        is_paused = operation.state is OperationState.PAUSED
+        return resume(operation, at=at) if is_paused else operation
     return cancel_now(operation, at)
 
 

@@ -62,6 +62,9 @@ def heed(operation: Operation, *, fence: int, at: datetime) -> Operation:
     check_fence(operation, fence)
     if operation.wish is None or operation.is_in_step:
         return operation
+    if operation.is_carried_out:
+        # All of it is done: nothing is left to pause or to cancel, only to read back.
+        return replace(operation, wish=None)
     if operation.wish is Wish.CANCEL:
         return cancel_now(operation, at)
     paused = move(operation, OperationState.PAUSED, "paused", {OperationState.RUNNING})

@@ -234,6 +234,25 @@ def test_wishes_wait_for_the_end_of_a_step():
         assert (after.state, after.wish, after.lease_until) == (state, None, None)
 
 
+@pytest.mark.parametrize("order", [domain.pause, lambda held: domain.cancel(held, at=NOON)])
+def test_what_is_carried_out_is_read_back_whatever_is_wished(order):
+    in_last_step = run.begin_step(with_steps(claimed(), 1), 1, fence=1, before=None, at=NOON)
+    done = run.end_step(order(in_last_step), 1, fence=1, after=None, at=NOON)
+
+    after = run.heed(done, fence=1, at=NOON)
+
+    assert (after.state, after.wish) == (S.RUNNING, None)
+    assert run.finish(after, [], fence=1, at=NOON).state is S.DONE
+
+
+def test_a_carried_out_operation_that_waits_is_not_cancelled_any_more():
+    released = run.release(with_steps(claimed(), 2), fence=1, not_before=NOON)
+
+    for waiting in (released, domain.pause(released)):
+        after = domain.cancel(waiting, at=NOON)
+        assert (after.state, after.wish) == (S.QUEUED, None)
+
+
 def test_who_wants_to_cancel_is_not_made_to_pause():
     with pytest.raises(OperationStateConflict):
         domain.pause(domain.cancel(claimed(), at=NOON))
