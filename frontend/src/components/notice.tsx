@@ -1,15 +1,27 @@
-import { IconAlertTriangle, IconCircleX, IconInfoCircle } from '@tabler/icons-react';
+import {
+  IconAlertTriangle,
+  IconCircleCheck,
+  IconCircleX,
+  IconHelpCircle,
+  IconInfoCircle,
+} from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import classes from './notice.module.css';
 
 type NoticeProps = {
-  tone: 'info' | 'warn' | 'bad';
+  tone: 'info' | 'good' | 'warn' | 'bad' | 'unknown';
   title: string;
   action?: ReactNode;
   children?: ReactNode;
 };
 
-const icons = { info: IconInfoCircle, warn: IconAlertTriangle, bad: IconCircleX };
+const icons = {
+  info: IconInfoCircle,
+  good: IconCircleCheck,
+  warn: IconAlertTriangle,
+  bad: IconCircleX,
+  unknown: IconHelpCircle,
+};
 
 /** Something the reader has to know before the figures: an error, a gap, a warning. */
 export function Notice({ tone, title, action, children }: NoticeProps) {

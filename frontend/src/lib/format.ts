@@ -62,6 +62,12 @@ export function formatSpan(spanMs: number): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** What is left of a span, to the second: "9:07", and "0:00" once it is over. */
+export function formatCountdown(leftMs: number): string {
+  const seconds = Math.max(0, Math.ceil(leftMs / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 const clockTime = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const dateAndTime = new Intl.DateTimeFormat('en-CA', {
   year: 'numeric',
