@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   formatAge,
   formatBytes,
+  formatCountdown,
   formatDays,
   formatInt64,
   formatPercent,
@@ -48,4 +49,10 @@ test('a span is told in its two largest units', () => {
 test('days near the end keep a decimal', () => {
   expect(formatDays(8.34)).toBe('8.3');
   expect(formatDays(33.2)).toBe('33');
+});
+
+test('a countdown ends at nothing and never before', () => {
+  expect(formatCountdown(547_001)).toBe('9:08');
+  expect(formatCountdown(1)).toBe('0:01');
+  expect(formatCountdown(-5_000)).toBe('0:00');
 });

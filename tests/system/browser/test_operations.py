@@ -4,37 +4,34 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
-import psutil
-import psycopg
 import pytest
-from playwright.sync_api import Browser, Locator, WebSocketRoute, expect
+from playwright.sync_api import Browser, WebSocketRoute, expect
 
-from tests.system.browser.console_page import ConsolePage, Scheme, open_console
-from tests.system.cluster import (
-    Cluster,
-    free_ports_for_three,
-    running_cluster,
-    short_directory,
-    wait_until,
+from tests.system.browser.console_page import ConsolePage
+from tests.system.browser.group_orders import (
+    END_TIMEOUT_MS,
+    GROUP,
+    OPERATIONS,
+    another,
+    assert_carried_out,
+    group_of_three,
+    ids_by_address,
+    members,
+    operation_id,
+    plan_election,
+    process_id,
+    signed_in,
+    state_of,
+    tab_to,
 )
+from tests.system.cluster import Cluster, wait_until
 from tests.system.console import administrator
-from tests.system.groups import GroupState, await_whole
+from tests.system.groups import await_whole
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
-GROUP = "broker-a"
-OPERATIONS = "/api/v1/operations"
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-PAGES = {
-    "operations": ("/operations", "Operations"),
-    "operations-none": ("/operations?search=nothing-like-it", "Operations"),
-    "audit": ("/audit", "Audit"),
-}
-END_TIMEOUT_MS = 60_000
 OUT_OF_SET_S = 60.0
 # Notes what the page says of the operation's state, each time it says something else.
 NOTE_STATES = """
@@ -57,13 +54,7 @@ NOTE_STATES = """
 
 @pytest.fixture(scope="module")
 def group() -> Iterator[Cluster]:
-    with (
-        short_directory() as directory,
-        running_cluster(
-            directory / "data", free_ports_for_three(), "--groups", "1", "--replicas", "3"
-        ) as cluster,
-    ):
-        await_whole(cluster, GROUP)
+    with group_of_three() as cluster:
         yield cluster
 
 
@@ -77,73 +68,6 @@ def client(group: Cluster) -> Iterator[httpx.Client]:
 def console(browser: Browser, group: Cluster) -> Iterator[ConsolePage]:
     with signed_in(browser, group, "light") as tab:
         yield tab
-
-
-@contextmanager
-def signed_in(browser: Browser, cluster: Cluster, scheme: Scheme) -> Iterator[ConsolePage]:
-    with open_console(browser, cluster.http_url, scheme) as tab:
-        tab.open("/")
-        tab.sign_in(cluster.admin_name, cluster.admin_password)
-        expect(tab.heading("Overview")).to_be_visible()
-        yield tab
-
-
-def ids_by_address(client: httpx.Client) -> dict[str, int]:
-    found = client.get(f"/api/v1/clusters/DefaultCluster/replica-groups/{GROUP}")
-    return {one["address"]: one["broker_id"] for one in found.raise_for_status().json()["replicas"]}
-
-
-def another(client: httpx.Client, state: GroupState) -> int:
-    """Choose a member of the set that is not the master."""
-    return ids_by_address(client)[min(state.in_sync - {state.master})]
-
-
-def state_of(console: ConsolePage) -> Locator:
-    """Find the word that says where an operation stands."""
-    return console.page.locator("h1 + div").get_by_role("status")
-
-
-def operation_id(console: ConsolePage) -> str:
-    found = re.search(r"/operations/([0-9a-f-]{36})", console.page.url)
-    assert found is not None, console.page.url
-    return found.group(1)
-
-
-def plan_election(client: httpx.Client, broker_id: int) -> str:
-    parameters = {
-        "cluster_name": "DefaultCluster",
-        "group_name": GROUP,
-        "broker_id": broker_id,
-    }
-    order = {"kind": "elect_master", "parameters": parameters}
-    found: str = client.post(OPERATIONS, json=order).raise_for_status().json()["id"]
-    return found
-
-
-def process_id(cluster: Cluster, name: str) -> int:
-    return int(next(p["pid"] for p in cluster.state["processes"] if p["name"] == name))
-
-
-def assert_carried_out(
-    group: Cluster, client: httpx.Client, console: ConsolePage, wanted: int, before: GroupState
-) -> None:
-    """Ask the cluster, the database and the audit whether the election was as it was shown."""
-    after = await_whole(group, GROUP, other_than=before.master)
-    assert after.master is not None
-    assert ids_by_address(client)[after.master] == wanted
-    assert after.epoch == before.epoch + 1
-    shown_id = operation_id(console)
-    url = psutil.Process(process_id(group, "control-plane")).environ()["REGENT_DATABASE_URL"]
-    with psycopg.connect(url) as connection:
-        row = connection.execute(
-            "SELECT state, confirmed_by, reason FROM operations WHERE id = %s", (shown_id,)
-        ).fetchone()
-    assert row == ("done", "admin", "planned work")
-    found = client.get("/api/v1/audit", params={"operation_id": shown_id}).json()["items"]
-    queued = next(entry for entry in found if entry["action"] == "operation.queued")
-    assert (queued["actor"], queued["details"]["reason"]) == ("admin", "planned work")
-    assert queued["source"].startswith("graphql ")
-    assert [entry["action"] for entry in found].count("step.done") == 2
 
 
 def test_a_master_is_elected_by_mouse(console: ConsolePage, group: Cluster, client: httpx.Client):
@@ -221,16 +145,6 @@ def test_a_master_is_elected_by_keyboard_alone(
 
     expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
     assert_carried_out(group, client, console, wanted, before)
-
-
-def tab_to(console: ConsolePage, wanted: Locator) -> None:
-    """Press Tab until something has the focus, as somebody without a mouse would."""
-    expect(wanted).to_be_visible()
-    for _ in range(60):
-        console.page.keyboard.press("Tab")
-        if wanted.evaluate("element => element === document.activeElement"):
-            return
-    pytest.fail(f"Tab does not lead to {wanted}")
 
 
 def test_the_page_tells_the_truth_while_the_control_plane_falls_and_the_socket_is_cut(
@@ -323,7 +237,7 @@ def test_what_is_refused_says_why_and_cannot_be_confirmed(console: ConsolePage, 
     page.get_by_role("checkbox", name=re.compile("alive$")).first.check()
     page.get_by_role("button", name="Plan it").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("This can’t be carried out: they may go")
+    expect(page.get_by_role("alert")).to_contain_text("This can't be carried out: they may go")
     expect(page.get_by_role("button", name="Carry it out")).to_have_count(0)
     console.screenshot("operation-blocked-light")
     assert console.violations() == []
@@ -368,86 +282,3 @@ def test_what_may_lose_data_waits_and_can_be_cancelled_until_it_begins(
         os.kill(gone.pid, signal.SIGCONT)
     assert set(ids_by_address(client).values()) == set(ids.values())
     await_whole(group, GROUP)
-
-
-def members(client: httpx.Client) -> list[int]:
-    found = client.get(f"/api/v1/clusters/DefaultCluster/replica-groups/{GROUP}")
-    ids: list[int] = found.raise_for_status().json()["sync_state_set"]
-    return ids
-
-
-def test_the_list_is_narrowed_and_stays_so_after_a_reload(
-    console: ConsolePage, group: Cluster, client: httpx.Client
-):
-    plan_election(client, another(client, await_whole(group, GROUP)))
-    page = console.page
-    page.keyboard.type("gx")
-    expect(console.heading("Operations")).to_be_visible()
-
-    page.get_by_role("combobox", name="State").click()
-    page.get_by_role("option", name="Planned").click()
-    page.get_by_role("combobox", name="Kind").click()
-    page.get_by_role("option", name="Elect master").click()
-    page.get_by_label("Find by target").fill("oker-a")
-
-    rows = console.table("Operations").get_by_role("row")
-    expect(rows.nth(1)).to_contain_text("becomes master of broker-a")
-    expect(rows.filter(has_text="done")).to_have_count(0)
-    page.reload()
-    expect(page.get_by_role("combobox", name="State")).to_have_value("Planned")
-    expect(rows.filter(has_text="done")).to_have_count(0)
-    page.get_by_label("Find by target").fill("nothing-like-it")
-    expect(page.get_by_text("No operation matches")).to_be_visible()
-
-
-def test_the_audit_is_searched_verified_and_exported(
-    console: ConsolePage, client: httpx.Client, tmp_path: Path
-):
-    page = console.page
-    plan = client.get(OPERATIONS, params={"limit": "1"}).json()["items"][0]
-    page.keyboard.type("ga")
-    expect(console.heading("Audit")).to_be_visible()
-
-    page.get_by_role("button", name="Verify").click()
-    expect(page.get_by_text(re.compile("^All [0-9,]+ entries are as they were"))).to_be_visible()
-    page.get_by_label("Find by user").fill("admin")
-    page.get_by_label("Id of an operation").fill(plan["id"])
-    rows = console.table("Audit").get_by_role("row")
-    expect(rows.last).to_contain_text("operation.planned")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Export").click()
-    file = tmp_path / "audit.jsonl"
-    download.value.save_as(file)
-
-    lines = file.read_text().splitlines()
-    assert len(lines) == rows.count() - 1
-    assert all(plan["id"] in line for line in lines)
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
-    browser: Browser, group: Cluster, client: httpx.Client, scheme: Scheme
-):
-    wanted = another(client, await_whole(group, GROUP))
-    ended = client.get(OPERATIONS, params={"state": "done", "limit": "1"}).json()["items"][0]
-    pages = PAGES | {
-        "operation-plan": (
-            f"/operations/{plan_election(client, wanted)}",
-            f"Broker {wanted} becomes master of {GROUP}",
-        ),
-        "operation-done": (
-            f"/operations/{ended['id']}",
-            ended["plan"]["summary"].replace("broker", "Broker", 1),
-        ),
-    }
-    with signed_in(browser, group, scheme) as console:
-        for name, (path, heading) in pages.items():
-            console.open(path)
-            expect(console.heading(heading)).to_be_visible()
-            console.await_live()
-            expect(console.page.get_by_label("Loading")).to_have_count(0)
-            expect(console.page.get_by_role("alert")).to_have_count(0)
-            console.screenshot(f"{name}-{scheme}")
-
-            assert console.violations() == [], name
-            assert console.complaints == [], name

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { OperationState } from '@/gql/operations';
+import { anOperation, aPlan } from '@/testing/operation-builders';
+import { operationStates } from './operation';
+import { isVoid, standingOf } from './standing';
+
+const now = Date.now();
+const moved = { name: 'master epoch', expected: '17', found: '18' };
+
+test('a plan that nothing speaks against needs no words', () => {
+  expect(standingOf(anOperation(), null, now)).toBeUndefined();
+  expect(isVoid(anOperation(), null, now)).toBe(false);
+});
+
+test('a plan whose fact has moved is void and names it', () => {
+  expect(standingOf(anOperation(), moved, now)).toMatchObject({
+    word: 'moved',
+    values: { name: 'master epoch', expected: '17', found: '18' },
+    offer: 'REPLAN',
+  });
+  expect(standingOf(anOperation(), { ...moved, found: null }, now)?.word).toBe('gone');
+  expect(isVoid(anOperation(), moved, now)).toBe(true);
+});
+
+test('a plan that nobody confirmed in time is void', () => {
+  const old = anOperation({ expiresAt: new Date(now - 1).toISOString() });
+
+  expect(standingOf(old, null, now)?.word).toBe('expired');
+  expect(isVoid(old, null, now)).toBe(true);
+});
+
+test('a plan that a check forbids says which and why', () => {
+  const block = { name: 'lease', verdict: 'BLOCK', why: 'it runs', stockCode: 2012 } as const;
+  const blocked = anOperation({ plan: aPlan({ checks: [block] }) });
+
+  expect(standingOf(blocked, null, now)).toMatchObject({
+    word: 'blocked',
+    tone: 'bad',
+    values: { name: 'lease', why: 'it runs' },
+  });
+});
+
+test('only what is done is praised, and what is unknown has a tone of its own (D21)', () => {
+  const toneOf = (state: OperationState) => standingOf(anOperation({ state }), null, now)?.tone;
+
+  expect(operationStates.filter((state) => toneOf(state) === 'good')).toEqual(['DONE']);
+  expect(operationStates.filter((state) => toneOf(state) === 'unknown')).toEqual(['UNKNOWN']);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { columnNames, isTable, journalRows } from './values';
+
+test('what a step changed stands before what it left as it was', () => {
+  const rows = journalRows(
+    { master_id: 1, replica_ids: [1, 2], master_epoch: 17 },
+    { master_id: 2, replica_ids: [1, 2], master_epoch: 18 },
+  );
+
+  expect(rows.map(({ name, isChanged }) => [name, isChanged])).toEqual([
+    ['master_id', true],
+    ['master_epoch', true],
+    ['replica_ids', false],
+  ]);
+});
+
+test('a field that one side lacks is a change, and one that nobody can compare is none', () => {
+  expect(journalRows({ queues: 4 }, { queues: 4, order: true })).toEqual([
+    { name: 'order', before: undefined, after: true, isChanged: true },
+    { name: 'queues', before: 4, after: 4, isChanged: false },
+  ]);
+  expect(journalRows({ queues: 4 }, null)).toEqual([
+    { name: 'queues', before: 4, after: undefined, isChanged: false },
+  ]);
+  expect(journalRows(null, null)).toEqual([]);
+});
+
+test('a list of things is a table with the fields of all of them', () => {
+  const rows = [{ id: 1 }, { id: 2, why: 'late' }];
+
+  expect(isTable(rows)).toBe(true);
+  expect(columnNames(rows)).toEqual(['id', 'why']);
+  expect([isTable([]), isTable([1, 2]), isTable({ id: 1 }), isTable(null)]).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
