@@ -48,6 +48,7 @@ export function formatAge(ageMs: number): string {
 
 /** A span in which tenths of a second count: "0.4 s", "12 s". */
 export function formatSeconds(spanMs: number): string {
+  if (spanMs > 0 && spanMs < 50) return '<0.1 s';
   const seconds = Math.max(0, spanMs) / 1000;
   return `${(seconds < 10 ? oneDecimal : whole).format(seconds)} s`;
 }

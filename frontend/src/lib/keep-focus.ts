@@ -2,11 +2,12 @@ import { useEffect } from 'react';
 
 let hasBegun = false;
 
-/** Moves the focus to the page when what had it is gone, so that Tab goes on there. */
+/** Moves the focus to the top of the page when what had it is gone, so that Tab goes on there. */
 function keepFocus(): void {
-  if (document.activeElement === document.body) {
-    document.getElementById('main')?.focus({ preventScroll: true });
-  }
+  if (document.activeElement !== document.body) return;
+  const main = document.getElementById('main');
+  main?.focus({ preventScroll: true });
+  main?.scrollTo({ top: 0 });
 }
 
 /**

@@ -32,7 +32,7 @@ export function useKeySequence(actions: Map<string, () => void>): void {
 
 /** Leads to what can be ordered on a page, where it has such a place. */
 export function focusAct(): void {
-  document.querySelector<HTMLInputElement>('input[data-act]')?.focus();
+  document.querySelector<HTMLElement>('[data-act]')?.focus();
 }
 
 /** Puts the cursor into the page's filter, where it has one. */

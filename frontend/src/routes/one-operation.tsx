@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -9,9 +10,11 @@ import { OperationMark } from '@/features/operations/operation-mark';
 import { operationOf, steerOperation } from '@/features/operations/operation-queries';
 import { OperationSections } from '@/features/operations/operation-sections';
 import { SteerButton } from '@/features/operations/steer-button';
+import { useStanding } from '@/features/operations/use-standing';
 import { newKey } from '@/lib/idempotency-key';
 import { useKeptFocus } from '@/lib/keep-focus';
 import { useStaleness } from '@/lib/staleness';
+import { focusAct } from '@/lib/use-key-sequence';
 import { capitalised } from '@/lib/words';
 
 /** An operation as it was seen last, asked for anew all the time, with the buttons that steer it. */
@@ -37,6 +40,8 @@ export function OneOperation({ operationId }: { operationId: string }) {
     },
   });
   useKeptFocus(operation?.state ?? '');
+  const { standing, isVoided } = useStanding(operation);
+  const offered = standing?.offer;
   const button = (steering: Steering) =>
     operation?.actions.includes(steering) ? (
       <SteerButton
@@ -47,6 +52,10 @@ export function OneOperation({ operationId }: { operationId: string }) {
         onSteer={(chosen) => steer.mutate({ steering: chosen, key: newKey() })}
       />
     ) : null;
+  // Each button stands once: beside the words that recommend it, else at the head of the page.
+  const besides = (operation?.actions ?? []).flatMap((action) =>
+    action === 'CONFIRM' || action === offered ? [] : [action],
+  );
   const keepsCluster = (now: { cluster?: string }) => (now.cluster ? { cluster: now.cluster } : {});
   return (
     <Page
@@ -66,7 +75,10 @@ export function OneOperation({ operationId }: { operationId: string }) {
       actions={
         operation ? (
           <>
-            {operation.actions.map((action) => (action === 'CONFIRM' ? null : button(action)))}
+            {operation.actions.includes('CONFIRM') && !isVoided ? (
+              <Button onClick={focusAct}>{t('confirm.open')}</Button>
+            ) : null}
+            {besides.map(button)}
             <Link to="/audit" search={(now) => ({ ...keepsCluster(now), operation: operationId })}>
               {t('operation.audit')}
             </Link>
@@ -82,7 +94,13 @@ export function OneOperation({ operationId }: { operationId: string }) {
       ) : null}
       <QueryView query={query}>
         {(data) => (
-          <OperationSections operation={data.operation} staleness={staleness} offer={button} />
+          <OperationSections
+            operation={data.operation}
+            staleness={staleness}
+            standing={standing}
+            isVoided={isVoided}
+            offer={offered ? button(offered) : null}
+          />
         )}
       </QueryView>
     </Page>

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import psutil
@@ -63,15 +64,19 @@ def operation_id(console: ConsolePage) -> str:
     return found.group(1)
 
 
-def plan_election(client: httpx.Client, broker_id: int) -> str:
-    parameters = {
-        "cluster_name": "DefaultCluster",
-        "group_name": GROUP,
-        "broker_id": broker_id,
+def plan(client: httpx.Client, kind: str, **parameters: object) -> dict[str, Any]:
+    """Plan an operation on the group."""
+    order = {
+        "kind": kind,
+        "parameters": {"cluster_name": "DefaultCluster", "group_name": GROUP} | parameters,
     }
-    order = {"kind": "elect_master", "parameters": parameters}
-    found: str = client.post(OPERATIONS, json=order).raise_for_status().json()["id"]
-    return found
+    planned: dict[str, Any] = client.post(OPERATIONS, json=order).raise_for_status().json()
+    return planned
+
+
+def plan_election(client: httpx.Client, broker_id: int) -> str:
+    """Plan an election and return the operation's id."""
+    return str(plan(client, "elect_master", broker_id=broker_id)["id"])
 
 
 def process_id(cluster: Cluster, name: str) -> int:

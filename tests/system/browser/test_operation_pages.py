@@ -15,6 +15,7 @@ from tests.system.browser.group_orders import (
     OPERATIONS,
     another,
     group_of_three,
+    plan,
     plan_election,
     signed_in,
 )
@@ -77,10 +78,10 @@ def test_the_list_is_narrowed_and_stays_so_after_a_reload(
 
     rows = console.table("Operations").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("becomes master of broker-a")
-    expect(rows.filter(has_text="done")).to_have_count(0)
+    expect(rows.get_by_role("cell", name="done", exact=True)).to_have_count(0)
     page.reload()
     expect(page.get_by_role("combobox", name="State")).to_have_value("Planned")
-    expect(rows.filter(has_text="done")).to_have_count(0)
+    expect(rows.get_by_role("cell", name="done", exact=True)).to_have_count(0)
     page.get_by_label("Find by target").fill("nothing-like-it")
     expect(page.get_by_text("No operation matches")).to_be_visible()
 
@@ -89,24 +90,26 @@ def test_the_audit_is_searched_verified_and_exported(
     console: ConsolePage, client: httpx.Client, tmp_path: Path
 ):
     page = console.page
-    plan = client.get(OPERATIONS, params={"limit": "1"}).json()["items"][0]
+    planned = client.get(OPERATIONS, params={"limit": "1"}).json()["items"][0]
     page.keyboard.type("ga")
     expect(console.heading("Audit")).to_be_visible()
 
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_text(re.compile("^All [0-9,]+ entries are as they were"))).to_be_visible()
     page.get_by_label("Find by user").fill("admin")
-    page.get_by_label("Id of an operation").fill(plan["id"])
+    page.get_by_label("Id of an operation").fill(planned["id"])
     rows = console.table("Audit").get_by_role("row")
     expect(rows.last).to_contain_text("operation.planned")
+    export = page.get_by_role("link", name="Export")
+    expect(export).to_have_attribute("href", re.compile(f"actor=admin.*{planned['id']}"))
     with page.expect_download() as download:
-        page.get_by_role("link", name="Export").click()
+        export.click()
     file = tmp_path / "audit.jsonl"
     download.value.save_as(file)
 
     lines = file.read_text().splitlines()
     assert len(lines) == rows.count() - 1
-    assert all(plan["id"] in line for line in lines)
+    assert all(planned["id"] in line for line in lines)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -115,23 +118,29 @@ def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
 ):
     wanted = another(client, await_whole(group, GROUP))
     ended = client.get(OPERATIONS, params={"state": "done", "limit": "1"}).json()["items"][0]
+    shown = {
+        "operation-plan": plan(client, "elect_master", broker_id=wanted),
+        "operation-done": ended,
+        "operation-loss": plan(client, "forget_replicas", includes_living=True),
+        "operation-blocked": plan(client, "forget_replicas", broker_ids=[wanted]),
+    }
+    headings = {name: one["plan"]["summary"] for name, one in shown.items()}
     pages = PAGES | {
-        "operation-plan": (
-            f"/operations/{plan_election(client, wanted)}",
-            f"Broker {wanted} becomes master of {GROUP}",
-        ),
-        "operation-done": (
-            f"/operations/{ended['id']}",
-            ended["plan"]["summary"].replace("broker", "Broker", 1),
-        ),
+        name: (f"/operations/{one['id']}", headings[name][0].upper() + headings[name][1:])
+        for name, one in shown.items()
     }
     with signed_in(browser, group, scheme) as console:
+        # High enough for a whole plan with its confirmation.
+        console.page.set_viewport_size({"width": 1440, "height": 1320})
         for name, (path, heading) in pages.items():
             console.open(path)
             expect(console.heading(heading)).to_be_visible()
             console.await_live()
             expect(console.page.get_by_label("Loading")).to_have_count(0)
-            expect(console.page.get_by_role("alert")).to_have_count(0)
+            alerts = 1 if name == "operation-blocked" else 0
+            expect(console.page.get_by_role("alert")).to_have_count(alerts)
+            if name == "operation-loss":
+                console.page.get_by_role("button", name="Carry it out").click()
             console.screenshot(f"{name}-{scheme}")
 
             assert console.violations() == [], name

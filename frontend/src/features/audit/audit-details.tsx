@@ -6,9 +6,12 @@ import { headlineOf } from './entry-words';
 /** What an entry holds besides: a sentence, and all of it when it is opened. */
 export function AuditDetails({ entry }: { entry: AuditEntryFieldsFragment }) {
   const { t } = useTranslation();
+  const headline = headlineOf(entry.details);
   return (
     <details className={classes.details}>
-      <summary>{headlineOf(entry.details) ?? t('audit.open')}</summary>
+      <summary>
+        {headline ? t(`audit.headline.${headline.name}`, { text: headline.text }) : t('audit.open')}
+      </summary>
       <pre>{JSON.stringify(entry.details, null, 2)}</pre>
     </details>
   );

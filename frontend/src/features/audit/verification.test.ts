@@ -19,10 +19,14 @@ test('parts of the chain are counted together, and the newest says where it ends
 });
 
 test('an entry is summed up by what tells most of it', () => {
-  expect(headlineOf({ plan_hash: 'ab', reason: 'planned work' })).toBe('planned work');
-  expect(headlineOf({ outcome: 'read back as intended', reason: null })).toBe(
-    'read back as intended',
-  );
+  expect(headlineOf({ plan_hash: 'ab', reason: 'planned work' })).toEqual({
+    name: 'reason',
+    text: 'planned work',
+  });
+  expect(headlineOf({ outcome: 'read back as intended', reason: null })).toEqual({
+    name: 'outcome',
+    text: 'read back as intended',
+  });
   expect(headlineOf({ fence: 2 })).toBeUndefined();
   expect(headlineOf('unreadable')).toBeUndefined();
 });

@@ -43,6 +43,7 @@ export function ConfirmForm({ operation }: { operation: Operation }) {
               spellCheck={false}
               required
               withAsterisk={false}
+              data-act
             />
             <TextInput
               label={t('confirm.reason')}
@@ -71,7 +72,13 @@ export function ConfirmForm({ operation }: { operation: Operation }) {
           />
         ) : null}
         <div className={classes.end}>
-          <Button type="submit" size="sm" loading={confirm.isPending} color={colour(plan.risk)}>
+          <Button
+            type="submit"
+            size="sm"
+            data-act
+            loading={confirm.isPending}
+            color={colour(plan.risk)}
+          >
             {t('confirm.run')}
           </Button>
           {gate.holdMs > 0 ? (

@@ -1,42 +1,33 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Staleness } from '@/lib/staleness';
-import { useNow } from '@/lib/use-now';
 import { ConfirmForm } from './confirm-form';
-import type { Operation, Steering } from './operation';
+import type { Operation } from './operation';
 import { OperationFacts } from './operation-facts';
 import { OperationNotice } from './operation-notice';
-import { operationFactsOf } from './operation-queries';
 import classes from './operation-sections.module.css';
 import { PlanView } from './plan-view';
 import { ReadBackTable } from './read-back-table';
-import { isVoid, standingOf } from './standing';
+import type { Standing } from './standing';
 
 type OperationSectionsProps = {
   operation: Operation;
   staleness: Staleness;
+  standing: Standing | undefined;
+  /** What is typed beneath a plan that is void carries nothing out. */
+  isVoided: boolean;
   /** The button of what is best done next. */
-  offer: (steering: Steering) => ReactNode;
+  offer: ReactNode;
 };
 
 /** An operation from its plan to its outcome, region by region. */
-export function OperationSections({ operation, staleness, offer }: OperationSectionsProps) {
+export function OperationSections(props: OperationSectionsProps) {
+  const { operation, staleness, standing, isVoided, offer } = props;
   const { t } = useTranslation();
-  const nowMs = useNow();
-  const isPlanned = operation.state === 'PLANNED';
-  const facts = useQuery({ ...operationFactsOf(operation.id), enabled: isPlanned });
-  const moved = (isPlanned ? facts.data?.data.operation.movedFact : null) ?? null;
-  const standing = standingOf(operation, moved, nowMs);
-  const isVoided = isVoid(operation, moved, nowMs);
   return (
     <>
       {standing ? (
-        <OperationNotice
-          standing={standing}
-          isStale={staleness.isStale}
-          action={standing.offer ? offer(standing.offer) : null}
-        />
+        <OperationNotice standing={standing} isStale={staleness.isStale} action={offer} />
       ) : null}
       <OperationFacts operation={operation} />
       {operation.reason === null ? null : (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anOperation, aRunningOperation } from '@/testing/operation-builders';
+import { anOperation, aPlan, aRunningOperation } from '@/testing/operation-builders';
 import { type Gate, holdLeftMs, missingFor, pollIntervalMs, staleLimitMs } from './operation';
 
 const small: Gate = { needsName: false, needsLossAccepted: false, holdMs: 0 };
@@ -25,6 +25,7 @@ test('the name has to be typed as it is, and a reason of blanks is none', () => 
 test('only what was confirmed and never begun is held', () => {
   const atMs = Date.parse('2026-03-01T12:00:00Z');
   const held = anOperation({
+    plan: aPlan({ gate: loss }),
     state: 'QUEUED',
     confirmedAt: '2026-03-01T11:59:57Z',
     notBefore: '2026-03-01T12:00:07Z',
@@ -32,6 +33,7 @@ test('only what was confirmed and never begun is held', () => {
 
   expect(holdLeftMs(held, atMs)).toBe(7_000);
   expect(holdLeftMs(held, atMs + 8_000)).toBe(0);
+  expect(holdLeftMs(held, atMs - 4_000)).toBe(10_000);
   expect(holdLeftMs(anOperation(), atMs)).toBe(0);
   // Between two attempts at a step it waits as well, but has begun.
   const steps = aRunningOperation().steps;

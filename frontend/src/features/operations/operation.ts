@@ -90,7 +90,9 @@ export function doneCount(steps: { state: StepState }[]): number {
 export function holdLeftMs(operation: Operation, nowMs: number): number {
   const isUntouched = operation.steps.every(({ beganAt }) => beganAt === null);
   if (operation.state !== 'QUEUED' || operation.notBefore === null || !isUntouched) return 0;
-  return Math.max(0, Date.parse(operation.notBefore) - nowMs);
+  // The second that ticks on the page may be a little behind the control plane's.
+  const leftMs = Math.min(operation.plan.gate.holdMs, Date.parse(operation.notBefore) - nowMs);
+  return Math.max(0, leftMs);
 }
 
 export function isExpired(operation: Operation, nowMs: number): boolean {

@@ -36,7 +36,7 @@ test('a plan that a check forbids says which and why', () => {
   expect(standingOf(blocked, null, now)).toMatchObject({
     word: 'blocked',
     tone: 'bad',
-    values: { name: 'lease', why: 'it runs' },
+    values: { why: 'it runs' },
   });
 });
 

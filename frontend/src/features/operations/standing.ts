@@ -40,8 +40,7 @@ function planStanding(
   }
   const block = findBlock(operation);
   if (block) {
-    const values = { name: block.name, why: block.why };
-    return { word: 'blocked', tone: 'bad', values, offer: 'REPLAN' };
+    return { word: 'blocked', tone: 'bad', values: { why: block.why }, offer: 'REPLAN' };
   }
   return undefined;
 }

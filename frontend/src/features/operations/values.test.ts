@@ -25,11 +25,14 @@ test('a field that one side lacks is a change, and one that nobody can compare i
   expect(journalRows(null, null)).toEqual([]);
 });
 
-test('a list of things is a table with the fields of all of them', () => {
-  const rows = [{ id: 1 }, { id: 2, why: 'late' }];
+test('a list of things is a table with the fields of all of them, what names them first', () => {
+  const rows = [
+    { verdict: 'wins', broker_id: 1 },
+    { broker_id: 2, why: 'late' },
+  ];
 
   expect(isTable(rows)).toBe(true);
-  expect(columnNames(rows)).toEqual(['id', 'why']);
+  expect(columnNames(rows)).toEqual(['broker_id', 'verdict', 'why']);
   expect([isTable([]), isTable([1, 2]), isTable({ id: 1 }), isTable(null)]).toEqual([
     false,
     false,

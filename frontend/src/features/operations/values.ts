@@ -36,7 +36,13 @@ export function journalRows(before: unknown, after: unknown): JournalRow[] {
   return [...rows.filter((row) => row.isChanged), ...rows.filter((row) => !row.isChanged)];
 }
 
-/** The names of all fields of a table, in the order in which they first come. */
+const identity = /(^|_)(id|name)$/;
+
+/** The names of all fields of a table; what tells its things apart stands first. */
 export function columnNames(rows: Fields[]): string[] {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [
+    ...names.filter((name) => identity.test(name)),
+    ...names.filter((name) => !identity.test(name)),
+  ];
 }
