@@ -13,7 +13,7 @@ type PageProps = {
 
 /** The frame of every page: what it is, the sentence that sums it up, what can be done. */
 export function Page({ title, crumb, summary, actions, children }: PageProps) {
-  useKeptFocus('page');
+  useKeptFocus(title);
   useEffect(() => {
     document.title = `${title} · Regent`;
   }, [title]);

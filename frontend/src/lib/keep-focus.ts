@@ -1,23 +1,30 @@
 import { useEffect } from 'react';
 
-let hasBegun = false;
+let lastFocused: Element | null = null;
 
-/** Moves the focus to the top of the page when what had it is gone, so that Tab goes on there. */
-function keepFocus(): void {
-  if (document.activeElement !== document.body) return;
-  const main = document.getElementById('main');
-  main?.focus({ preventScroll: true });
-  main?.scrollTo({ top: 0 });
+if (typeof document !== 'undefined') {
+  document.addEventListener('focusin', ({ target }) => {
+    lastFocused = target instanceof Element ? target : null;
+  });
+}
+
+/** Whether what had the focus was taken off the page, so that Tab would begin all over. */
+function isFocusLost(): boolean {
+  return (
+    document.activeElement === document.body && lastFocused !== null && !lastFocused.isConnected
+  );
 }
 
 /**
- * Keeps the focus where the reader is when a part of the page is replaced, each time `part` is
- * another. The first page of all is left alone: there Tab begins with the way past the rail.
+ * Moves a focus that was lost to the top of the page, each time `part` is another: a page that was
+ * arrived at, or a part of one that has taken another's place.
  */
 export function useKeptFocus(part: string): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another part is what the effect is for
   useEffect(() => {
-    if (hasBegun) keepFocus();
-    hasBegun = true;
+    if (!isFocusLost()) return;
+    const main = document.getElementById('main');
+    main?.focus({ preventScroll: true });
+    main?.scrollTo({ top: 0 });
   }, [part]);
 }

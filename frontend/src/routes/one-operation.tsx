@@ -39,7 +39,7 @@ export function OneOperation({ operationId }: { operationId: string }) {
       });
     },
   });
-  useKeptFocus(operation?.state ?? '');
+  useKeptFocus(`${operation?.state} ${operation?.wish}`);
   const { standing, isVoided } = useStanding(operation);
   const offered = standing?.offer;
   const button = (steering: Steering) =>

@@ -84,6 +84,8 @@ test('a confirmation brings what the gate asks for, under a key of its own', asy
   );
 
   await waitFor(() => expect(standing()).toHaveTextContent('running'));
+  // The form that had the focus is gone; Tab goes on at the top of the page.
+  expect(screen.getByRole('main')).toHaveFocus();
   const asked = calls.find(({ operation }) => operation === 'ConfirmOperation');
   expect(asked?.variables).toEqual({
     id: operationId,

@@ -187,6 +187,7 @@ def test_the_page_tells_the_truth_while_the_control_plane_falls_and_the_socket_i
         os.kill(process_id(group, "control-plane"), signal.SIGKILL)
         expect(state_of(console)).to_have_text(re.compile(r"^running, last seen \d+ s ago$"))
         expect(state_of(console).locator("[data-tone]")).to_have_attribute("data-tone", "unknown")
+        console.screenshot("operation-last-seen-light")
         expect(state_of(console)).to_have_text(re.compile("^(running|done)$"), timeout=90_000)
     finally:
         os.kill(third.pid, signal.SIGCONT)

@@ -84,6 +84,9 @@ export function ConfirmForm({ operation }: { operation: Operation }) {
           {gate.holdMs > 0 ? (
             <span>{t('confirm.hold', { span: formatSeconds(gate.holdMs) })}</span>
           ) : null}
+          <span className={classes.command}>
+            {t('confirm.command')} <code>regent operation confirm {operation.id}</code>
+          </span>
         </div>
       </form>
     </Panel>
