@@ -5,7 +5,11 @@ from uuid import UUID
 
 from backend.domain.operation import Author, Operation, OperationState
 from backend.domain.operation_actions import Action, check_replannable, list_actions
-from backend.domain.operation_errors import NotUndoable, PreconditionMoved
+from backend.domain.operation_errors import (
+    InvalidParameters,
+    NotUndoable,
+    PreconditionMoved,
+)
 from backend.services.operations.kind import Kinds, OperationContext, OperationRequest
 from backend.services.operations.kinds import KINDS
 from backend.services.operations.orders import describe_operation, find_void, plan_operation
@@ -32,6 +36,9 @@ def find_following(operation: Operation, *, kinds: Kinds = KINDS) -> Following:
         kind.undo(kind.read_order(operation.parameters), operation)
     except NotUndoable as error:
         return Following(others, error.reason)
+    except InvalidParameters as error:
+        # Ordered when its kind had other parameters.
+        return Following(others, str(error))
     return Following(actions)
 
 

@@ -168,6 +168,16 @@ test('a plan whose fact has moved says which, and is planned again', async () =>
   await waitFor(() => expect(address()).toBe(`/operations/${next}`));
 });
 
+test('a plan whose facts could not be compared says so', async () => {
+  const unread = graphqlError('unavailable', 'A store does not answer.', {
+    operation: { id: operationId, movedFact: null },
+  });
+  renderConsole(path, { answers: { OperationFacts: () => unread } });
+
+  expect(await screen.findByText('Whether the facts still hold is not known')).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Carry it out' })).toBeVisible();
+});
+
 test('a confirmation that comes too late leaves the plan void and says why', async () => {
   const user = userEvent.setup();
   let state = anOperation();

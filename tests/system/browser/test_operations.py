@@ -147,6 +147,32 @@ def test_a_master_is_elected_by_keyboard_alone(
     assert_carried_out(group, client, console, wanted, before)
 
 
+def test_an_election_is_taken_back_from_its_page(
+    console: ConsolePage, group: Cluster, client: httpx.Client
+):
+    before = await_whole(group, GROUP)
+    former = ids_by_address(client)[before.master or ""]
+    first = plan_election(client, another(client, before))
+    given = {"typed_name": GROUP, "reason": "planned work"}
+    client.post(f"{OPERATIONS}/{first}/confirm", json=given).raise_for_status()
+    # The former master is electable once it has followed.
+    between = await_whole(group, GROUP, other_than=before.master)
+    page = console.page
+    console.open(f"/operations/{first}")
+    expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
+
+    page.get_by_role("button", name="Undo").click()
+    expect(console.heading(f"Broker {former} becomes master of {GROUP}")).to_be_visible()
+    page.get_by_label(f"Type the name {GROUP}").fill(GROUP)
+    page.get_by_label("Reason, which stands in the audit").fill("planned work")
+    page.get_by_role("button", name="Carry it out").click()
+
+    expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
+    assert_carried_out(group, client, console, former, between)
+    page.get_by_role("link", name="takes back an earlier one").click()
+    expect(state_of(console)).to_have_text("undone")
+
+
 def test_the_page_tells_the_truth_while_the_control_plane_falls_and_the_socket_is_cut(
     console: ConsolePage, group: Cluster, client: httpx.Client
 ):

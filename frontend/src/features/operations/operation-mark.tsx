@@ -16,6 +16,11 @@ export function OperationMark({ operation, staleness }: OperationMarkProps) {
   const wished = wish === null ? '' : `, ${t(`operationWish.${wish}`)}`;
   const word = t(`operationState.${state}`) + wished;
   if (!staleness.isStale) return <StateMark tone={stateTones[state]} label={word} />;
-  const label = t('operation.lastSeen', { state: word, age: formatAge(staleness.ageMs) });
-  return <StateMark tone="unknown" label={label} />;
+  return (
+    <>
+      <StateMark tone="unknown" label={t('operation.lastSeen', { state: word })} />{' '}
+      {/* It grows every second, which nobody wants to be read aloud. */}
+      <span aria-hidden>{t('observed.bare', { age: formatAge(staleness.ageMs) })}</span>
+    </>
+  );
 }

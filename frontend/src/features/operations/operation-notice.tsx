@@ -19,6 +19,7 @@ export function OperationNotice({ standing, isStale, action }: OperationNoticePr
       tone={isStale && tone === 'good' ? 'unknown' : tone}
       title={t(`standing.${word}.title`, values)}
       action={action}
+      isTicking={word === 'held'}
     >
       {t(`standing.${word}.next`, values)}
     </Notice>

@@ -3,6 +3,9 @@ import { findBlock, holdLeftMs, isExpired, type Operation, type Steering } from 
 
 export type MovedFact = NonNullable<OperationFactsQuery['operation']['movedFact']>;
 
+/** What comparing a plan's facts with those of now came to; not compared is not unmoved (D21). */
+export type FactsNow = { moved: MovedFact | null; whyUnknown?: string | undefined };
+
 /** What a reader has to know first about where an operation stands, and what to do about it. */
 export type Standing = {
   word:
@@ -10,6 +13,7 @@ export type Standing = {
     | 'gone'
     | 'expired'
     | 'blocked'
+    | 'unchecked'
     | 'held'
     | 'paused'
     | 'done'
@@ -27,7 +31,7 @@ export type Standing = {
 
 function planStanding(
   operation: Operation,
-  moved: MovedFact | null,
+  { moved, whyUnknown }: FactsNow,
   nowMs: number,
 ): Standing | undefined {
   if (isExpired(operation, nowMs)) {
@@ -42,11 +46,14 @@ function planStanding(
   if (block) {
     return { word: 'blocked', tone: 'bad', values: { why: block.why }, offer: 'REPLAN' };
   }
+  if (whyUnknown !== undefined) {
+    return { word: 'unchecked', tone: 'unknown', values: { why: whyUnknown } };
+  }
   return undefined;
 }
 
 /** Whether a plan can no longer be carried out, whatever is typed beneath it. */
-export function isVoid(operation: Operation, moved: MovedFact | null, nowMs: number): boolean {
+export function isVoid(operation: Operation, { moved }: FactsNow, nowMs: number): boolean {
   if (operation.state === 'LAPSED') return true;
   return operation.state === 'PLANNED' && (moved !== null || isExpired(operation, nowMs));
 }
@@ -54,13 +61,13 @@ export function isVoid(operation: Operation, moved: MovedFact | null, nowMs: num
 /** Sums up where an operation stands; nothing where its state and its steps say all. */
 export function standingOf(
   operation: Operation,
-  moved: MovedFact | null,
+  facts: FactsNow,
   nowMs: number,
 ): Standing | undefined {
   const values = { outcome: operation.outcome ?? '' };
   switch (operation.state) {
     case 'PLANNED':
-      return planStanding(operation, moved, nowMs);
+      return planStanding(operation, facts, nowMs);
     case 'QUEUED': {
       const left = holdLeftMs(operation, nowMs);
       if (left === 0) return undefined;

@@ -13,9 +13,14 @@ export function useStanding(operation: Operation | undefined): {
   const isPlanned = operation?.state === 'PLANNED';
   const facts = useQuery({ ...operationFactsOf(operation?.id ?? ''), enabled: isPlanned });
   if (operation === undefined) return { standing: undefined, isVoided: false };
-  const moved = (isPlanned ? facts.data?.data.operation.movedFact : null) ?? null;
+  const now = isPlanned
+    ? {
+        moved: facts.data?.data.operation.movedFact ?? null,
+        whyUnknown: facts.error?.message ?? facts.data?.problems[0]?.message,
+      }
+    : { moved: null };
   return {
-    standing: standingOf(operation, moved, nowMs),
-    isVoided: isVoid(operation, moved, nowMs),
+    standing: standingOf(operation, now, nowMs),
+    isVoided: isVoid(operation, now, nowMs),
   };
 }
