@@ -33,7 +33,12 @@ test('a plan of any kind is shown in the same six blocks', async () => {
     checks: [
       { name: 'room on disk', verdict: 'WARN', why: 'two brokers did not tell', stockCode: 17 },
     ],
-    facts: { brokers: [{ name: 'broker-a', queues: 8 }], is_ordered: true, note: null },
+    facts: {
+      brokers: [{ name: 'broker-a', queues: 8 }],
+      places: [{ address: '10.0.0.1:10911', after: { write_queues: 16 } }],
+      is_ordered: true,
+      note: null,
+    },
   });
   renderConsole(path, answering(anOperation({ kind: 'change_topic', target: 'orders', plan })));
 
@@ -51,6 +56,7 @@ test('a plan of any kind is shown in the same six blocks', async () => {
   expect(facts.getByText('is ordered').nextSibling).toHaveTextContent('yes');
   expect(facts.getByText('note').nextSibling).toHaveTextContent('none');
   expect(facts.getByRole('row', { name: 'broker-a 8' })).toBeVisible();
+  expect(facts.getByText('write queues').nextSibling).toHaveTextContent('16');
   expect(screen.getByText('Change topic')).toBeVisible();
 });
 

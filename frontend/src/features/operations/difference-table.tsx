@@ -20,7 +20,7 @@ export function DifferenceTable({ changes }: { changes: Operation['plan']['chang
       </thead>
       <tbody>
         {changes.map(({ what, before, after }) => (
-          <tr key={what}>
+          <tr key={`${what} ${before} ${after}`}>
             <th scope="row">{what}</th>
             <td className={classes.before}>{before ?? t('plan.notThere')}</td>
             <td className={classes.arrow}>

@@ -1,22 +1,17 @@
 import { wordsOf } from '@/lib/words';
 import classes from './field-list.module.css';
-import { FieldTable } from './field-table';
 import { FieldValue } from './field-value';
-import { type Fields, isTable } from './values';
+import { type Fields, isFields, isList } from './values';
 
-/** The fields of one value by name; a list of things among them is drawn as a table. */
+/** The fields of one value by name; what has fields of its own has the width for them. */
 export function FieldList({ fields }: { fields: Fields }) {
   return (
     <dl className={classes.fields}>
       {Object.entries(fields).map(([name, value]) => (
-        <div key={name} data-wide={isTable(value)}>
+        <div key={name} data-wide={isFields(value) || isList(value)}>
           <dt>{wordsOf(name)}</dt>
           <dd>
-            {isTable(value) ? (
-              <FieldTable label={wordsOf(name)} rows={value} />
-            ) : (
-              <FieldValue value={value} />
-            )}
+            <FieldValue name={name} value={value} />
           </dd>
         </div>
       ))}

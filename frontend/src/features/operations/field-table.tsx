@@ -3,14 +3,14 @@ import classes from './field-table.module.css';
 import { FieldValue } from './field-value';
 import { columnNames, type Fields } from './values';
 
-type FieldTableProps = { label: string; rows: Fields[] };
+type FieldTableProps = { name: string; rows: Fields[] };
 
 /** Things of one sort with their fields as columns. */
-export function FieldTable({ label, rows }: FieldTableProps) {
+export function FieldTable({ name: title, rows }: FieldTableProps) {
   const names = columnNames(rows);
   return (
     <table className={classes.table}>
-      <caption className="visually-hidden">{label}</caption>
+      <caption className="visually-hidden">{wordsOf(title)}</caption>
       <thead>
         <tr>
           {names.map((name) => (
@@ -25,7 +25,7 @@ export function FieldTable({ label, rows }: FieldTableProps) {
           <tr key={JSON.stringify(row)}>
             {names.map((name) => (
               <td key={name}>
-                <FieldValue value={row[name]} />
+                <FieldValue name={name} value={row[name]} />
               </td>
             ))}
           </tr>

@@ -46,13 +46,18 @@ export const stateTones: Record<OperationState, StateTone> = {
   UNDONE: 'idle',
 };
 
-export const stepTones: Record<StepState, StateTone> = {
+const stepTones: Record<string, StateTone> = {
   PENDING: 'idle',
   RUNNING: 'busy',
+  WAITING: 'busy',
   DONE: 'good',
   FAILED: 'bad',
-  UNKNOWN: 'unknown',
-};
+} satisfies Partial<Record<StepState | 'WAITING', StateTone>>;
+
+/** A state that this console does not know yet is none to be called good. */
+export function stepTone(state: string): StateTone {
+  return stepTones[state] ?? 'unknown';
+}
 
 export const checkTones: Record<CheckVerdict, StateTone> = {
   PASS: 'good',

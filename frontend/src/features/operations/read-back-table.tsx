@@ -43,7 +43,7 @@ export function ReadBackTable({ readBack, isStale }: ReadBackTableProps) {
         label={t('readBack.title')}
         rows={readBack}
         columns={columns}
-        rowId={(one) => one.what}
+        rowId={(one) => `${one.what} ${one.intended} ${one.observed}`}
       />
     </Panel>
   );

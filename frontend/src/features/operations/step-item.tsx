@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { StateMark } from '@/components/state-mark';
 import { formatClock, formatSeconds } from '@/lib/format';
-import { type Step, stepTones } from './operation';
+import { type Step, stepTone } from './operation';
 import { StepJournal } from './step-journal';
 import classes from './step-list.module.css';
 
@@ -26,8 +26,8 @@ export function StepItem({ step, isPlanned, isStale }: StepItemProps) {
         {isPlanned ? null : (
           <span className={classes.state}>
             <StateMark
-              tone={isStale ? 'unknown' : stepTones[state]}
-              label={t(`stepState.${state}`)}
+              tone={isStale ? 'unknown' : stepTone(state)}
+              label={t(`stepState.${state}`, { defaultValue: state.toLowerCase() })}
             />
           </span>
         )}

@@ -27,9 +27,19 @@ export function StepJournal({ step }: { step: Step }) {
           <tr key={row.name} data-changed={row.isChanged}>
             <td>{wordsOf(row.name)}</td>
             <td>
-              {isFields(step.before) ? <FieldValue value={row.before} /> : t('journal.nothing')}
+              {isFields(step.before) ? (
+                <FieldValue name={row.name} value={row.before} />
+              ) : (
+                t('journal.nothing')
+              )}
             </td>
-            <td>{isFields(step.after) ? <FieldValue value={row.after} /> : missingAfter}</td>
+            <td>
+              {isFields(step.after) ? (
+                <FieldValue name={row.name} value={row.after} />
+              ) : (
+                missingAfter
+              )}
+            </td>
           </tr>
         ))}
       </tbody>

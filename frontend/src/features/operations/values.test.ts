@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnNames, isTable, journalRows } from './values';
+import { columnNames, isFlat, isList, journalRows } from './values';
 
 test('what a step changed stands before what it left as it was', () => {
   const rows = journalRows(
@@ -31,9 +31,11 @@ test('a list of things is a table with the fields of all of them, what names the
     { broker_id: 2, why: 'late' },
   ];
 
-  expect(isTable(rows)).toBe(true);
+  expect([isList(rows), isFlat(rows)]).toEqual([true, true]);
+  expect(isFlat([{ id: 1, queues: [{ id: 0 }] }])).toBe(false);
+  expect(isFlat([{ id: 1, after: { queues: 8 } }])).toBe(false);
   expect(columnNames(rows)).toEqual(['broker_id', 'verdict', 'why']);
-  expect([isTable([]), isTable([1, 2]), isTable({ id: 1 }), isTable(null)]).toEqual([
+  expect([isList([]), isList([1, 2]), isList({ id: 1 }), isList(null)]).toEqual([
     false,
     false,
     false,

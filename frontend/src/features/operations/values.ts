@@ -5,9 +5,16 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a list of things with fields, which is best read as a table. */
-export function isTable(value: unknown): value is Fields[] {
+/** Whether a value is a list of things with fields. */
+export function isList(value: unknown): value is Fields[] {
   return Array.isArray(value) && value.length > 0 && value.every(isFields);
+}
+
+/** Whether the things of a list have plain fields only, so that they are best read as a table. */
+export function isFlat(list: Fields[]): boolean {
+  return list.every((fields) =>
+    Object.values(fields).every((value) => !isFields(value) && !isList(value)),
+  );
 }
 
 export type JournalRow = {
