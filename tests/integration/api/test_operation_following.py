@@ -161,3 +161,15 @@ async def test_the_audit_is_exported_in_its_order_and_as_it_is_listed(
     assert whole.headers["content-type"].startswith("application/jsonl")
     assert "attachment" in whole.headers["content-disposition"]
     assert (await stranger.get(V1 + "/audit/export")).status_code == 401
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_plan_that_is_refused_says_what_it_would_have_done(plan):
+    refused = (await plan("forget_replicas", broker_ids=[1]))["plan"]
+
+    assert refused["checks"][0]["verdict"] == "block"
+    assert refused["summary"] == "replicas {1} of cluster c are forgotten"
+    assert [(one["before"], one["after"]) for one in refused["changes"]] == [
+        ("{1, 2, 3}", "{2, 3}"),
+        ("{1, 2, 3}", "{2, 3}"),
+    ]
