@@ -58,6 +58,13 @@ export const theme = createTheme({
     Select: { defaultProps: { size: 'xs' } },
     NumberInput: { defaultProps: { size: 'xs' } },
     Checkbox: { defaultProps: { size: 'xs' } },
+    Modal: {
+      styles: {
+        content: { background: 'var(--surface)' },
+        header: { background: 'var(--surface)' },
+        title: { fontWeight: 600 },
+      },
+    },
     SegmentedControl: { defaultProps: { size: 'xs' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },

@@ -22,6 +22,7 @@ export function GroupActions({ group }: { group: ReplicaGroup }) {
         opened={isForgetting}
         onClose={() => setIsForgetting(false)}
         title={t('forget.title', { group: group.name })}
+        closeButtonProps={{ 'aria-label': t('word.close') }}
         centered
       >
         <PlanRefusal order={order} />

@@ -44,7 +44,14 @@ export function KeyboardHelp() {
     ['?', t('keys.help')] as const,
   ];
   return (
-    <Modal opened={open} onClose={() => setOpen(false)} title={t('keys.title')} size="sm" centered>
+    <Modal
+      opened={open}
+      onClose={() => setOpen(false)}
+      title={t('keys.title')}
+      closeButtonProps={{ 'aria-label': t('word.close') }}
+      size="sm"
+      centered
+    >
       <dl className={classes.keys}>
         {rows.map(([keys, label]) => (
           <div key={keys} className={classes.row}>

@@ -145,3 +145,22 @@ def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
 
             assert console.violations() == [], name
             assert console.complaints == [], name
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_opens_over_a_page_keeps_nobody_out(browser: Browser, group: Cluster, scheme: Scheme):
+    with signed_in(browser, group, scheme) as console:
+        page = console.page
+        console.open(f"/replica-groups/{GROUP}")
+        forget = page.get_by_role("button", name="Forget…")
+        forget.click()
+        expect(page.get_by_role("dialog", name=f"Forget replicas of {GROUP}")).to_be_visible()
+        console.screenshot(f"replica-group-forget-{scheme}")
+
+        assert console.violations() == []
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(forget).to_be_focused()
+        page.keyboard.type("?")
+        expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        assert console.violations() == []

@@ -17,7 +17,8 @@ export function EpochLane({ lane }: { lane: Lane }) {
   }
   const isEmpty = bars.every((bar) => bar.startOffset === bar.endOffset);
   const epochs = bars.map((bar) => bar.epoch).join(', ');
-  const nothing = epochs === '' ? t('epochs.emptyHere') : t('epochs.emptySince', { epochs });
+  const nothing =
+    epochs === '' ? t('epochs.emptyHere') : t('epochs.emptySince', { epochs, count: bars.length });
   return (
     <div
       className={classes.lane}
