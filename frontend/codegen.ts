@@ -9,7 +9,7 @@ const config: CodegenConfig = {
       config: {
         documentMode: 'string',
         enumType: 'string-literal',
-        scalars: { DateTime: 'string', Int64: 'string' },
+        scalars: { DateTime: 'string', Int64: 'string', JSON: 'unknown' },
         skipTypename: true,
         useTypeImports: true,
       },

@@ -41,6 +41,8 @@ State = Literal[
 def list_operations(
     *,
     state: State | None = None,
+    kind: str | None = None,
+    target: str | None = None,
     cluster: ClusterName = None,
     limit: Limit = 50,
     options: Options = Options(),  # noqa: B008
@@ -50,15 +52,27 @@ def list_operations(
     Examples:
         regent operation list
         regent operation list --state running
+        regent operation list --kind elect_master --target broker-a
 
     Args:
         state: Only those that stand so.
+        kind: Only those of this kind.
+        target: Only those whose target's name holds this.
         cluster: Only those of this cluster.
         limit: How many at most.
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        found = list(client.list("/operations", limit=limit, state=state, cluster_name=cluster))
+        found = list(
+            client.list(
+                "/operations",
+                limit=limit,
+                state=state,
+                kind=kind,
+                search=target,
+                cluster_name=cluster,
+            )
+        )
     if options.output == "json":
         print_json(found)
         return
@@ -235,10 +249,35 @@ def undo_operation(
         ordering: How to confirm it.
         options: Which server, and how to print.
     """
+    _plan_from("undo", operation_id, ordering, options)
+
+
+@operation.command(name="replan")
+def replan_operation(
+    operation_id: str,
+    /,
+    *,
+    ordering: Ordering = Ordering(),  # noqa: B008
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Plan once more what lapsed, failed or was cancelled, from the facts of now; carry it out.
+
+    Example:
+        regent operation replan 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --dry-run
+
+    Args:
+        operation_id: Id of the operation whose order is planned again.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    _plan_from("replan", operation_id, ordering, options)
+
+
+def _plan_from(verb: str, operation_id: str, ordering: Ordering, options: Options) -> None:
     is_json = options.output == "json"
     key = ordering.idempotency_key or str(uuid4())
     with connect(options) as client:
-        planned = client.post(f"{_path(operation_id)}/undo", key=key)
+        planned = client.post(f"{_path(operation_id)}/{verb}", key=key)
         if not is_json:
             print_plan(planned)
         if ordering.dry_run:

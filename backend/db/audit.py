@@ -81,11 +81,16 @@ async def list_newest(
     return [_chained(row) for row in (await connection.execute(statement)).mappings()]
 
 
-async def list_oldest(connection: Connection, *, after: int, limit: int) -> list[ChainedEntry]:
+async def list_oldest(
+    connection: Connection, *, chosen: AuditFilter = AuditFilter(), after: int, limit: int
+) -> list[ChainedEntry]:
     """List entries in their order, from the first one newer than `after`."""
     columns = audit_entries.c
     statement = (
-        select(audit_entries).where(columns.number > after).order_by(columns.number).limit(limit)
+        select(audit_entries)
+        .where(columns.number > after, *_conditions(chosen))
+        .order_by(columns.number)
+        .limit(limit)
     )
     return [_chained(row) for row in (await connection.execute(statement)).mappings()]
 

@@ -32,6 +32,8 @@ class OperationFilter:
     cluster_name: str | None = None
     state: OperationState | None = None
     kind: str | None = None
+    search: str | None = None
+    """A part of the target's name, in capitals or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,10 @@ def _conditions(chosen: OperationFilter) -> list[ColumnElement[bool]]:
         (columns.state, chosen.state),
         (columns.kind, chosen.kind),
     )
-    return [column == value for column, value in wanted if value is not None]
+    conditions = [column == value for column, value in wanted if value is not None]
+    if chosen.search:
+        conditions.append(columns.target.icontains(chosen.search, autoescape=True))
+    return conditions
 
 
 def _values(operation: Operation) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from backend.domain.operation_errors import (
     PlanBlocked,
     PlanExpired,
 )
-from backend.domain.plan import GATES, Plan, ReadBack
+from backend.domain.plan import Plan, ReadBack
 
 PLAN_LIFETIME: Final = timedelta(minutes=10)
 REASON_LENGTH_MAX: Final = 500
@@ -213,7 +213,7 @@ def confirm(
     block = operation.plan.block
     if block is not None:
         raise PlanBlocked(block.name, block.why, stock_code=block.stock_code)
-    gate = GATES[operation.plan.risk]
+    gate = operation.plan.gate
     if gate.needs_name and given.typed_name != operation.target:
         raise ConfirmationMissing(f"type the name {operation.target!r}")
     reason = (given.reason or "").strip()

@@ -22,11 +22,19 @@ class Risk(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Hold what a confirmation must bring, and how long it can be taken back before it acts."""
+    """Hold what a confirmation must bring, and how long it can be taken back before it acts.
+
+    Where the name is to be typed, a reason is to be given too.
+    """
 
     needs_name: bool
     needs_loss_accepted: bool
     hold: timedelta
+
+    @property
+    def hold_ms(self) -> int:
+        """Return that time as it travels."""
+        return self.hold // timedelta(milliseconds=1)
 
 
 GATES: Final[Mapping[Risk, Gate]] = {
@@ -105,6 +113,11 @@ class Plan:
     way_back: str = ""
     loss: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def gate(self) -> Gate:
+        """Return what its confirmation must bring."""
+        return GATES[self.risk]
 
     @property
     def block(self) -> Check | None:

@@ -18,11 +18,13 @@ __all__ = [
     "ChainVerification",
     "Deed",
     "enter",
+    "export_entries",
     "list_entries",
     "read_details",
     "verify_chain",
 ]
 
+EVERYTHING: Final = AuditFilter()
 BATCH_SIZE: Final = 1_000
 CHECKED_MAX: Final = 20_000
 """So many entries are followed in one request; the rest goes on where it ended."""
@@ -59,6 +61,13 @@ async def list_entries(
     return cut_page(found, size=size, key=lambda one: one.entry.number, total_count=total)
 
 
+async def export_entries(*, chosen: AuditFilter, database: Database) -> AsyncIterator[ChainedEntry]:
+    """Yield all entries in their order; whoever takes them slowly holds no connection meanwhile."""
+    async for batch in _batches(ChainEnd().number, database, chosen):
+        for entry in batch:
+            yield entry
+
+
 async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> ChainVerification:
     """Follow the chain from its beginning, or from where it was followed to before."""
     end, count = after or ChainEnd(), 0
@@ -80,11 +89,15 @@ def read_details(text: str) -> dict[str, Any]:
         return {"unreadable": text}
 
 
-async def _batches(after: int, database: Database) -> AsyncIterator[Sequence[ChainedEntry]]:
-    async with database.connect() as connection:
-        while True:
-            batch = await audit.list_oldest(connection, after=after, limit=BATCH_SIZE)
-            if not batch:
-                return
-            yield batch
-            after = batch[-1].entry.number
+async def _batches(
+    after: int, database: Database, chosen: AuditFilter = EVERYTHING
+) -> AsyncIterator[Sequence[ChainedEntry]]:
+    while True:
+        async with database.connect() as connection:
+            batch = await audit.list_oldest(
+                connection, chosen=chosen, after=after, limit=BATCH_SIZE
+            )
+        if not batch:
+            return
+        yield batch
+        after = batch[-1].entry.number

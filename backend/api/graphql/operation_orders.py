@@ -12,6 +12,7 @@ from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
 from backend.services.operations import orders
 from backend.services.operations.elect_master import Mode
+from backend.services.operations.following import replan_operation
 from backend.services.operations.kind import OperationRequest
 
 ElectionMode = strawberry.enum(Mode, name="ElectionMode", description=None)
@@ -130,6 +131,11 @@ class OperationMutation:
     async def undo_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Plan the operation that takes this one back; it is confirmed like any."""
         return await _order(orders.undo_operation, info, operation_id, key)
+
+    @strawberry.mutation
+    async def replan_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
+        """Plan the same once more, from the facts as they are now."""
+        return await _order(replan_operation, info, operation_id, key)
 
 
 async def _order(act: Any, info: Info, operation_id: str, key: str | None) -> Operation:

@@ -13,14 +13,19 @@ from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.scalars import Id
 from backend.db.operations import OperationFilter
 from backend.domain import operation as domain
+from backend.domain import operation_actions as action_domain
 from backend.domain import plan as plan_domain
 from backend.domain.errors import InvalidName
 from backend.domain.names import check_cluster_name
+from backend.domain.operation_errors import PreconditionMoved
 from backend.services.operations import orders
+from backend.services.operations.following import find_following, find_moved_fact
+from backend.services.operations.kinds import KINDS
 
 OperationState = strawberry.enum(domain.OperationState, description=None)
 StepState = strawberry.enum(domain.StepState, description=None)
 OperationWish = strawberry.enum(domain.Wish, name="OperationWish", description=None)
+OperationAction = strawberry.enum(action_domain.Action, name="OperationAction", description=None)
 Risk = strawberry.enum(plan_domain.Risk, description=None)
 CheckVerdict = strawberry.enum(plan_domain.CheckVerdict, description=None)
 Agreement = strawberry.enum(plan_domain.Agreement, description=None)
@@ -54,11 +59,21 @@ class Difference:
 
 
 @strawberry.type
+class Gate:
+    """Present what a confirmation must bring; where the name is typed, a reason is given too."""
+
+    needs_name: bool
+    needs_loss_accepted: bool
+    hold_ms: int
+
+
+@strawberry.type
 class Plan:
     """Present what will happen, what changes, who feels it, what could go wrong, the way back."""
 
     summary: str
     risk: plan_domain.Risk
+    gate: Gate
     preconditions: list[Precondition]
     changes: list[Difference]
     impact: list[str]
@@ -95,9 +110,27 @@ class ReadBack:
 
 
 @strawberry.type
-class Operation:
-    """Present a change of a cluster from its plan to its outcome."""
+class MovedFact:
+    """Present the first fact of a plan that is another by now, which makes the plan void."""
 
+    name: str
+    expected: str
+    found: str | None
+
+    @classmethod
+    def of(cls, moved: PreconditionMoved) -> Self:
+        """Present a fact that has moved."""
+        return cls(name=moved.name, expected=moved.expected, found=moved.found)
+
+
+@strawberry.type
+class Operation:
+    """Present a change of a cluster from its plan to its outcome.
+
+    `actions` is what may follow now; `whyNotUndo` says why an undo that might be is none of them.
+    """
+
+    model: strawberry.Private[domain.Operation]
     id: strawberry.ID
     kind: str
     cluster_name: str
@@ -118,11 +151,21 @@ class Operation:
     not_before: datetime | None
     ended_at: datetime | None
     undoes: strawberry.ID | None
+    actions: list[action_domain.Action]
+    why_not_undo: str | None
+
+    @strawberry.field
+    async def moved_fact(self, info: Info) -> MovedFact | None:
+        """Compare the facts that a plan was made from with those of now; null: none has moved."""
+        moved = await find_moved_fact(self.model.id, info.context.api.operations)
+        return None if moved is None else MovedFact.of(moved)
 
     @classmethod
     def of(cls, found: domain.Operation) -> Self:
         """Present an operation."""
+        following = find_following(found)
         return cls(
+            model=found,
             id=strawberry.ID(str(found.id)),
             kind=found.kind,
             cluster_name=found.cluster_name,
@@ -151,6 +194,8 @@ class Operation:
             not_before=found.not_before,
             ended_at=found.ended_at,
             undoes=None if found.undoes is None else strawberry.ID(str(found.undoes)),
+            actions=list(following.actions),
+            why_not_undo=following.why_not_undo,
         )
 
 
@@ -172,16 +217,23 @@ class OperationQuery:
         after: str | None = None,
         cluster_name: str | None = None,
         state: domain.OperationState | None = None,
+        kind: str | None = None,
+        search: str | None = None,
     ) -> Connection[Operation]:
-        """List operations, the newest first."""
+        """List operations, the newest first; `search` is a part of what they change is called."""
         cluster = None if cluster_name is None else check_cluster_name(cluster_name)
         page = await orders.list_operations(
             size=first,
             after=decode_cursor(after, tuple[datetime, UUID]),
-            chosen=OperationFilter(cluster, state),
+            chosen=OperationFilter(cluster, state, kind, search),
             context=info.context.api.operations,
         )
         return connect(page, Operation.of)
+
+    @strawberry.field
+    async def operation_kinds(self) -> list[str]:
+        """List the kinds of operations there are."""
+        return list(KINDS)
 
 
 def read_id(text: str) -> UUID:
@@ -200,6 +252,11 @@ def _plan(plan: plan_domain.Plan) -> Plan:
     return Plan(
         summary=plan.summary,
         risk=plan.risk,
+        gate=Gate(
+            needs_name=plan.gate.needs_name,
+            needs_loss_accepted=plan.gate.needs_loss_accepted,
+            hold_ms=plan.gate.hold_ms,
+        ),
         preconditions=[Precondition(name=p.name, value=p.value) for p in plan.preconditions],
         changes=[Difference(what=d.what, before=d.before, after=d.after) for d in plan.changes],
         impact=list(plan.impact),

@@ -1,10 +1,12 @@
 """Answer the audit over REST, and follow its chain (G22)."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from backend.api.context import Context
@@ -13,12 +15,22 @@ from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.domain.audit import ChainedEntry, ChainEnd
 from backend.domain.names import check_cluster_name
-from backend.services.audit import AuditFilter, list_entries, read_details, verify_chain
+from backend.services.audit import (
+    AuditFilter,
+    export_entries,
+    list_entries,
+    read_details,
+    verify_chain,
+)
 
 router = APIRouter(prefix="/audit", tags=["audit"])
 
 NUMBER_MAX = 2**63 - 1
 HASH_PATTERN = "^[0-9a-f]{64}$"
+LINES = "application/jsonl"
+
+ClusterName = Annotated[str | None, Query(max_length=300)]
+Actor = Annotated[str | None, Query(max_length=128, pattern=r"^[^\x00]*$")]
 
 
 class AuditEntryOut(BaseModel):
@@ -56,20 +68,44 @@ async def show_audit(
     context: Context,
     limit: Limit = 100,
     after: After = None,
-    cluster_name: Annotated[str | None, Query(max_length=300)] = None,
-    actor: Annotated[str | None, Query(max_length=128, pattern=r"^[^\x00]*$")] = None,
+    cluster_name: ClusterName = None,
+    actor: Actor = None,
     operation_id: UUID | None = None,
 ) -> PageOut[AuditEntryOut]:
     """List entries, the newest first."""
     before = decode_cursor(after, int)
-    cluster = None if cluster_name is None else check_cluster_name(cluster_name)
     page = await list_entries(
         size=limit,
         before=None if before is None else min(max(before, 0), NUMBER_MAX),
-        chosen=AuditFilter(cluster, actor, operation_id),
+        chosen=_filter(cluster_name, actor, operation_id),
         database=context.database,
     )
     return page_out(page, _out)
+
+
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={**COMMON, 200: {"content": {LINES: {"schema": {"type": "string"}}}}},
+)
+async def export_audit(
+    context: Context,
+    cluster_name: ClusterName = None,
+    actor: Actor = None,
+    operation_id: UUID | None = None,
+) -> StreamingResponse:
+    """Give entries as a file to keep, one JSON object on a line, the oldest first."""
+    chosen = _filter(cluster_name, actor, operation_id)
+
+    async def lines() -> AsyncIterator[str]:
+        async for entry in export_entries(chosen=chosen, database=context.database):
+            yield _out(entry).model_dump_json() + "\n"
+
+    return StreamingResponse(
+        lines(),
+        media_type=LINES,
+        headers={"Content-Disposition": 'attachment; filename="audit.jsonl"'},
+    )
 
 
 @router.get("/verification", responses=COMMON)
@@ -91,6 +127,11 @@ async def verify_audit(
         broken_number=None if fault is None else fault.number,
         reason=None if fault is None else fault.reason,
     )
+
+
+def _filter(cluster_name: str | None, actor: str | None, operation_id: UUID | None) -> AuditFilter:
+    cluster = None if cluster_name is None else check_cluster_name(cluster_name)
+    return AuditFilter(cluster, actor, operation_id)
 
 
 def _out(chained: ChainedEntry) -> AuditEntryOut:

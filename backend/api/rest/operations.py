@@ -1,5 +1,6 @@
 """Take orders for changes over REST: plan, confirm, and what may follow (D19)."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.api.context import Context, SignedIn, author_of
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
-from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.operations import OperationFilter
 from backend.domain.names import check_cluster_name
 from backend.domain.operation import (
@@ -21,8 +22,14 @@ from backend.domain.operation import (
     StepState,
     Wish,
 )
+from backend.domain.operation_actions import Action
 from backend.domain.plan import Agreement, CheckVerdict, Risk
 from backend.services.operations import orders
+from backend.services.operations.following import (
+    find_following,
+    find_moved_fact,
+    replan_operation,
+)
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.kinds import KINDS
 
@@ -82,11 +89,23 @@ class DifferenceOut(_Out):
     after: str | None
 
 
+class GateOut(_Out):
+    """What a confirmation must bring, and for how long after it nothing begins.
+
+    Where the name is to be typed, a reason is to be given too.
+    """
+
+    needs_name: bool
+    needs_loss_accepted: bool
+    hold_ms: int
+
+
 class PlanOut(_Out):
     """What will happen, what changes, who feels it, what could go wrong, how to get back."""
 
     summary: str
     risk: Risk
+    gate: GateOut
     preconditions: list[PreconditionOut]
     changes: list[DifferenceOut]
     impact: list[str]
@@ -121,7 +140,10 @@ class ReadBackOut(_Out):
 
 
 class OperationOut(_Out):
-    """A change of a cluster from its plan to its outcome."""
+    """A change of a cluster from its plan to its outcome.
+
+    `actions` is what may follow now; `why_not_undo` says why an undo that might be is none of them.
+    """
 
     id: UUID
     kind: str
@@ -143,6 +165,22 @@ class OperationOut(_Out):
     not_before: datetime | None
     ended_at: datetime | None
     undoes: UUID | None
+    actions: list[Action]
+    why_not_undo: str | None
+
+
+class MovedFactOut(_Out):
+    """The first fact of a plan that is another by now, which makes the plan void."""
+
+    name: str
+    expected: str
+    found: str | None
+
+
+class FactsOut(BaseModel):
+    """Whether the facts of a plan are as they were; null is that they are."""
+
+    moved: MovedFactOut | None
 
 
 class PlanIn(BaseModel):
@@ -183,13 +221,15 @@ async def show_operations(
     after: After = None,
     cluster_name: Annotated[str | None, Query(max_length=300)] = None,
     state: OperationState | None = None,
+    kind: KindName | None = None,
+    search: Search = None,
 ) -> PageOut[OperationOut]:
     """List operations, the newest first."""
     page = await orders.list_operations(
         size=limit,
         after=decode_cursor(after, tuple[datetime, UUID]),
         chosen=OperationFilter(
-            None if cluster_name is None else check_cluster_name(cluster_name), state
+            None if cluster_name is None else check_cluster_name(cluster_name), state, kind, search
         ),
         context=context.operations,
     )
@@ -200,6 +240,13 @@ async def show_operations(
 async def show_operation(operation_id: UUID, context: Context) -> OperationOut:
     """Describe an operation as it is now."""
     return _out(await orders.describe_operation(operation_id, context.operations))
+
+
+@router.get("/{operation_id}/facts", responses=NOT_FOUND)
+async def show_facts(operation_id: UUID, context: Context) -> FactsOut:
+    """Compare the facts that a plan was made from with those of now."""
+    moved = await find_moved_fact(operation_id, context.operations)
+    return FactsOut(moved=None if moved is None else MovedFactOut.model_validate(moved))
 
 
 @router.post("/{operation_id}/confirm", responses=ORDERED)
@@ -254,5 +301,17 @@ async def undo_operation(
     return _out(await orders.undo_operation(operation_id, author, context.operations, key=key))
 
 
+@router.post("/{operation_id}/replan", status_code=201, responses=ORDERED)
+async def plan_again(
+    operation_id: UUID, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Plan the same once more, from the facts as they are now."""
+    return _out(await replan_operation(operation_id, author, context.operations, key=key))
+
+
 def _out(operation: Operation) -> OperationOut:
-    return OperationOut.model_validate(operation)
+    following = asdict(find_following(operation))
+    names = OperationOut.model_fields.keys() - following.keys()
+    return OperationOut.model_validate(
+        {name: getattr(operation, name) for name in names} | following
+    )

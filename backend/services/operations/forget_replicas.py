@@ -17,7 +17,7 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
-from backend.domain.replica_group import Change, clean_replicas
+from backend.domain.replica_group import clean_replicas
 from backend.services import replica_groups
 from backend.services.group_changes import GroupView, find_group
 from backend.services.operations import groups
@@ -60,11 +60,12 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
         raise UnknownReplica(order.group_name, broker_id)
     ids = sorted(set(order.broker_ids) or group.replicas.keys())
     living = sorted(view.liveness.alive_ids.intersection(ids))
-    change, check = _decide(order, view, ids)
-    after = None if change is None else change.after
-    what = f"group {group.name}" if after is None else f"replicas {groups.ids_text(ids)}"
+    # Told also where it is refused, when there is no group after it to read this from.
+    left = group.replicas.keys() - set(ids)
+    members = group.sync_state_set.members
+    what = f"replicas {groups.ids_text(ids)}" if left else f"group {group.name}"
     return Plan(
-        summary=f"{what} of cluster {group.cluster_name} is forgotten",
+        summary=f"{what} of cluster {group.cluster_name} {'are' if left else 'is'} forgotten",
         risk=Risk.LOSS,
         steps=(PlannedStep("forget", f"forget {what}"),),
         preconditions=(
@@ -76,19 +77,19 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
             Difference(
                 "replicas",
                 groups.ids_text(group.replicas.keys()),
-                None if after is None else groups.ids_text(after.replicas.keys()),
+                groups.ids_text(left) if left else None,
             ),
             Difference(
                 "SyncStateSet",
-                groups.ids_text(group.sync_state_set.members),
-                None if after is None else groups.ids_text(after.sync_state_set.members),
+                groups.ids_text(members),
+                groups.ids_text(members - set(ids)) if left else None,
             ),
         ),
         impact=(
             f"{await groups.count_topics(name, context)} topics are placed on {group.name}",
             f"alive among those to be forgotten: {groups.ids_text(living)}",
         ),
-        checks=(check,),
+        checks=(_check(order, view, ids),),
         way_back="none: their ids are never given away again; a group that is gone comes back"
         " when its brokers wait for adoption and are adopted",
         loss=f"what only {groups.ids_text(ids)} hold",
@@ -149,9 +150,9 @@ def undo(_order: ForgetReplicas, _operation: Operation) -> ForgetReplicas:
 KIND: Final = Kind("forget_replicas", ForgetReplicas, plan, steps, verify, undo)
 
 
-def _decide(order: ForgetReplicas, view: GroupView, ids: list[int]) -> tuple[Change | None, Check]:
+def _check(order: ForgetReplicas, view: GroupView, ids: list[int]) -> Check:
     try:
-        change = clean_replicas(
+        clean_replicas(
             view.group,
             group_name=order.group_name,
             broker_ids=frozenset(ids),
@@ -159,5 +160,5 @@ def _decide(order: ForgetReplicas, view: GroupView, ids: list[int]) -> tuple[Cha
             alive_ids=view.liveness.alive_ids,
         )
     except CleanRefused as error:
-        return None, Check("they may go", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
-    return change, Check("they may go", CheckVerdict.PASS, "nobody needs them")
+        return Check("they may go", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
+    return Check("they may go", CheckVerdict.PASS, "nobody needs them")

@@ -6,7 +6,7 @@ operation of the first and has no effect of its own.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -27,7 +27,7 @@ from backend.domain.operation_errors import (
     PlanExpired,
     PreconditionMoved,
 )
-from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.plan import find_moved
 from backend.services.operations import journal
 from backend.services.operations.kind import (
@@ -232,6 +232,8 @@ async def list_operations(
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
+    kind = None if chosen.kind is None else search_text(chosen.kind)
+    chosen = replace(chosen, kind=kind, search=search_text(chosen.search))
     async with context.database.connect() as connection:
         found = await operations.list_newest(connection, chosen=chosen, after=after, limit=size + 1)
         total = await operations.count(connection, chosen=chosen)

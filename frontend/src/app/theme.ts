@@ -13,6 +13,19 @@ const teal: MantineColorsTuple = [
   '#04474a',
 ];
 
+const red: MantineColorsTuple = [
+  '#fcebea',
+  '#f7d4d1',
+  '#eda9a4',
+  '#e37d76',
+  '#d95850',
+  '#cd4138',
+  '#c0332a',
+  '#b3261e',
+  '#961d16',
+  '#7a1610',
+];
+
 /** The greys of the dark scheme, cool like the tokens. */
 const dark: MantineColorsTuple = [
   '#dee5ed',
@@ -31,7 +44,7 @@ const dark: MantineColorsTuple = [
 export const theme = createTheme({
   primaryColor: 'teal',
   primaryShade: { light: 7, dark: 7 },
-  colors: { teal, dark },
+  colors: { teal, red, dark },
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--font-mono)',
   defaultRadius: 5,
@@ -43,6 +56,15 @@ export const theme = createTheme({
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'xs' } },
+    NumberInput: { defaultProps: { size: 'xs' } },
+    Checkbox: { defaultProps: { size: 'xs' } },
+    Modal: {
+      styles: {
+        content: { background: 'var(--surface)' },
+        header: { background: 'var(--surface)' },
+        title: { fontWeight: 600 },
+      },
+    },
     SegmentedControl: { defaultProps: { size: 'xs' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },

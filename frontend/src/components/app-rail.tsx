@@ -2,6 +2,8 @@ import {
   IconChartHistogram,
   IconCrown,
   IconGauge,
+  IconListCheck,
+  IconShieldCheck,
   IconSitemap,
   IconStack2,
 } from '@tabler/icons-react';
@@ -15,6 +17,8 @@ const places = [
   { to: '/replica-groups', word: 'replicaGroups', Icon: IconCrown, exact: false },
   { to: '/topics', word: 'topics', Icon: IconStack2, exact: false },
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
+  { to: '/operations', word: 'operations', Icon: IconListCheck, exact: false },
+  { to: '/audit', word: 'audit', Icon: IconShieldCheck, exact: false },
 ] as const;
 
 /** The left rail: one entry per task. */

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { useKeptFocus } from '@/lib/keep-focus';
 import classes from './page.module.css';
 
 type PageProps = {
@@ -12,6 +13,7 @@ type PageProps = {
 
 /** The frame of every page: what it is, the sentence that sums it up, what can be done. */
 export function Page({ title, crumb, summary, actions, children }: PageProps) {
+  useKeptFocus(title);
   useEffect(() => {
     document.title = `${title} · Regent`;
   }, [title]);

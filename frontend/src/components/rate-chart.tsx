@@ -51,7 +51,8 @@ function options(width: number, timeLabel: string, labels: [string, string]): uP
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    // The time under the last point stands half beyond it.
+    padding: [8, 30, 0, 0],
     cursor: { y: false, points: { size: 6 } },
     hooks: { setCursor: [showLatest], setData: [showLatest] },
     scales: {

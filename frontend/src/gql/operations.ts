@@ -3,6 +3,20 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+export type AdoptReplicasInput = {
+  acceptsLoss?: boolean;
+  brokerIds: Array<string>;
+  clusterName: string;
+  groupName: string;
+  leastEpoch?: number | null | undefined;
+  masterId?: string | null | undefined;
+};
+
+export type Agreement =
+  | 'AGREES'
+  | 'DIFFERS'
+  | 'UNKNOWN';
+
 export type BrokerRole =
   | 'MASTER'
   | 'REPLICA';
@@ -14,6 +28,28 @@ export type BrokerState =
 export type CapacityRowKind =
   | 'DISK'
   | 'TOPIC_DAY';
+
+export type CheckVerdict =
+  | 'BLOCK'
+  | 'PASS'
+  | 'WARN';
+
+export type ConfirmationInput = {
+  acceptsLoss?: boolean;
+  reason?: string | null | undefined;
+  typedName?: string | null | undefined;
+};
+
+export type ElectMasterInput = {
+  brokerId?: string | null | undefined;
+  clusterName: string;
+  groupName: string;
+  mode?: ElectionMode;
+};
+
+export type ElectionMode =
+  | 'GRACEFUL'
+  | 'NOW';
 
 export type ElectionVerdict =
   | 'ASKED_LATER'
@@ -28,6 +64,13 @@ export type ElectionVerdict =
   | 'STAYS'
   | 'UNVERIFIED'
   | 'WINS';
+
+export type ForgetReplicasInput = {
+  brokerIds?: Array<string>;
+  clusterName: string;
+  groupName: string;
+  includesLiving?: boolean;
+};
 
 export type GroupChangeKind =
   | 'ADDRESS_CHANGED'
@@ -48,11 +91,75 @@ export type LeasePolicy =
   | 'QUORUM'
   | 'STRICT';
 
+export type OperationAction =
+  | 'CANCEL'
+  | 'CONFIRM'
+  | 'PAUSE'
+  | 'REPLAN'
+  | 'RESUME'
+  | 'RETRY'
+  | 'UNDO';
+
+export type OperationState =
+  | 'CANCELLED'
+  | 'DONE'
+  | 'FAILED'
+  | 'LAPSED'
+  | 'PARTLY'
+  | 'PAUSED'
+  | 'PLANNED'
+  | 'QUEUED'
+  | 'RUNNING'
+  | 'UNDONE'
+  | 'UNKNOWN';
+
+export type OperationWish =
+  | 'CANCEL'
+  | 'PAUSE';
+
+export type PlanInput =
+  {   adoptReplicas: AdoptReplicasInput; electMaster?: never; forgetReplicas?: never; }
+  |  { adoptReplicas?: never;   electMaster: ElectMasterInput; forgetReplicas?: never; }
+  |  { adoptReplicas?: never; electMaster?: never;   forgetReplicas: ForgetReplicasInput; };
+
+export type Risk =
+  | 'LOSS'
+  | 'SERVICE'
+  | 'SMALL';
+
+export type StepState =
+  | 'DONE'
+  | 'FAILED'
+  | 'PENDING'
+  | 'RUNNING'
+  | 'UNKNOWN';
+
 export type TopicKind =
   | 'DEAD_LETTER'
   | 'NORMAL'
   | 'RETRY'
   | 'SYSTEM';
+
+export type AuditEntryFieldsFragment = { number: string, happenedAt: string, actor: string, source: string, action: string, clusterName: string, subject: string, operationId: string | null, details: unknown };
+
+export type AuditEntriesQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  clusterName?: string | null | undefined;
+  actor?: string | null | undefined;
+  operationId?: string | number | null | undefined;
+}>;
+
+
+export type AuditEntriesQuery = { auditEntries: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ number: string, happenedAt: string, actor: string, source: string, action: string, clusterName: string, subject: string, operationId: string | null, details: unknown }> } };
+
+export type AuditVerificationQueryVariables = Exact<{
+  afterNumber?: string | null | undefined;
+  afterHash?: string | null | undefined;
+}>;
+
+
+export type AuditVerificationQuery = { auditVerification: { checkedCount: number, isComplete: boolean, endNumber: string, endHash: string, brokenNumber: string | null, reason: string | null } };
 
 export type CapacityReportSummaryFragment = { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null };
 
@@ -84,6 +191,108 @@ export type ClustersQueryVariables = Exact<{
 
 
 export type ClustersQuery = { clusters: { totalCount: number, nodes: Array<{ id: string, name: string }> } };
+
+export type OperationSummaryFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, plannedAt: string, requestedBy: string, plan: { summary: string, risk: Risk }, steps: Array<{ position: number, state: StepState }> };
+
+export type StepFieldsFragment = { position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null };
+
+export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
+
+export type OperationsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  clusterName?: string | null | undefined;
+  state?: OperationState | null | undefined;
+  kind?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type OperationsQuery = { operations: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, plannedAt: string, requestedBy: string, plan: { summary: string, risk: Risk }, steps: Array<{ position: number, state: StepState }> }> } };
+
+export type OperationKindsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OperationKindsQuery = { operationKinds: Array<string> };
+
+export type OperationQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type OperationFactsQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OperationFactsQuery = { operation: { id: string, movedFact: { name: string, expected: string, found: string | null } | null } };
+
+export type PlanOperationMutationVariables = Exact<{
+  plan: PlanInput;
+  key: string;
+}>;
+
+
+export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type ConfirmOperationMutationVariables = Exact<{
+  id: string | number;
+  given: ConfirmationInput;
+  key: string;
+}>;
+
+
+export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type PauseOperationMutationVariables = Exact<{
+  id: string | number;
+  key: string;
+}>;
+
+
+export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type ResumeOperationMutationVariables = Exact<{
+  id: string | number;
+  key: string;
+}>;
+
+
+export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type CancelOperationMutationVariables = Exact<{
+  id: string | number;
+  key: string;
+}>;
+
+
+export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type RetryOperationMutationVariables = Exact<{
+  id: string | number;
+  key: string;
+}>;
+
+
+export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type UndoOperationMutationVariables = Exact<{
+  id: string | number;
+  key: string;
+}>;
+
+
+export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type ReplanOperationMutationVariables = Exact<{
+  id: string | number;
+  key: string;
+}>;
+
+
+export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -145,6 +354,15 @@ export type GroupEpochsQueryVariables = Exact<{
 
 export type GroupEpochsQuery = { cluster: { id: string, replicaGroup: { epochs: { differingEpoch: number | null, replicas: Array<{ brokerId: string, address: string, maxOffset: string | null, error: string | null, epochs: Array<{ epoch: number, startOffset: string, endOffset: string | null }> | null }> } } | null } | null };
 
+export type AdoptionCandidateFieldsFragment = { clusterName: string, groupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string };
+
+export type AdoptionCandidatesQueryVariables = Exact<{
+  first: number;
+}>;
+
+
+export type AdoptionCandidatesQuery = { adoptionCandidates: { totalCount: number, nodes: Array<{ clusterName: string, groupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string }> } };
+
 export type TopicsQueryVariables = Exact<{
   clusterName: string;
   first: number;
@@ -205,6 +423,19 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const AuditEntryFieldsFragmentDoc = new TypedDocumentString(`
+    fragment AuditEntryFields on AuditEntry {
+  number
+  happenedAt
+  actor
+  source
+  action
+  clusterName
+  subject
+  operationId
+  details
+}
+    `, {"fragmentName":"AuditEntryFields"}) as unknown as TypedDocumentString<AuditEntryFieldsFragment, unknown>;
 export const CapacityReportSummaryFragmentDoc = new TypedDocumentString(`
     fragment CapacityReportSummary on CapacityReport {
   id
@@ -235,6 +466,110 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
   note
 }
     `, {"fragmentName":"CapacityRowFields"}) as unknown as TypedDocumentString<CapacityRowFieldsFragment, unknown>;
+export const OperationSummaryFragmentDoc = new TypedDocumentString(`
+    fragment OperationSummary on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plannedAt
+  requestedBy
+  plan {
+    summary
+    risk
+  }
+  steps {
+    position
+    state
+  }
+}
+    `, {"fragmentName":"OperationSummary"}) as unknown as TypedDocumentString<OperationSummaryFragment, unknown>;
+export const StepFieldsFragmentDoc = new TypedDocumentString(`
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+    `, {"fragmentName":"StepFields"}) as unknown as TypedDocumentString<StepFieldsFragment, unknown>;
+export const OperationFieldsFragmentDoc = new TypedDocumentString(`
+    fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}`, {"fragmentName":"OperationFields"}) as unknown as TypedDocumentString<OperationFieldsFragment, unknown>;
 export const ReplicaFieldsFragmentDoc = new TypedDocumentString(`
     fragment ReplicaFields on Replica {
   brokerId
@@ -317,6 +652,19 @@ export const LogHistoryFieldsFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"LogHistoryFields"}) as unknown as TypedDocumentString<LogHistoryFieldsFragment, unknown>;
+export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
+    fragment AdoptionCandidateFields on AdoptionCandidate {
+  clusterName
+  groupName
+  brokerId
+  address
+  epoch
+  maxOffset
+  masterId
+  hasCode
+  heardAt
+}
+    `, {"fragmentName":"AdoptionCandidateFields"}) as unknown as TypedDocumentString<AdoptionCandidateFieldsFragment, unknown>;
 export const SampleFieldsFragmentDoc = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
@@ -364,6 +712,48 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
   residentBytes
   commitLogMaxPosition
 }`, {"fragmentName":"BrokerFields"}) as unknown as TypedDocumentString<BrokerFieldsFragment, unknown>;
+export const AuditEntriesDocument = new TypedDocumentString(`
+    query AuditEntries($first: Int!, $after: String, $clusterName: String, $actor: String, $operationId: ID) {
+  auditEntries(
+    first: $first
+    after: $after
+    clusterName: $clusterName
+    actor: $actor
+    operationId: $operationId
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...AuditEntryFields
+    }
+  }
+}
+    fragment AuditEntryFields on AuditEntry {
+  number
+  happenedAt
+  actor
+  source
+  action
+  clusterName
+  subject
+  operationId
+  details
+}`) as unknown as TypedDocumentString<AuditEntriesQuery, AuditEntriesQueryVariables>;
+export const AuditVerificationDocument = new TypedDocumentString(`
+    query AuditVerification($afterNumber: Int64, $afterHash: String) {
+  auditVerification(afterNumber: $afterNumber, afterHash: $afterHash) {
+    checkedCount
+    isComplete
+    endNumber
+    endHash
+    brokenNumber
+    reason
+  }
+}
+    `) as unknown as TypedDocumentString<AuditVerificationQuery, AuditVerificationQueryVariables>;
 export const CapacityReportsDocument = new TypedDocumentString(`
     query CapacityReports($first: Int!, $after: String) {
   capacityReports(first: $first, after: $after) {
@@ -456,6 +846,736 @@ export const ClustersDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ClustersQuery, ClustersQueryVariables>;
+export const OperationsDocument = new TypedDocumentString(`
+    query Operations($first: Int!, $after: String, $clusterName: String, $state: OperationState, $kind: String, $search: String) {
+  operations(
+    first: $first
+    after: $after
+    clusterName: $clusterName
+    state: $state
+    kind: $kind
+    search: $search
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...OperationSummary
+    }
+  }
+}
+    fragment OperationSummary on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plannedAt
+  requestedBy
+  plan {
+    summary
+    risk
+  }
+  steps {
+    position
+    state
+  }
+}`) as unknown as TypedDocumentString<OperationsQuery, OperationsQueryVariables>;
+export const OperationKindsDocument = new TypedDocumentString(`
+    query OperationKinds {
+  operationKinds
+}
+    `) as unknown as TypedDocumentString<OperationKindsQuery, OperationKindsQueryVariables>;
+export const OperationDocument = new TypedDocumentString(`
+    query Operation($id: ID!) {
+  operation(id: $id) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<OperationQuery, OperationQueryVariables>;
+export const OperationFactsDocument = new TypedDocumentString(`
+    query OperationFacts($id: ID!) {
+  operation(id: $id) {
+    id
+    movedFact {
+      name
+      expected
+      found
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OperationFactsQuery, OperationFactsQueryVariables>;
+export const PlanOperationDocument = new TypedDocumentString(`
+    mutation PlanOperation($plan: PlanInput!, $key: String!) {
+  operation: planOperation(plan: $plan, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<PlanOperationMutation, PlanOperationMutationVariables>;
+export const ConfirmOperationDocument = new TypedDocumentString(`
+    mutation ConfirmOperation($id: ID!, $given: ConfirmationInput!, $key: String!) {
+  operation: confirmOperation(id: $id, given: $given, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<ConfirmOperationMutation, ConfirmOperationMutationVariables>;
+export const PauseOperationDocument = new TypedDocumentString(`
+    mutation PauseOperation($id: ID!, $key: String!) {
+  operation: pauseOperation(id: $id, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<PauseOperationMutation, PauseOperationMutationVariables>;
+export const ResumeOperationDocument = new TypedDocumentString(`
+    mutation ResumeOperation($id: ID!, $key: String!) {
+  operation: resumeOperation(id: $id, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<ResumeOperationMutation, ResumeOperationMutationVariables>;
+export const CancelOperationDocument = new TypedDocumentString(`
+    mutation CancelOperation($id: ID!, $key: String!) {
+  operation: cancelOperation(id: $id, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<CancelOperationMutation, CancelOperationMutationVariables>;
+export const RetryOperationDocument = new TypedDocumentString(`
+    mutation RetryOperation($id: ID!, $key: String!) {
+  operation: retryOperation(id: $id, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<RetryOperationMutation, RetryOperationMutationVariables>;
+export const UndoOperationDocument = new TypedDocumentString(`
+    mutation UndoOperation($id: ID!, $key: String!) {
+  operation: undoOperation(id: $id, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<UndoOperationMutation, UndoOperationMutationVariables>;
+export const ReplanOperationDocument = new TypedDocumentString(`
+    mutation ReplanOperation($id: ID!, $key: String!) {
+  operation: replanOperation(id: $id, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+}`) as unknown as TypedDocumentString<ReplanOperationMutation, ReplanOperationMutationVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview {
   overview {
@@ -651,6 +1771,26 @@ export const GroupEpochsDocument = new TypedDocumentString(`
     endOffset
   }
 }`) as unknown as TypedDocumentString<GroupEpochsQuery, GroupEpochsQueryVariables>;
+export const AdoptionCandidatesDocument = new TypedDocumentString(`
+    query AdoptionCandidates($first: Int!) {
+  adoptionCandidates(first: $first) {
+    totalCount
+    nodes {
+      ...AdoptionCandidateFields
+    }
+  }
+}
+    fragment AdoptionCandidateFields on AdoptionCandidate {
+  clusterName
+  groupName
+  brokerId
+  address
+  epoch
+  maxOffset
+  masterId
+  hasCode
+  heardAt
+}`) as unknown as TypedDocumentString<AdoptionCandidatesQuery, AdoptionCandidatesQueryVariables>;
 export const TopicsDocument = new TypedDocumentString(`
     query Topics($clusterName: String!, $first: Int!, $after: String, $search: String, $kind: TopicKind) {
   cluster(name: $clusterName) {

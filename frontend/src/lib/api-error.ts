@@ -2,12 +2,20 @@
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number | null;
+  /** What the answer tells for programs besides, such as the fact that has moved. */
+  readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(code: string, message: string, status: number | null = null) {
+  constructor(
+    code: string,
+    message: string,
+    status: number | null = null,
+    facts: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
     this.status = status;
+    this.facts = facts;
   }
 }
 

@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import {
   formatAge,
   formatBytes,
+  formatCountdown,
   formatDays,
   formatInt64,
   formatPercent,
   formatRate,
+  formatSeconds,
   formatSpan,
 } from './format';
 
@@ -48,4 +50,17 @@ test('a span is told in its two largest units', () => {
 test('days near the end keep a decimal', () => {
   expect(formatDays(8.34)).toBe('8.3');
   expect(formatDays(33.2)).toBe('33');
+});
+
+test('a countdown ends at nothing and never before', () => {
+  expect(formatCountdown(547_001)).toBe('9:08');
+  expect(formatCountdown(1)).toBe('0:01');
+  expect(formatCountdown(-5_000)).toBe('0:00');
+});
+
+test('a span too short for tenths is not called none', () => {
+  expect(formatSeconds(0)).toBe('0 s');
+  expect(formatSeconds(12)).toBe('<0.1 s');
+  expect(formatSeconds(2_400)).toBe('2.4 s');
+  expect(formatSeconds(12_600)).toBe('13 s');
 });

@@ -48,6 +48,7 @@ export function formatAge(ageMs: number): string {
 
 /** A span in which tenths of a second count: "0.4 s", "12 s". */
 export function formatSeconds(spanMs: number): string {
+  if (spanMs > 0 && spanMs < 50) return '<0.1 s';
   const seconds = Math.max(0, spanMs) / 1000;
   return `${(seconds < 10 ? oneDecimal : whole).format(seconds)} s`;
 }
@@ -60,6 +61,12 @@ export function formatSpan(spanMs: number): string {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** What is left of a span, to the second: "9:07", and "0:00" once it is over. */
+export function formatCountdown(leftMs: number): string {
+  const seconds = Math.max(0, Math.ceil(leftMs / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
 const clockTime = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });

@@ -11,7 +11,7 @@ export type Answer<T> = { data: T; problems: Problem[] };
 type WireError = {
   message: string;
   path?: (string | number)[];
-  extensions?: { code?: string };
+  extensions?: { code?: string } & Record<string, unknown>;
 };
 type WireAnswer<T> = { data?: T | null; errors?: WireError[] };
 
@@ -72,7 +72,13 @@ export async function ask<TResult, TVariables>(
   const problems = (answer.errors ?? []).map(problemOf);
   const first = problems[0];
   if (answer.data === null || answer.data === undefined || first?.code === 'unauthenticated') {
-    throw new ApiError(first?.code ?? 'internal', first?.message ?? 'No data.', response.status);
+    const facts = answer.errors?.[0]?.extensions ?? {};
+    throw new ApiError(
+      first?.code ?? 'internal',
+      first?.message ?? 'No data.',
+      response.status,
+      facts,
+    );
   }
   return { data: answer.data, problems };
 }

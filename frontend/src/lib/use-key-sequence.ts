@@ -30,6 +30,11 @@ export function useKeySequence(actions: Map<string, () => void>): void {
   }, [actions]);
 }
 
+/** Leads to what can be ordered on a page, where it has such a place. */
+export function focusAct(): void {
+  document.querySelector<HTMLElement>('[data-act]')?.focus();
+}
+
 /** Puts the cursor into the page's filter, where it has one. */
 export function focusFilter(): void {
   document.querySelector<HTMLInputElement>('input[data-filter]')?.focus();

@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { focusFilter, useKeySequence } from '@/lib/use-key-sequence';
+import { focusAct, focusFilter, useKeySequence } from '@/lib/use-key-sequence';
 import classes from './keyboard-help.module.css';
 
 const pages = [
@@ -11,6 +11,8 @@ const pages = [
   ['g r', '/replica-groups', 'replicaGroups'],
   ['g p', '/topics', 'topics'],
   ['g c', '/capacity', 'capacity'],
+  ['g x', '/operations', 'operations'],
+  ['g a', '/audit', 'audit'],
 ] as const;
 
 /** The keys that work everywhere, and the list of them under "?". */
@@ -27,16 +29,29 @@ export function KeyboardHelp() {
             void navigate({ to, search: (now) => (now.cluster ? { cluster: now.cluster } : {}) }),
         ] as const,
     );
-    return new Map<string, () => void>([...go, ['/', focusFilter], ['?', () => setOpen(true)]]);
+    return new Map<string, () => void>([
+      ...go,
+      ['/', focusFilter],
+      ['e', focusAct],
+      ['?', () => setOpen(true)],
+    ]);
   }, [navigate]);
   useKeySequence(actions);
   const rows = [
     ...pages.map(([keys, , word]) => [keys, t('keys.go', { page: t(`nav.${word}`) })] as const),
     ['/', t('keys.filter')] as const,
+    ['e', t('keys.act')] as const,
     ['?', t('keys.help')] as const,
   ];
   return (
-    <Modal opened={open} onClose={() => setOpen(false)} title={t('keys.title')} size="sm" centered>
+    <Modal
+      opened={open}
+      onClose={() => setOpen(false)}
+      title={t('keys.title')}
+      closeButtonProps={{ 'aria-label': t('word.close') }}
+      size="sm"
+      centered
+    >
       <dl className={classes.keys}>
         {rows.map(([keys, label]) => (
           <div key={keys} className={classes.row}>

@@ -140,6 +140,18 @@ test('the epochs have a table twin that says the same', async () => {
   expect(address()).toBe(`${path}?epochs=table`);
 });
 
+test('the lane of a log that holds nothing says so', async () => {
+  const begun = aHistory({
+    maxOffset: '0',
+    epochs: [{ epoch: 1, startOffset: '0', endOffset: null }],
+  });
+  const untouched = aHistory({ brokerId: '2', maxOffset: '0', epochs: [] });
+  renderConsole(path, { answers: { GroupEpochs: () => epochsAnswer([begun, untouched]) } });
+
+  expect(await screen.findByText('empty: epoch 1 has begun and written nothing yet')).toBeVisible();
+  expect(screen.getByText('empty: nothing has been written yet')).toBeVisible();
+});
+
 test('a replica that did not answer says why, and an epoch that differs is marked', async () => {
   const silent = aHistory({ brokerId: '3', epochs: null, maxOffset: null, error: 'timed out' });
   renderConsole(path, {

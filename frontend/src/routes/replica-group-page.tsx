@@ -7,6 +7,8 @@ import { QueryView } from '@/components/query-view';
 import { Decision } from '@/features/replica-groups/decision';
 import { HowToReplicate } from '@/features/replica-groups/how-to-replicate';
 import { replicaGroupOf } from '@/features/replica-groups/replica-group-queries';
+import { AdoptionPanel } from './adoption-panel';
+import { GroupActions } from './group-actions';
 import { ReplicaGroupSections } from './replica-group-sections';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
@@ -28,6 +30,7 @@ export function ReplicaGroupPage() {
     <Page
       title={groupName}
       crumb={back}
+      actions={known ? <GroupActions group={known} /> : null}
       summary={known ? <Decision group={known} election={known.election} /> : null}
     >
       <WithCluster>
@@ -37,11 +40,14 @@ export function ReplicaGroupPage() {
               group ? (
                 <ReplicaGroupSections group={group} groupKey={key} observedAtMs={observedAtMs} />
               ) : (
-                <EmptyState
-                  title={t('replicaGroup.missing', { group: groupName, cluster: clusterName })}
-                >
-                  <HowToReplicate />
-                </EmptyState>
+                <>
+                  <EmptyState
+                    title={t('replicaGroup.missing', { group: groupName, cluster: clusterName })}
+                  >
+                    <HowToReplicate />
+                  </EmptyState>
+                  <AdoptionPanel />
+                </>
               )
             }
           </QueryView>

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { Designation } from '@/features/replica-groups/designation';
+import { ElectOrder } from '@/features/replica-groups/elect-order';
 import { EpochPanel } from '@/features/replica-groups/epoch-panel';
 import { GroupFacts } from '@/features/replica-groups/group-facts';
 import type { Election, ReplicaGroup } from '@/features/replica-groups/replica-group';
@@ -11,7 +12,9 @@ import { type GroupKey, groupEpochsOf } from '@/features/replica-groups/replica-
 import { ReplicaTable } from '@/features/replica-groups/replica-table';
 import { DesignatedElection } from './designated-election';
 import { GroupChangesPanel } from './group-changes-panel';
+import { PlanRefusal } from './plan-refusal';
 import type { ReplicaGroupSearch } from './replica-group-route';
+import { usePlanOrder } from './use-plan-order';
 
 type ReplicaGroupSectionsProps = {
   group: ReplicaGroup & { election: Election };
@@ -25,6 +28,8 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/replica-groups/$groupName' });
   const view = useSearch({ from: '/console/replica-groups/$groupName' });
+  const mode = view.mode ?? 'GRACEFUL';
+  const order = usePlanOrder();
   const epochs = useQuery(groupEpochsOf(groupKey));
   const change = (part: ReplicaGroupSearch) =>
     void navigate({
@@ -42,11 +47,24 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
           ids={group.replicas.map((replica) => replica.brokerId)}
           brokerId={view.designate}
           onPick={(designate) => change({ designate })}
+          order={
+            <ElectOrder
+              mode={mode}
+              isBusy={order.isBusy}
+              onMode={(chosen) => change({ mode: chosen })}
+              onPlan={() =>
+                order.plan({
+                  electMaster: { ...groupKey, brokerId: view.designate ?? null, mode },
+                })
+              }
+            />
+          }
         >
           {view.designate === undefined ? null : (
             <DesignatedElection group={group} groupKey={groupKey} brokerId={view.designate} />
           )}
         </Designation>
+        <PlanRefusal order={order} />
       </Panel>
       <EpochPanel
         query={epochs}

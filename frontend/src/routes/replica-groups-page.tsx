@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Page } from '@/components/page';
 import { SearchField } from '@/components/search-field';
+import { AdoptionPanel } from './adoption-panel';
 import { ReplicaGroupsPanel } from './replica-groups-panel';
 import { WithCluster } from './with-cluster';
 
@@ -29,6 +30,7 @@ export function ReplicaGroupsPage() {
         </search>
       }
     >
+      <AdoptionPanel />
       <WithCluster>{(name) => <ReplicaGroupsPanel clusterName={name} />}</WithCluster>
     </Page>
   );

@@ -1,5 +1,8 @@
+import { auditRoute } from './audit-route';
 import { capacityRoute } from './capacity-route';
 import { consoleRoute } from './console-route';
+import { operationRoute } from './operation-route';
+import { operationsRoute } from './operations-route';
 import { overviewRoute } from './overview-route';
 import { replicaGroupRoute } from './replica-group-route';
 import { replicaGroupsRoute } from './replica-groups-route';
@@ -19,5 +22,8 @@ export const routeTree = rootRoute.addChildren([
     topicsRoute,
     topicRoute,
     capacityRoute,
+    operationsRoute,
+    operationRoute,
+    auditRoute,
   ]),
 ]);

@@ -9,6 +9,7 @@ import type {
 } from '@/gql/operations';
 import type { Answers } from './control-plane';
 import { groupAnswers } from './group-builders';
+import { operationAnswers } from './operation-builders';
 
 /** Valid by default; a test states only what it is about. */
 export function aSample(change: Partial<SampleFieldsFragment> = {}): SampleFieldsFragment {
@@ -206,6 +207,7 @@ export function clusterAnswers(): Answers {
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
     ...groupAnswers(),
+    ...operationAnswers(),
     CapacityReports: () => reportPage([]),
     CapacityReport: () => ({ capacityReport: null }),
   };

@@ -224,7 +224,7 @@ async def test_who_may_only_look_orders_nothing(client, ask, plan, demote):
     await demote()
 
     await plan("elect_master", status=403)
-    for verb in ("confirm", "pause", "resume", "cancel", "retry", "undo"):
+    for verb in ("confirm", "pause", "resume", "cancel", "retry", "undo", "replan"):
         answer = await client.post(f"{OPS}/{planned['id']}/{verb}", json={})
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
     mutation = "mutation ($id: ID!) { cancelOperation(id: $id) { state } }"

@@ -301,11 +301,20 @@ def test_operations_are_steered(east, capsys, verb):
     assert capsys.readouterr().out == f"operation {ID} is running, to pause after this step\n"
 
 
-def test_an_operation_is_undone_by_another(east):
-    east.on("POST", f"{PATH}/undo", operation())
+@pytest.mark.parametrize("verb", ["undo", "replan"])
+def test_an_operation_is_undone_or_planned_again_by_another(east, verb):
+    east.on("POST", f"{PATH}/{verb}", operation())
 
-    assert run(["operation", "undo", ID, *WITH_REASON]) == 0
-    assert [path for path, _ in sent(east)] == [f"{PATH}/undo", f"{PATH}/confirm"]
+    assert run(["operation", verb, ID, *WITH_REASON]) == 0
+    assert [path for path, _ in sent(east)] == [f"{PATH}/{verb}", f"{PATH}/confirm"]
+
+
+def test_operations_are_found_by_kind_and_target(east):
+    east.on("GET", "/operations", page(DONE))
+
+    assert run(["operation", "list", "--kind", "elect_master", "--target", "oker-a"]) == 0
+    asked = east.requests[-1].url.params
+    assert (asked["kind"], asked["search"]) == ("elect_master", "oker-a")
 
 
 def entry(number):
@@ -365,7 +374,8 @@ def test_the_chain_is_followed_to_its_end_and_a_changed_entry_is_named(east, cap
     assert "entry 7 of the audit breaks the chain" in capsys.readouterr().err
 
 
-COMMANDS = [f"operation {verb}" for verb in ("list", "get", "watch", "confirm", "pause", "undo")]
+VERBS = ("list", "get", "watch", "confirm", "pause", "undo", "replan")
+COMMANDS = [f"operation {verb}" for verb in VERBS]
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "audit list", "audit export", "audit verify"])

@@ -4,6 +4,7 @@ import { DataTable } from '@/components/data-table';
 import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import { formatCount, formatDateTime } from '@/lib/format';
+import { ChangeCause } from './change-cause';
 import { changeWords, type GroupChange } from './group-change';
 import { SetFigure } from './set-figure';
 
@@ -63,7 +64,11 @@ export function ChangeTable({ changes, earlier }: ChangeTableProps) {
           header: t('changes.setEpoch'),
           meta: { align: 'right' },
         }),
-        column.accessor(({ change }) => change.cause, { id: 'cause', header: t('changes.cause') }),
+        column.display({
+          id: 'cause',
+          header: t('changes.cause'),
+          cell: ({ row }) => <ChangeCause cause={row.original.change.cause} />,
+        }),
       ]),
     [t],
   );

@@ -9,10 +9,12 @@ type DesignationProps = {
   onPick: (brokerId: string | undefined) => void;
   /** What would come of the choice. */
   children: ReactNode;
+  /** What has it come about. */
+  order: ReactNode;
 };
 
-/** Lets one ask what would happen if a certain replica were to be master. */
-export function Designation({ ids, brokerId, onPick, children }: DesignationProps) {
+/** Lets one ask what would happen if a certain replica were to be master, and order it. */
+export function Designation({ ids, brokerId, onPick, children, order }: DesignationProps) {
   const { t } = useTranslation();
   return (
     <div className={classes.bar}>
@@ -27,7 +29,9 @@ export function Designation({ ids, brokerId, onPick, children }: DesignationProp
         placeholder={t('designation.pick')}
         onChange={(id) => onPick(id ?? undefined)}
         clearable
+        data-act
       />
+      {order}
       <div className={classes.outcome} role="status">
         {children}
       </div>

@@ -15,16 +15,25 @@ export function EpochLane({ lane }: { lane: Lane }) {
       </div>
     );
   }
+  const isEmpty = bars.every((bar) => bar.startOffset === bar.endOffset);
   const epochs = bars.map((bar) => bar.epoch).join(', ');
+  const nothing =
+    epochs === '' ? t('epochs.emptyHere') : t('epochs.emptySince', { epochs, count: bars.length });
   return (
     <div
       className={classes.lane}
       role="img"
-      aria-label={t(bars.length > 0 ? 'epochs.lane' : 'epochs.emptyLane', { id: brokerId, epochs })}
+      aria-label={
+        isEmpty
+          ? t('epochs.emptyLane', { id: brokerId, nothing })
+          : t('epochs.lane', { id: brokerId, epochs })
+      }
     >
-      {bars.map((bar) => (
-        <EpochBar key={bar.epoch} bar={bar} />
-      ))}
+      {isEmpty ? (
+        <span className={classes.nothing}>{nothing}</span>
+      ) : (
+        bars.map((bar) => <EpochBar key={bar.epoch} bar={bar} />)
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aChange } from '@/testing/group-builders';
-import { changeWords } from './group-change';
+import { changeWords, operationIn } from './group-change';
 
 const before = aChange({ syncStateSet: ['1', '2'] });
 const [first, second] = before.replicaAddresses;
@@ -57,4 +57,12 @@ test('replicas that came, went or moved are named', () => {
   expect(
     changeWords(aChange({ kind: 'ADDRESS_CHANGED', replicaAddresses: moved }), before).values,
   ).toEqual({ id: '2', address: '10.0.0.9:10911', from: '10.0.0.2:10911' });
+});
+
+test('a cause names the operation that wanted the change, if one did', () => {
+  const id = '7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10';
+
+  expect(operationIn(`operation ${id}/0 of admin`)).toBe(id);
+  expect(operationIn('broker 1 asked')).toBeUndefined();
+  expect(operationIn(`operation ${id.slice(1)}/0 of admin`)).toBeUndefined();
 });

@@ -5,6 +5,13 @@ export type GroupChange = GroupChangeFieldsFragment;
 /** What one change did: a word of the English file and what it is filled with. */
 export type ChangeWords = { word: string; values: Record<string, string | number> };
 
+const operationCause = /^operation ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\//;
+
+/** The id of the operation that a cause names, if it names one. */
+export function operationIn(cause: string): string | undefined {
+  return operationCause.exec(cause)?.[1];
+}
+
 function addressesOf(change: GroupChange): Map<string, string> {
   return new Map(change.replicaAddresses.map(({ brokerId, address }) => [brokerId, address]));
 }

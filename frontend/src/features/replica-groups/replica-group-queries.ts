@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import {
+  AdoptionCandidatesDocument,
   DesignatedElectionDocument,
   GroupChangesDocument,
   GroupEpochsDocument,
@@ -21,6 +22,7 @@ export const replicaGroupKeys = {
     [clusterScope, 'replica-group', group, 'election', brokerId] as const,
   changes: (group: GroupKey, after: string | undefined) =>
     [clusterScope, 'replica-group', group, 'changes', after] as const,
+  candidates: [clusterScope, 'adoption-candidates'] as const,
   epochs: (group: GroupKey) => [clusterScope, 'replica-group', group, 'epochs'] as const,
 };
 
@@ -89,6 +91,14 @@ export function groupChangesOf(group: GroupKey, after: string | undefined) {
     refetchInterval: sampleIntervalMs,
   });
 }
+
+const candidateCountMax = 200;
+
+export const adoptionCandidates = queryOptions({
+  queryKey: replicaGroupKeys.candidates,
+  queryFn: ({ signal }) => ask(AdoptionCandidatesDocument, { first: candidateCountMax }, signal),
+  refetchInterval: sampleIntervalMs,
+});
 
 export function groupEpochsOf(group: GroupKey) {
   return queryOptions({

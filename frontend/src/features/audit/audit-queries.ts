@@ -1,0 +1,61 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { AuditEntriesDocument, AuditVerificationDocument } from '@/gql/operations';
+import { ask } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+import { joinParts, type Verification } from './verification';
+
+export type AuditFilter = {
+  clusterName: string | undefined;
+  actor: string | undefined;
+  operationId: string | undefined;
+};
+
+export const auditKeys = {
+  list: (filter: AuditFilter, after: string | undefined) => ['audit', filter, after] as const,
+};
+
+export const auditPageSize = 50;
+
+export function auditOf(filter: AuditFilter, after: string | undefined) {
+  return queryOptions({
+    queryKey: auditKeys.list(filter, after),
+    queryFn: ({ signal }) =>
+      ask(
+        AuditEntriesDocument,
+        {
+          first: auditPageSize,
+          after: after ?? null,
+          clusterName: filter.clusterName ?? null,
+          actor: filter.actor ?? null,
+          operationId: filter.operationId ?? null,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: sampleIntervalMs,
+  });
+}
+
+/** Where the whole of what the filter lets pass is to be had as a file. */
+export function exportPath(filter: AuditFilter): string {
+  const given = new URLSearchParams();
+  if (filter.clusterName) given.set('cluster_name', filter.clusterName);
+  if (filter.actor) given.set('actor', filter.actor);
+  if (filter.operationId) given.set('operation_id', filter.operationId);
+  const query = given.toString();
+  return `/api/v1/audit/export${query ? `?${query}` : ''}`;
+}
+
+/** Follows the chain from its beginning to its end, part by part, and tells how far it has come. */
+export async function verifyChain(onPart: (so: Verification) => void): Promise<Verification> {
+  let so: Verification | undefined;
+  do {
+    const answer = await ask(AuditVerificationDocument, {
+      afterNumber: so?.endNumber ?? null,
+      afterHash: so?.endHash ?? null,
+    });
+    so = joinParts(so, answer.data.auditVerification);
+    onPart(so);
+  } while (!so.isComplete);
+  return so;
+}

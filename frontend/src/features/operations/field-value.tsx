@@ -1,0 +1,23 @@
+import { useTranslation } from 'react-i18next';
+import { FieldEntries } from './field-entries';
+import { FieldList } from './field-list';
+import classes from './field-value.module.css';
+import { isFields, isList } from './values';
+
+type FieldValueProps = { name: string; value: unknown };
+
+/** One value of a journal or of a plan's facts, whatever its kind of operation keeps there. */
+export function FieldValue({ name, value }: FieldValueProps) {
+  const { t } = useTranslation();
+  if (value === undefined) return <span className={classes.absent}>{t('value.absent')}</span>;
+  if (value === null) return <span className={classes.absent}>{t('value.none')}</span>;
+  if (typeof value === 'boolean') return t(value ? 'word.yes' : 'word.no');
+  if (isFields(value)) return <FieldList fields={value} />;
+  if (isList(value)) return <FieldEntries name={name} list={value} />;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return <span className={classes.absent}>{t('value.empty')}</span>;
+    const texts = value.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)));
+    return <span className={classes.value}>{texts.join(', ')}</span>;
+  }
+  return <span className={classes.value}>{String(value)}</span>;
+}

@@ -1,0 +1,64 @@
+import { useTranslation } from 'react-i18next';
+import { Panel } from '@/components/panel';
+import { CheckList } from './check-list';
+import { DifferenceTable } from './difference-table';
+import { doneCount, type Operation } from './operation';
+import { PlanFacts } from './plan-facts';
+import classes from './plan-view.module.css';
+import { StepList } from './step-list';
+
+type PlanViewProps = { operation: Operation; isStale: boolean; isVoid: boolean };
+
+/**
+ * The plan of any operation in the same six blocks. Nothing here knows a kind: what a kind has to
+ * say stands in its plan.
+ */
+export function PlanView({ operation, isStale, isVoid }: PlanViewProps) {
+  const { t } = useTranslation();
+  const { plan, steps } = operation;
+  const isPlanned = operation.confirmedAt === null;
+  const progress = t('operation.progress', { done: doneCount(steps), total: steps.length });
+  const happens = (
+    <Panel title={t(isPlanned ? 'plan.steps' : 'plan.journal')} aside={isPlanned ? null : progress}>
+      <StepList operation={operation} isStale={isStale} />
+    </Panel>
+  );
+  return (
+    <>
+      {isPlanned ? null : happens}
+      <div className={classes.plan} data-void={isVoid}>
+        <div className={classes.column}>
+          {isPlanned ? happens : null}
+          <Panel title={t('plan.changes')}>
+            <DifferenceTable changes={plan.changes} />
+          </Panel>
+          <Panel title={t('plan.impact')}>
+            {plan.impact.length > 0 ? (
+              <ul className={classes.sentences}>
+                {plan.impact.map((sentence) => (
+                  <li key={sentence}>{sentence}</li>
+                ))}
+              </ul>
+            ) : (
+              <p className={classes.lead}>{t('plan.noImpact')}</p>
+            )}
+          </Panel>
+        </div>
+        <div className={classes.column}>
+          <Panel title={t('plan.checks')}>
+            {plan.loss === null ? null : (
+              <p className={classes.loss}>{t('plan.loss', { loss: plan.loss })}</p>
+            )}
+            <CheckList checks={plan.checks} />
+          </Panel>
+          <Panel title={t('plan.wayBack')}>
+            <p className={classes.sentence}>{plan.wayBack || t('plan.noWayBack')}</p>
+          </Panel>
+          <Panel title={t('plan.facts')}>
+            <PlanFacts plan={plan} />
+          </Panel>
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+/** What the journal and the facts of a plan hold: whatever JSON can, of any kind of operation. */
+export type Fields = Record<string, unknown>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is a list of things with fields. */
+export function isList(value: unknown): value is Fields[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isFields);
+}
+
+/** Whether the things of a list have plain fields only, so that they are best read as a table. */
+export function isFlat(list: Fields[]): boolean {
+  return list.every((fields) =>
+    Object.values(fields).every((value) => !isFields(value) && !isList(value)),
+  );
+}
+
+export type JournalRow = {
+  name: string;
+  /** Absent where the whole value is. */
+  before: unknown;
+  after: unknown;
+  isChanged: boolean;
+};
+
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** Lays a value before a step beside the value after it, field by field, the changed ones first. */
+export function journalRows(before: unknown, after: unknown): JournalRow[] {
+  const then = isFields(before) ? before : {};
+  const now = isFields(after) ? after : {};
+  const hasBoth = isFields(before) && isFields(after);
+  const rows = [...new Set([...Object.keys(then), ...Object.keys(now)])].map((name) => ({
+    name,
+    before: then[name],
+    after: now[name],
+    isChanged: hasBoth && !isSame(then[name], now[name]),
+  }));
+  return [...rows.filter((row) => row.isChanged), ...rows.filter((row) => !row.isChanged)];
+}
+
+const identity = /(^|_)(id|name)$/;
+
+/** The names of all fields of a table; what tells its things apart stands first. */
+export function columnNames(rows: Fields[]): string[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [
+    ...names.filter((name) => identity.test(name)),
+    ...names.filter((name) => !identity.test(name)),
+  ];
+}

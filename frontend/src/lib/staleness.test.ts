@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { stalenessOf } from './staleness';
+
+test('an answer is stale once it is older than its limit', () => {
+  const asked = { dataUpdatedAt: 10_000, error: null };
+
+  expect(stalenessOf(asked, 4_000, 14_000)).toEqual({ isStale: false, ageMs: 4_000 });
+  expect(stalenessOf(asked, 4_000, 14_001)).toEqual({ isStale: true, ageMs: 4_001 });
+});
+
+test('an answer after which one failed is stale at once', () => {
+  const asked = { dataUpdatedAt: 10_000, error: new Error('out of reach') };
+
+  expect(stalenessOf(asked, 4_000, 10_200)).toEqual({ isStale: true, ageMs: 200 });
+});

@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Notice } from '@/components/notice';
+import { Panel } from '@/components/panel';
+import { QueryView } from '@/components/query-view';
+import { lostGroups } from '@/features/replica-groups/adoption';
+import { AdoptionForm } from '@/features/replica-groups/adoption-form';
+import { CandidateTable } from '@/features/replica-groups/candidate-table';
+import { adoptionCandidates } from '@/features/replica-groups/replica-group-queries';
+import { PlanRefusal } from './plan-refusal';
+import { usePlanOrder } from './use-plan-order';
+
+/** Brokers whose group the control plane lost, and how they are taken in again (D6). */
+export function AdoptionPanel() {
+  const { t } = useTranslation();
+  const query = useQuery(adoptionCandidates);
+  const order = usePlanOrder();
+  if (query.data?.data.adoptionCandidates.totalCount === 0) return null;
+  if (query.data === undefined && query.error === null) return null;
+  return (
+    <QueryView query={query}>
+      {({ adoptionCandidates: { nodes, totalCount } }) => (
+        <>
+          {nodes.length < totalCount ? (
+            <Notice
+              tone="warn"
+              title={t('adopt.more', { shown: nodes.length, total: totalCount })}
+            />
+          ) : null}
+          {lostGroups(nodes).map((lost) => (
+            <Panel
+              key={`${lost.clusterName}/${lost.groupName}`}
+              title={t('adopt.title', { group: lost.groupName, cluster: lost.clusterName })}
+              flush
+            >
+              <CandidateTable lost={lost} />
+              <PlanRefusal order={order} />
+              <AdoptionForm
+                lost={lost}
+                isBusy={order.isBusy}
+                onPlan={(chosen) =>
+                  order.plan({
+                    adoptReplicas: {
+                      clusterName: lost.clusterName,
+                      groupName: lost.groupName,
+                      ...chosen,
+                    },
+                  })
+                }
+              />
+            </Panel>
+          ))}
+        </>
+      )}
+    </QueryView>
+  );
+}

@@ -1,0 +1,45 @@
+import { Button, Modal } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ForgetForm } from '@/features/replica-groups/forget-form';
+import type { ReplicaGroup } from '@/features/replica-groups/replica-group';
+import { focusAct } from '@/lib/use-key-sequence';
+import { PlanRefusal } from './plan-refusal';
+import { usePlanOrder } from './use-plan-order';
+
+/** What can be ordered for a group; each leads to a plan first. */
+export function GroupActions({ group }: { group: ReplicaGroup }) {
+  const { t } = useTranslation();
+  const [isForgetting, setIsForgetting] = useState(false);
+  const order = usePlanOrder();
+  return (
+    <>
+      <Button onClick={focusAct}>{t('elect.open')}</Button>
+      <Button variant="default" onClick={() => setIsForgetting(true)}>
+        {t('forget.open')}
+      </Button>
+      <Modal
+        opened={isForgetting}
+        onClose={() => setIsForgetting(false)}
+        title={t('forget.title', { group: group.name })}
+        closeButtonProps={{ 'aria-label': t('word.close') }}
+        centered
+      >
+        <PlanRefusal order={order} />
+        <ForgetForm
+          group={group}
+          isBusy={order.isBusy}
+          onPlan={(chosen) =>
+            order.plan({
+              forgetReplicas: {
+                clusterName: group.clusterName,
+                groupName: group.name,
+                ...chosen,
+              },
+            })
+          }
+        />
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { planOperation } from '@/features/operations/operation-queries';
+import type { PlanInput } from '@/gql/operations';
+import { newKey } from '@/lib/idempotency-key';
+
+/** Plans a change and leads to the page where it is shown and confirmed; nothing changes yet. */
+export function usePlanOrder() {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const options = planOperation(client);
+  const planning = useMutation({
+    ...options,
+    onSuccess: (answer) => {
+      void options.onSuccess(answer);
+      void navigate({
+        to: '/operations/$operationId',
+        params: { operationId: answer.data.operation.id },
+        search: (now) => (now.cluster ? { cluster: now.cluster } : {}),
+      });
+    },
+  });
+  return {
+    error: planning.error,
+    isBusy: planning.isPending,
+    plan: (plan: PlanInput) => planning.mutate({ plan, key: newKey() }),
+    // The same key again: had the first request come through, its plan is found.
+    again: () => planning.variables && planning.mutate(planning.variables),
+  };
+}
