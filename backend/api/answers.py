@@ -67,6 +67,10 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     operation_errors.InvalidParameters: HTTPStatus.BAD_REQUEST,
     operation_errors.NotUndoable: HTTPStatus.CONFLICT,
     operation_errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
+    operation_errors.ChangeRefused: HTTPStatus.CONFLICT,
+    operation_errors.ConsumerGroupNotFound: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerUnknown: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerSilent: HTTPStatus.BAD_GATEWAY,
 }
 
 # What lies behind us is away for a while; the caller may try again.

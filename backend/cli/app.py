@@ -10,13 +10,23 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from backend.cli import adoptions, controller_settings, processes, replica_lags, session
+from backend.cli import (
+    adoptions,
+    controller_settings,
+    processes,
+    replica_lags,
+    session,
+    topic_orders,
+)
 from backend.cli.audit import audit
+from backend.cli.broker_configs import config
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
+from backend.cli.consumer_groups import group
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.offsets import offset
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
 from backend.cli.store import store
@@ -55,12 +65,16 @@ processes.register(app)
 session.register(app)
 app.command(cluster)
 app.command(broker)
+broker.command(config)
 app.command(controller)
 controller_settings.register(controller)
 app.command(replica)
 adoptions.register(replica)
 replica_lags.register(replica)
 app.command(topic)
+topic_orders.register(topic)
+app.command(group)
+app.command(offset)
 app.command(capacity)
 app.command(store)
 app.command(operation)

@@ -5,7 +5,11 @@ from typing import Final
 
 import msgspec
 
-from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
+from backend.clients.broker_answers import BrokerRefused
+from backend.clients.broker_changes import BrokerChanges
+from backend.clients.offset_requests import OffsetRequests
+from backend.clients.property_requests import PropertyRequests
+from backend.clients.remoting_client import BrokerUnreachable
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.replica_lag import LogPosition
 from backend.remoting import java_json
@@ -23,19 +27,8 @@ UNBOUNDED: Final = 2**63 - 1
 HAND_OVER_S_MAX: Final = 0.3
 
 
-class BrokerRefused(Exception):  # noqa: N818 - an error is called what went wrong
-    """A broker answered, but not with what was asked for."""
-
-    def __init__(self, address: str, reason: str) -> None:
-        super().__init__(f"broker {address} refused: {reason}")
-        self.address, self.reason = address, reason
-
-
-class Brokers:
+class Brokers(BrokerChanges, OffsetRequests, PropertyRequests):
     """Speak to brokers over remoting connections that are kept open."""
-
-    def __init__(self, client: RemotingClient) -> None:
-        self._client = client
 
     async def sample(self, address: str) -> BrokerSample:
         """Ask an agent for its counters, positions and resources.

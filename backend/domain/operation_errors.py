@@ -104,3 +104,46 @@ class IdempotencyKeyReused(DomainError):
     def __init__(self, key: str) -> None:
         super().__init__(f"the idempotency key {key[:100]!r} stands for another request")
         self.key = key
+
+
+class ChangeRefused(DomainError):
+    """A broker does not make a change that a step asked it for; nothing of it was made."""
+
+    code = "change_refused"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"broker {address} refuses it: {reason}")
+        self.address, self.reason = address, reason
+
+
+class ConsumerGroupNotFound(DomainError):
+    """No broker of the cluster that was asked knows the consumer group."""
+
+    code = "consumer_group_not_found"
+
+    def __init__(self, cluster_name: str, group_name: str) -> None:
+        super().__init__(f"no consumer group {group_name!r} in cluster {cluster_name!r}")
+        self.cluster_name, self.group_name = cluster_name, group_name
+
+
+class BrokerUnknown(DomainError):
+    """The cluster's records hold no broker of the group under the id."""
+
+    code = "broker_unknown"
+
+    def __init__(self, cluster_name: str, group_name: str, broker_id: int) -> None:
+        super().__init__(
+            f"no broker {broker_id} of group {group_name!r} in cluster {cluster_name!r}:"
+            " regent broker list"
+        )
+        self.cluster_name, self.group_name, self.broker_id = cluster_name, group_name, broker_id
+
+
+class BrokerSilent(DomainError):
+    """A broker that had to be asked gave no answer, or another than was asked for."""
+
+    code = "broker_silent"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"broker {address} does not tell: {reason}")
+        self.address, self.reason = address, reason

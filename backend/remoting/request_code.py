@@ -151,3 +151,5 @@ class RequestCode(IntEnum):
     GET_BROKER_SAMPLE = 7001
     # Ours: a master is to have everything confirmed, since another is about to be elected (R10c).
     HAND_OVER = 7002
+    # Ours: the properties that a broker knows, with their types, bounds and values.
+    GET_BROKER_PROPERTIES = 7010

@@ -8,6 +8,7 @@ import structlog
 from backend.remoting.bodies import SubscriptionGroupTable, TopicConfigTable
 from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.fences import Fences
 from workers.broker.settings import BrokerSettings
 from workers.broker.state_file import StateFile, StateSaver
 from workers.broker.subscription_groups import SubscriptionGroups
@@ -48,6 +49,7 @@ class BrokerState:
         )
         self.offsets = ConsumerOffsets(offset_file.load(ConsumerOffsetFile))
         self.delays = build_delays(delay_file.load(DelayOffsetFile))
+        self.fences = Fences(StateFile(folder / "regentFences.json"))
         self.topic_saver = StateSaver(topic_file, self.topics.as_file)
         self.group_saver = StateSaver(group_file, self.groups.as_file)
         self._offset_saver = StateSaver(offset_file, self._offset_snapshot)

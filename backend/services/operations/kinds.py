@@ -2,9 +2,34 @@
 
 from typing import Final
 
-from backend.services.operations import adopt_replicas, elect_master, forget_replicas
+from backend.services.operations import (
+    adopt_replicas,
+    change_broker_config,
+    change_consumer_group,
+    change_topic,
+    create_consumer_group,
+    create_topic,
+    delete_consumer_group,
+    delete_topic,
+    elect_master,
+    forget_replicas,
+    reset_offsets,
+)
 from backend.services.operations.kind import Kinds
 
 KINDS: Final[Kinds] = {
-    kind.name: kind for kind in (elect_master.KIND, forget_replicas.KIND, adopt_replicas.KIND)
+    kind.name: kind
+    for kind in (
+        elect_master.KIND,
+        forget_replicas.KIND,
+        adopt_replicas.KIND,
+        create_topic.KIND,
+        change_topic.KIND,
+        delete_topic.KIND,
+        create_consumer_group.KIND,
+        change_consumer_group.KIND,
+        delete_consumer_group.KIND,
+        change_broker_config.KIND,
+        reset_offsets.KIND,
+    )
 }

@@ -1,11 +1,16 @@
 """No door changes a cluster past the engine, and every kind of operation has all doors (D19)."""
 
+from dataclasses import fields
+
 from fastapi.routing import APIRoute
 
 from backend.api.graphql.schema import build_schema
 from backend.api.rest import build_router
 from backend.cli.app import app
 from backend.services.operations.kinds import KINDS
+
+# Whole values by broker group: they take an operation back, which its own mutation plans.
+OF_AN_UNDO = {"layouts", "settings"}
 
 SAFE = {"GET", "HEAD"}
 # They change no cluster: who is signed in, and a report to read.
@@ -14,6 +19,14 @@ COMMANDS = {
     "elect_master": ("controller", "elect"),
     "forget_replicas": ("controller", "forget"),
     "adopt_replicas": ("replica", "adopt"),
+    "create_topic": ("topic", "create"),
+    "change_topic": ("topic", "set"),
+    "delete_topic": ("topic", "delete"),
+    "create_consumer_group": ("group", "create"),
+    "change_consumer_group": ("group", "set"),
+    "delete_consumer_group": ("group", "delete"),
+    "change_broker_config": ("broker", "config", "set"),
+    "reset_offsets": ("offset", "reset"),
 }
 
 
@@ -52,5 +65,17 @@ def test_every_kind_can_be_planned_in_the_graph_and_by_a_command():
 
     assert set(plan_input.fields) == {camel(name) for name in KINDS}
     assert set(COMMANDS) == set(KINDS)
-    for noun, verb in COMMANDS.values():
-        assert app[noun][verb].default_command is not None
+    for words in COMMANDS.values():
+        command = app
+        for word in words:
+            command = command[word]
+        assert command.default_command is not None
+
+
+def test_every_parameter_of_a_kind_can_be_given_in_the_graph():
+    plan_input = build_schema()._schema.type_map["PlanInput"]
+
+    for name, kind in KINDS.items():
+        given = set(plan_input.fields[camel(name)].type.fields)
+        wanted = {one.name for one in fields(kind.order_type)} - OF_AN_UNDO
+        assert given == {camel(one) for one in wanted}, name
