@@ -5,7 +5,9 @@ from typing import Final
 
 import msgspec
 
-from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
+from backend.clients.broker_answers import BrokerRefused
+from backend.clients.queue_requests import QueueRequests
+from backend.clients.remoting_client import BrokerUnreachable
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.replica_lag import LogPosition
 from backend.remoting import java_json
@@ -23,19 +25,8 @@ UNBOUNDED: Final = 2**63 - 1
 HAND_OVER_S_MAX: Final = 0.3
 
 
-class BrokerRefused(Exception):  # noqa: N818 - an error is called what went wrong
-    """A broker answered, but not with what was asked for."""
-
-    def __init__(self, address: str, reason: str) -> None:
-        super().__init__(f"broker {address} refused: {reason}")
-        self.address, self.reason = address, reason
-
-
-class Brokers:
+class Brokers(QueueRequests):
     """Speak to brokers over remoting connections that are kept open."""
-
-    def __init__(self, client: RemotingClient) -> None:
-        self._client = client
 
     async def sample(self, address: str) -> BrokerSample:
         """Ask an agent for its counters, positions and resources.

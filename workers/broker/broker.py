@@ -34,6 +34,7 @@ from workers.broker.message import Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.queue_locks import QueueLocks
+from workers.broker.queue_readers import QueueReaders
 from workers.broker.replication.face import Replication
 from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
@@ -99,7 +100,7 @@ class Broker:
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
-        self.locks = QueueLocks()
+        self.locks, self.readers = QueueLocks(), QueueReaders(clock())
         self.gate = Gate()
         self.meters = Meters(clock())
         self.polling = LongPolling[Resumable](
@@ -224,6 +225,7 @@ class Broker:
             self._topics_changed()
         self.store.delete_topic(name)
         self.offsets.remove_topic(name)
+        self.readers.remove_topic(name)
         self.polling.release_topic(name)
 
     @property

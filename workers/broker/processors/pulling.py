@@ -166,12 +166,17 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     topic = _check_permission(broker, command, header)
     tag_hashes = _filter_of(broker, header)
     _grant(broker, header, topic, tag_hashes)
+    now_ms, queue = broker.clock(), (header.consumer_group, header.topic, header.queue_id)
+    broker.readers.note_pull(*queue, address=caller.address, now_ms=now_ms)
     if header.sys_flag & _COMMIT_FLAG:
         broker.offsets.commit(
             header.consumer_group,
             header.topic,
             queue_id=header.queue_id,
             offset=header.commit_offset,
+        )
+        broker.readers.note_commit(
+            *queue, offset=header.commit_offset, address=caller.address, now_ms=now_ms
         )
     return Pull(broker, caller, command, header, tag_hashes).run()
 
