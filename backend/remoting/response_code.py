@@ -72,3 +72,6 @@ class ResponseCode(IntEnum):
     CONTROLLER_BROKER_LIVE_INFO_NOT_EXISTS = 2016
     USER_NOT_EXIST = 3001
     POLICY_NOT_EXIST = 3002
+
+    # Ours: a step of an operation came under a lower fence than one before it (D20).
+    OPERATION_FENCED = 7001

@@ -16,6 +16,7 @@ import structlog
 import uvloop
 from regent_engine import StoreError
 
+from workers.broker.config_file import ConfigFile
 from workers.broker.heap import keep_heap
 from workers.broker.log import configure_log
 from workers.broker.replication.identity import IdentityMismatch
@@ -49,7 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         loaded = load_settings(options.config) if options.config else parse_settings({})
         if loaded.unused:
             log.info("properties_without_effect", names=list(loaded.unused))
-        server = BrokerServer(loaded.settings, given=loaded.given)
+        file = ConfigFile(options.config) if options.config else None
+        server = BrokerServer(loaded.settings, given=loaded.given, config_file=file)
     except _UNUSABLE as error:
         return _refuse(options.config, error)
     return uvloop.run(_serve(server))

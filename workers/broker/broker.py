@@ -7,7 +7,6 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 import random
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from enum import StrEnum
 from functools import partial
 from typing import Final
 
@@ -22,6 +21,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.caller import Caller
 from workers.broker.clients import Consumers, Producers
+from workers.broker.config_file import ConfigFile
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.delayed_message import deliver_delayed
 from workers.broker.errors import Refusal
@@ -33,6 +33,7 @@ from workers.broker.long_polling import LongPolling
 from workers.broker.message import Message, turn_aside
 from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
+from workers.broker.offset_resets import OffsetResets
 from workers.broker.queue_locks import QueueLocks
 from workers.broker.queue_readers import QueueReaders
 from workers.broker.replication.face import Replication
@@ -40,27 +41,14 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+from workers.broker.topics import permitted
+from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
 REFUSAL_REPORT_MS: Final = 10_000
 # Reads that wait for the disk have threads of their own, so that they hold up no flush.
 COLD_READER_COUNT: Final = 4
 
 log = structlog.get_logger()
-
-
-class WriteBlock(StrEnum):
-    """Why messages are refused although the store would take them."""
-
-    STOPPING = "the broker is stopping"
-    FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
-    DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
-    NOT_MASTER = "this broker is not the master of its group: ask for the route again"
-    HANDING_OVER = "another broker becomes master of the group: ask for the route again"
-    TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas asks for"
-
-
-_REFUSAL_CODES: Final = {WriteBlock.TOO_FEW_REPLICAS: ResponseCode.SYSTEM_ERROR}
-"""What senders are answered, where that is not SERVICE_NOT_AVAILABLE (storage-and-ha.md 9.6)."""
 
 
 class Broker:
@@ -74,6 +62,7 @@ class Broker:
         given: Mapping[str, str],
         clock: Callable[[], int],
         source: random.Random,
+        config_file: ConfigFile | None = None,
     ) -> None:
         """Load the state and put everything together; nothing runs before `start`.
 
@@ -81,7 +70,7 @@ class Broker:
             StateFileUnreadable: a state file and its backup are both damaged.
         """
         self.settings, self.given, self.store = settings, given, store
-        self.clock, self.source = clock, source
+        self.clock, self.source, self.config_file = clock, source, config_file
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = HotPath(
             store,
@@ -100,7 +89,7 @@ class Broker:
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
-        self.locks, self.readers = QueueLocks(), QueueReaders(clock())
+        self.locks, self.resets, self.readers = QueueLocks(), OffsetResets(), QueueReaders(clock())
         self.gate = Gate()
         self.meters = Meters(clock())
         self.polling = LongPolling[Resumable](
@@ -156,7 +145,16 @@ class Broker:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
         block = self._first_block
         if block is not None:
-            raise Refusal(_REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
+            raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
+
+    def use_settings(self, settings: BrokerSettings, given: Mapping[str, str]) -> None:
+        """Go by other settings from now on, as far as they count without a restart."""
+        self.settings, self.given = settings, given
+        self.cleaner.use_settings(settings)
+        if self.topics.permit(settings.permissions, self.clock()):
+            self._topics_changed()
+        self.groups.auto_create = settings.auto_create_groups
+        self.hot.revoke_pulls()
 
     def find_group(self, name: str) -> SubscriptionGroupConfig:
         """Give a consumer group, creating it where that is allowed.
@@ -225,6 +223,7 @@ class Broker:
             self._topics_changed()
         self.store.delete_topic(name)
         self.offsets.remove_topic(name)
+        self.resets.forget(topic=name)
         self.readers.remove_topic(name)
         self.polling.release_topic(name)
 
@@ -357,7 +356,7 @@ class Broker:
 
     def _on_block_change(self, block: WriteBlock) -> None:
         self.hot.set_writable(not self._blocks, self._first_block)
-        if block in _REFUSAL_CODES:
+        if block in REFUSAL_CODES:
             for topic in self.topics.all():
                 self._on_topic_change(topic.name, topic)
 
@@ -367,12 +366,12 @@ class Broker:
         It refuses with one code only, so that what is refused with another is not left to it.
         """
         self.hot.revoke_pulls()
-        if topic is None or not self._blocks.isdisjoint(_REFUSAL_CODES):
+        if topic is None or not self._blocks.isdisjoint(REFUSAL_CODES):
             self.hot.remove_topic(name)
         elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):
             self.hot.set_topic(
                 name,
-                perm=topic.permissions,
+                perm=permitted(topic, self.settings.permissions),
                 read_queue_count=topic.read_queue_count,
                 write_queue_count=topic.write_queue_count,
             )

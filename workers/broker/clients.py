@@ -63,6 +63,10 @@ class Consumers(Generic[Channel]):
         """Give the online side of a group; None when it has no member."""
         return self._groups.get(group)
 
+    def groups_of(self, topic: str) -> list[str]:
+        """Name the online groups that subscribe to a topic."""
+        return [name for name, group in self._groups.items() if topic in group.subscriptions]
+
     def register(
         self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
     ) -> bool:

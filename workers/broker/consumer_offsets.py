@@ -51,6 +51,21 @@ class ConsumerOffsets:
         keys = (key.rpartition(SEPARATOR) for key in self._offsets)
         return [topic for topic, _, name in keys if name == group]
 
+    def of_topic(self, group: str, topic: str) -> dict[int, int]:
+        """Give a group's committed offsets in a topic, by queue."""
+        return dict(sorted(self._offsets.get(_key(group, topic), {}).items()))
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Name the groups that have offsets in a topic."""
+        keys = (key.rpartition(SEPARATOR) for key in self._offsets)
+        return [group for name, _, group in keys if name == topic]
+
+    def remove_group(self, group: str) -> None:
+        """Forget a group's offsets in every topic."""
+        for key in [key for key in self._offsets if key.rpartition(SEPARATOR)[2] == group]:
+            del self._offsets[key]
+            self.change_count += 1
+
     def remove_topic(self, topic: str) -> None:
         """Forget every group's offsets of a topic."""
         prefix = topic + SEPARATOR

@@ -18,8 +18,10 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.fenced_changes import MARK, carry_out
 from workers.broker.processors import (
     clients,
+    configuration,
     groups,
     inspection,
     locks,
@@ -27,6 +29,7 @@ from workers.broker.processors import (
     offsets,
     pulling,
     replication,
+    resets,
     send_back,
     sending,
     topics,
@@ -68,10 +71,15 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_TOPIC_STATS_INFO: topics.on_get_topic_stats,
     RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER: topics.on_get_system_topics,
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: groups.on_put_group,
+    RequestCode.DELETE_SUBSCRIPTIONGROUP: groups.on_delete_group,
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: groups.on_get_group,
     RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: groups.on_get_all_groups,
     RequestCode.GET_CONSUME_STATS: groups.on_get_consume_stats,
-    RequestCode.GET_BROKER_CONFIG: inspection.on_get_config,
+    RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: groups.on_get_groups_of_topic,
+    RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: resets.on_reset_offset,
+    RequestCode.UPDATE_BROKER_CONFIG: configuration.on_update_config,
+    RequestCode.GET_BROKER_CONFIG: configuration.on_get_config,
+    RequestCode.GET_BROKER_PROPERTIES: configuration.on_get_properties,
     RequestCode.GET_BROKER_RUNTIME_INFO: inspection.on_get_runtime_info,
     RequestCode.QUERY_MESSAGE: inspection.on_query_message,
     RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: maintenance.on_clean,
@@ -113,7 +121,11 @@ class Dispatcher:
             if self._broker.replication is not None:
                 self._broker.replication.check(command.code)
             processor = PROCESSORS.get(command.code, _on_unknown)
-            outcome = processor(self._broker, caller, command)
+            outcome: Outcome
+            if MARK in command.ext:
+                outcome = carry_out(self._broker, caller, command, processor)
+            else:
+                outcome = processor(self._broker, caller, command)
         except Exception as error:  # noqa: BLE001 - see above
             return _explain(command, error)
         if outcome is None or isinstance(outcome, bytes):

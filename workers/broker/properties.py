@@ -15,7 +15,7 @@ def parse_properties_text(text: str) -> dict[str, str]:
     Dropping trailing blanks departs from Java on purpose: no stock property wants one, and they
     are invisible in a configuration file.
     """
-    return dict(_pair(line) for line in _logical_lines(text))
+    return dict(_pair(line) for line, _ in _logical_lines(text) if line is not None)
 
 
 def format_properties_text(values: dict[str, str]) -> str:
@@ -23,20 +23,37 @@ def format_properties_text(values: dict[str, str]) -> str:
     return "".join(f"{name}={_escape(value)}\n" for name, value in values.items())
 
 
-def _logical_lines(text: str) -> list[str]:
-    lines: list[str] = []
-    held = ""
+def split_lines(text: str) -> list[tuple[str | None, list[str]]]:
+    """Cut a text into what stands in it: each property by its name, with the lines it takes.
+
+    Comments and empty lines have no name.
+    """
+    parts: list[tuple[str | None, list[str]]] = []
+    for logical, raw in _logical_lines(text):
+        parts.append((None if logical is None else _pair(logical)[0], raw))
+    return parts
+
+
+def _logical_lines(text: str) -> list[tuple[str | None, list[str]]]:
+    """Give each logical line, None for a comment, with the lines of the text that it takes."""
+    lines: list[tuple[str | None, list[str]]] = []
+    held, taken = "", list[str]()
     for raw in text.splitlines():
         line = raw.lstrip()
+        taken.append(raw)
         if not held and (not line or line[0] in "#!"):
+            lines.append((None, taken))
+            taken = []
             continue
         held += line
         if _CONTINUED.search(held):
             held = held[:-1]
             continue
-        lines.append(held.rstrip())
-        held = ""
-    return [*lines, held.rstrip()] if held.strip() else lines
+        lines.append((held.rstrip(), taken))
+        held, taken = "", []
+    if held.strip():
+        lines.append((held.rstrip(), taken))
+    return lines
 
 
 def _pair(line: str) -> tuple[str, str]:

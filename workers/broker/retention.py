@@ -77,24 +77,31 @@ class Cleaner:
         self._store, self._settings = store, settings
         self._clock, self._measure, self._set_full = clock, measure, set_full
         self._is_full = False
-        self._asked = asyncio.Event()
+        self._woken = asyncio.Event()
+        self._is_asked = False
+
+    def use_settings(self, settings: BrokerSettings) -> None:
+        """Go by other settings from the next look on, which comes at once."""
+        self._settings = settings
+        self._woken.set()
 
     def ask(self) -> None:
         """Have what is old deleted now, whatever the hour."""
-        self._asked.set()
+        self._is_asked = True
+        self._woken.set()
 
     async def run(self) -> None:
         """Clean on the interval, and when asked to, until cancelled."""
         while True:
-            is_asked = self._asked.is_set()
-            self._asked.clear()
+            is_asked, self._is_asked = self._is_asked, False
+            self._woken.clear()
             try:
                 await self.clean(on_demand=is_asked)
             except (StoreError, OSError) as error:
                 log.warning("cleaning_failed", reason=str(error))
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._settings.clean_interval_ms / 1000):
-                    await self._asked.wait()
+                    await self._woken.wait()
 
     async def clean(self, *, on_demand: bool = False) -> int:
         """Delete what may go now, and return how many segments went.

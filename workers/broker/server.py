@@ -15,7 +15,8 @@ from typing import Final
 import structlog
 from regent_engine import Store, StoreError
 
-from workers.broker.broker import Broker, WriteBlock
+from workers.broker.broker import Broker
+from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
@@ -27,6 +28,7 @@ from workers.broker.replication.verification import Verification, begin_verifica
 from workers.broker.resources import memory_bytes
 from workers.broker.session import Session
 from workers.broker.settings import BrokerSettings
+from workers.broker.write_block import WriteBlock
 
 BACKLOG: Final = 1024
 FAST_PORT_DISTANCE: Final = 2
@@ -58,6 +60,7 @@ class BrokerServer:
         given: Mapping[str, str],
         clock: Callable[[], int] = now_ms,
         source: random.Random | None = None,
+        config_file: ConfigFile | None = None,
     ) -> None:
         """Bind the ports, open the store and load the state.
 
@@ -91,6 +94,7 @@ class BrokerServer:
                 given=given,
                 clock=clock,
                 source=source or random.SystemRandom(),
+                config_file=config_file,
             )
         except BaseException:
             self._close_sockets()

@@ -11,13 +11,20 @@ from typing import Any, Final, Literal
 
 from backend.remoting.names import InvalidName, check_topic_name
 from workers.broker.properties import parse_properties_text
+from workers.broker.property_types import (
+    Choice,
+    Effect,
+    Flag,
+    Percent,
+    QueueFileSize,
+    Whole,
+)
 
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 NAME_SERVER_PORT: Final = 9876
 _DELAY_LEVEL_COUNT_MAX: Final = 1024
 _UNIT_MS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
-_QUEUE_ENTRY_SIZE: Final = 20
 
 FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
@@ -46,51 +53,15 @@ def _name(text: str) -> str:
     return text
 
 
-def _flag(text: str) -> bool:
-    if text.lower() not in {"true", "false"}:
-        raise ValueError("must be true or false")
-    return text.lower() == "true"
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not re.fullmatch(r"-?[0-9]{1,18}", text) or not low <= int(text) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return int(text)
-
-    return parse
-
-
-def _percent(low: int, high: int) -> Callable[[str], int]:
-    """Read a percentage; stock moves one beyond the bounds to the nearer of them."""
-
-    def parse(text: str) -> int:
-        return min(max(_whole(0, 100)(text), low), high)
-
-    return parse
-
-
 def _hours(text: str) -> frozenset[int]:
-    return frozenset(_whole(0, 23)(part.strip()) for part in text.split(";"))
+    return frozenset(Whole(0, 23)(part.strip()) for part in text.split(";"))
 
 
 def _port(text: str) -> int:
-    port = _whole(0, 65535)(text)
+    port = Whole(0, 65535)(text)
     if port in {1, 2}:
         raise ValueError("must leave room for the fast port, two below it")
     return port
-
-
-def _queue_file_size(text: str) -> int:
-    size = _whole(_QUEUE_ENTRY_SIZE, 1 << 31)(text)
-    return -(-size // _QUEUE_ENTRY_SIZE) * _QUEUE_ENTRY_SIZE
-
-
-def _flush_mode(text: str) -> FlushMode:
-    modes: dict[str, FlushMode] = {"ASYNC_FLUSH": "async", "SYNC_FLUSH": "sync"}
-    if text not in modes:
-        raise ValueError("must be ASYNC_FLUSH or SYNC_FLUSH")
-    return modes[text]
 
 
 def _addresses(text: str) -> tuple[Address, ...]:
@@ -103,7 +74,7 @@ def _address(text: str) -> Address:
         return text, NAME_SERVER_PORT
     if not host:
         raise ValueError("must be host:port pairs separated by semicolons")
-    return host, _whole(1, 65535)(port)
+    return host, Whole(1, 65535)(port)
 
 
 def parse_delay_levels(text: str) -> tuple[int, ...]:
@@ -123,16 +94,22 @@ def _local_ip() -> str:
         return "127.0.0.1"
 
 
-def _stock(name: str, parse: Callable[[str], Any], default: Any) -> Any:
+def _stock(name: str, parse: Callable[[str], Any], default: Any, effect: Effect = "restart") -> Any:
     """Declare a setting by its stock property; a callable default is asked for late."""
-    metadata = {"property": name, "parse": parse}
+    metadata = {"property": name, "parse": parse, "effect": effect}
     if callable(default):
         return field(default_factory=default, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
-_COUNT: Final = _whole(1, 65535)
-_INTERVAL_MS: Final = _whole(10, 86_400_000)
+_FLAG: Final = Flag()
+_COUNT: Final = Whole(1, 65535)
+_INTERVAL_MS: Final = Whole(10, 86_400_000)
+_FLUSH_MODE: Final = Choice((("ASYNC_FLUSH", "async"), ("SYNC_FLUSH", "sync")))
+
+
+def _bytes(low: int, high: int) -> Whole:
+    return Whole(low, high, "bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,78 +121,84 @@ class BrokerSettings:
     expired files of the log are kept with `SYNC_FLUSH` to be used again.
     """
 
-    cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster")
-    broker_name: str = _stock("brokerName", _name, lambda: socket.gethostname().split(".")[0])
-    broker_id: int = _stock("brokerId", _whole(0, 2**63 - 1), 0)
-    bind_address: str = _stock("bindAddress", _text, "0.0.0.0")  # noqa: S104 - as stock brokers do
-    listen_port: int = _stock("listenPort", _port, 10911)
-    ha_listen_port: int = _stock("haListenPort", _whole(0, 65535), 0)
-    advertised_ip: str = _stock("brokerIP1", _text, _local_ip)
-    ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip)
-    name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, ())
-    root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store")
-    commit_log_dir: Path | None = _stock("storePathCommitLog", Path, None)
+    cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
+    broker_name: str = _stock(
+        "brokerName", _name, lambda: socket.gethostname().split(".")[0], "fixed"
+    )
+    broker_id: int = _stock("brokerId", Whole(0, 2**63 - 1), 0, "fixed")
+    bind_address: str = _stock("bindAddress", _text, "0.0.0.0", "fixed")  # noqa: S104 - as stock
+    listen_port: int = _stock("listenPort", _port, 10911, "fixed")
+    ha_listen_port: int = _stock("haListenPort", Whole(0, 65535), 0, "fixed")
+    advertised_ip: str = _stock("brokerIP1", _text, _local_ip, "fixed")
+    ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip, "fixed")
+    name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, (), "fixed")
+    root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store", "fixed")
+    commit_log_dir: Path | None = _stock("storePathCommitLog", Path, None, "fixed")
     commit_log_file_size_bytes: int = _stock(
-        "mappedFileSizeCommitLog", _whole(1 << 12, 1 << 31), 1 << 30
+        "mappedFileSizeCommitLog", _bytes(1 << 12, 1 << 31), 1 << 30, "fixed"
     )
-    queue_file_size_bytes: int = _stock("mappedFileSizeConsumeQueue", _queue_file_size, 6_000_000)
+    queue_file_size_bytes: int = _stock(
+        "mappedFileSizeConsumeQueue", QueueFileSize(), 6_000_000, "fixed"
+    )
     batch_queue_file_size_bytes: int = _stock(
-        "mapperFileSizeBatchConsumeQueue", _whole(46, 1 << 31), 13_800_000
+        "mapperFileSizeBatchConsumeQueue", _bytes(46, 1 << 31), 13_800_000, "fixed"
     )
-    multi_dispatch_enabled: bool = _stock("enableMultiDispatch", _flag, False)
-    crc_property_enabled: bool = _stock("enabledAppendPropCRC", _flag, False)
-    crc_property_required: bool = _stock("forceVerifyPropCRC", _flag, False)
-    index_enabled: bool = _stock("messageIndexEnable", _flag, True)
-    index_slot_count: int = _stock("maxHashSlotNum", _whole(1, 500_000_000), 5_000_000)
-    index_entry_count: int = _stock("maxIndexNum", _whole(2, 100_000_000), 20_000_000)
-    message_size_max_bytes: int = _stock("maxMessageSize", _whole(10, 1 << 28), 4 << 20)
-    memory_percent: int = _stock("accessMessageInMemoryMaxRatio", _percent(0, 100), 40)
-    flush_mode: FlushMode = _stock("flushDiskType", _flush_mode, "async")
+    multi_dispatch_enabled: bool = _stock("enableMultiDispatch", _FLAG, False, "fixed")
+    crc_property_enabled: bool = _stock("enabledAppendPropCRC", _FLAG, False)
+    crc_property_required: bool = _stock("forceVerifyPropCRC", _FLAG, False)
+    index_enabled: bool = _stock("messageIndexEnable", _FLAG, True)
+    index_slot_count: int = _stock("maxHashSlotNum", Whole(1, 500_000_000), 5_000_000, "fixed")
+    index_entry_count: int = _stock("maxIndexNum", Whole(2, 100_000_000), 20_000_000, "fixed")
+    message_size_max_bytes: int = _stock("maxMessageSize", _bytes(10, 1 << 28), 4 << 20)
+    memory_percent: int = _stock("accessMessageInMemoryMaxRatio", Percent(0, 100), 40)
+    flush_mode: FlushMode = _stock("flushDiskType", _FLUSH_MODE, "async")
     flush_interval_ms: int = _stock("flushIntervalCommitLog", _INTERVAL_MS, 500)
-    flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000)
-    cut_damage_at: int | None = _stock("cutDamageAt", _whole(0, 10**18 - 1), None)
-    file_reserved_hours: int = _stock("fileReservedTime", _whole(0, 1_000_000), 72)
-    file_reserved_bytes: int | None = _stock("fileReservedSize", _whole(0, 10**18 - 1), None)
-    spare_file_count_max: int = _stock("spareCommitLogFiles", _whole(0, 1000), 4)
-    delete_hours: frozenset[int] = _stock("deleteWhen", _hours, frozenset({4}))
-    disk_max_used_percent: int = _stock("diskMaxUsedSpaceRatio", _percent(10, 95), 75)
-    disk_warning_percent: int = _stock("diskSpaceWarningLevelRatio", _percent(35, 90), 90)
-    disk_forcible_percent: int = _stock("diskSpaceCleanForciblyRatio", _percent(30, 85), 85)
-    clean_forcibly: bool = _stock("cleanFileForciblyEnable", _flag, True)
-    clean_interval_ms: int = _stock("cleanResourceInterval", _INTERVAL_MS, 10_000)
-    delete_interval_ms: int = _stock("deleteCommitLogFilesInterval", _INTERVAL_MS, 100)
+    flush_timeout_ms: int = _stock("syncFlushTimeout", _INTERVAL_MS, 5000, "live")
+    cut_damage_at: int | None = _stock("cutDamageAt", Whole(0, 10**18 - 1), None, "fixed")
+    file_reserved_hours: int = _stock("fileReservedTime", Whole(0, 1_000_000), 72, "live")
+    file_reserved_bytes: int | None = _stock(
+        "fileReservedSize", _bytes(0, 10**18 - 1), None, "live"
+    )
+    spare_file_count_max: int = _stock("spareCommitLogFiles", Whole(0, 1000), 4)
+    delete_hours: frozenset[int] = _stock("deleteWhen", _hours, frozenset({4}), "live")
+    disk_max_used_percent: int = _stock("diskMaxUsedSpaceRatio", Percent(10, 95), 75, "live")
+    disk_warning_percent: int = _stock("diskSpaceWarningLevelRatio", Percent(35, 90), 90, "live")
+    disk_forcible_percent: int = _stock("diskSpaceCleanForciblyRatio", Percent(30, 85), 85, "live")
+    clean_forcibly: bool = _stock("cleanFileForciblyEnable", _FLAG, True, "live")
+    clean_interval_ms: int = _stock("cleanResourceInterval", _INTERVAL_MS, 10_000, "live")
+    delete_interval_ms: int = _stock("deleteCommitLogFilesInterval", _INTERVAL_MS, 100, "live")
     delay_levels_ms: tuple[int, ...] = _stock(
         "messageDelayLevel", parse_delay_levels, parse_delay_levels(DELAY_LEVELS)
     )
-    auto_create_topics: bool = _stock("autoCreateTopicEnable", _flag, True)
-    auto_create_groups: bool = _stock("autoCreateSubscriptionGroup", _flag, True)
+    auto_create_topics: bool = _stock("autoCreateTopicEnable", _FLAG, True)
+    auto_create_groups: bool = _stock("autoCreateSubscriptionGroup", _FLAG, True, "live")
     template_queue_count: int = _stock("defaultTopicQueueNums", _COUNT, 8)
-    long_polling: bool = _stock("longPollingEnable", _flag, True)
-    short_polling_ms: int = _stock("shortPollingTimeMills", _INTERVAL_MS, 1000)
-    lite_pull: bool = _stock("litePullMessageEnable", _flag, True)
-    trace_on: bool = _stock("traceOn", _flag, True)
+    long_polling: bool = _stock("longPollingEnable", _FLAG, True, "live")
+    short_polling_ms: int = _stock("shortPollingTimeMills", _INTERVAL_MS, 1000, "live")
+    lite_pull: bool = _stock("litePullMessageEnable", _FLAG, True, "live")
+    trace_on: bool = _stock("traceOn", _FLAG, True)
     region_id: str = _stock("regionId", _text, "DefaultRegion")
-    permissions: int = _stock("brokerPermission", _whole(0, 15), 6)
+    permissions: int = _stock("brokerPermission", Whole(0, 15), 6, "live")
     register_interval_ms: int = _stock("registerNameServerPeriod", _INTERVAL_MS, 30_000)
     heartbeat_interval_ms: int = _stock("brokerHeartbeatInterval", _INTERVAL_MS, 500)
     heartbeat_timeout_ms: int = _stock("brokerNotActiveTimeoutMillis", _INTERVAL_MS, 3000)
     offset_save_interval_ms: int = _stock("flushConsumerOffsetInterval", _INTERVAL_MS, 5000)
     delay_save_interval_ms: int = _stock("flushDelayOffsetInterval", _INTERVAL_MS, 10_000)
-    controller_mode: bool = _stock("enableControllerMode", _flag, False)
-    controllers: tuple[Address, ...] = _stock("controllerAddr", _addresses, ())
+    controller_mode: bool = _stock("enableControllerMode", _FLAG, False, "fixed")
+    controllers: tuple[Address, ...] = _stock("controllerAddr", _addresses, (), "fixed")
     controller_timeout_ms: int = _stock("controllerHeartBeatTimeoutMills", _INTERVAL_MS, 3000)
     metadata_poll_interval_ms: int = _stock("syncBrokerMetadataPeriod", _INTERVAL_MS, 5000)
-    election_priority: int = _stock("brokerElectionPriority", _whole(0, 2**31 - 1), 2**31 - 1)
-    all_ack: bool = _stock("allAckInSyncStateSet", _flag, True)
-    in_sync_count: int = _stock("inSyncReplicas", _whole(1, 1000), 1)
-    in_sync_count_min: int = _stock("minInSyncReplicas", _whole(1, 1000), 1)
+    election_priority: int = _stock("brokerElectionPriority", Whole(0, 2**31 - 1), 2**31 - 1)
+    all_ack: bool = _stock("allAckInSyncStateSet", _FLAG, True)
+    in_sync_count: int = _stock("inSyncReplicas", Whole(1, 1000), 1)
+    in_sync_count_min: int = _stock("minInSyncReplicas", Whole(1, 1000), 1)
     replica_timeout_ms: int = _stock("slaveTimeout", _INTERVAL_MS, 3000)
     replica_lag_ms_max: int = _stock("haMaxTimeSlaveNotCatchup", _INTERVAL_MS, 15_000)
-    is_learner: bool = _stock("asyncLearner", _flag, False)
-    sync_from_last_file: bool = _stock("syncFromLastFile", _flag, False)
+    is_learner: bool = _stock("asyncLearner", _FLAG, False)
+    sync_from_last_file: bool = _stock("syncFromLastFile", _FLAG, False)
     ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)
     ha_silence_ms_max: int = _stock("haHousekeepingInterval", _INTERVAL_MS, 20_000)
-    ha_transfer_size_max: int = _stock("haTransferBatchSize", _whole(1, 4 << 20), 256 << 10)
+    ha_transfer_size_max: int = _stock("haTransferBatchSize", _bytes(1, 4 << 20), 256 << 10)
 
     @property
     def crc_property(self) -> CrcProperty:

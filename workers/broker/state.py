@@ -8,6 +8,7 @@ import structlog
 from backend.remoting.bodies import SubscriptionGroupTable, TopicConfigTable
 from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from workers.broker.fences import Fences
 from workers.broker.settings import BrokerSettings
 from workers.broker.state_file import StateFile, StateSaver
 from workers.broker.subscription_groups import SubscriptionGroups
@@ -42,12 +43,17 @@ class BrokerState:
         group_file = StateFile(folder / "subscriptionGroup.json")
         offset_file = StateFile(folder / "consumerOffset.json")
         delay_file = StateFile(folder / "delayOffset.json")
-        self.topics = TopicTable(topic_file.load(TopicConfigTable), listener=topic_listener)
+        self.topics = TopicTable(
+            topic_file.load(TopicConfigTable),
+            listener=topic_listener,
+            permissions=settings.permissions,
+        )
         self.groups = SubscriptionGroups(
             group_file.load(SubscriptionGroupTable), auto_create=settings.auto_create_groups
         )
         self.offsets = ConsumerOffsets(offset_file.load(ConsumerOffsetFile))
         self.delays = build_delays(delay_file.load(DelayOffsetFile))
+        self.fences = Fences(StateFile(folder / "regentFences.json"))
         self.topic_saver = StateSaver(topic_file, self.topics.as_file)
         self.group_saver = StateSaver(group_file, self.groups.as_file)
         self._offset_saver = StateSaver(offset_file, self._offset_snapshot)

@@ -24,7 +24,7 @@ class SubscriptionGroups:
         built_in = {name: SubscriptionGroupConfig(name=name) for name in BUILT_IN_GROUPS}
         self._groups = built_in | stored.groups
         self._forbidden = dict(stored.forbidden_table)
-        self._auto_create = auto_create
+        self.auto_create = auto_create
         self.data_version: DataVersion = stored.data_version
 
     def find(self, name: str) -> SubscriptionGroupConfig | None:
@@ -39,7 +39,7 @@ class SubscriptionGroups:
         found = self._groups.get(name)
         if found is not None:
             return found
-        if not self._auto_create and not name.startswith(SYSTEM_GROUP_PREFIX):
+        if not self.auto_create and not name.startswith(SYSTEM_GROUP_PREFIX):
             return None
         try:
             check_group_name(name)
@@ -54,6 +54,14 @@ class SubscriptionGroups:
         if self._groups.get(group.name) == group:
             return False
         self._groups[group.name] = group
+        self.data_version = self.data_version.next(now_ms)
+        return True
+
+    def remove(self, name: str, now_ms: int) -> bool:
+        """Drop a group; False when there was none."""
+        self._forbidden.pop(name, None)
+        if self._groups.pop(name, None) is None:
+            return False
         self.data_version = self.data_version.next(now_ms)
         return True
 

@@ -3,9 +3,12 @@
 from backend.remoting.headers.administration import (
     ConsumeStatsHeader,
     CreateTopicHeader,
+    DeleteGroupHeader,
+    DeleteTopicHeader,
     GroupHeader,
     QueryMessageAnswer,
     QueryMessageHeader,
+    ResetOffsetHeader,
     TopicHeader,
     ViewMessageHeader,
 )
@@ -44,6 +47,7 @@ from backend.remoting.headers.controller import (
     RegisterReplicaHeader,
     ReplicaInfoHeader,
 )
+from backend.remoting.headers.fencing import EffectAnswer, FencedAnswer, FenceHeader
 from backend.remoting.headers.nameserver import (
     BrokerHeartbeatHeader,
     BrokerMemberGroupHeader,
@@ -81,8 +85,13 @@ __all__ = [
     "ConsumerGroupHeader",
     "ControllerMetadataAnswer",
     "CreateTopicHeader",
+    "DeleteGroupHeader",
     "DeleteRouteHeader",
+    "DeleteTopicHeader",
+    "EffectAnswer",
     "ElectMasterHeader",
+    "FenceHeader",
+    "FencedAnswer",
     "GroupHeader",
     "Header",
     "Int32",
@@ -108,6 +117,7 @@ __all__ = [
     "RegisterReplicaAnswer",
     "RegisterReplicaHeader",
     "ReplicaInfoHeader",
+    "ResetOffsetHeader",
     "RouteHeader",
     "SearchOffsetHeader",
     "SendBackHeader",

@@ -26,6 +26,31 @@ class TopicHeader(Header, frozen=True, kw_only=True):
     topic: str
 
 
+class DeleteTopicHeader(Header, frozen=True, kw_only=True):
+    """The topic that shall go (215); a field of ours has it go only without messages."""
+
+    topic: str
+    only_empty: bool = msgspec.field(name="regentOnlyEmpty", default=False)
+
+
+class DeleteGroupHeader(Header, frozen=True, kw_only=True):
+    """The consumer group that shall go, perhaps with its committed offsets (207)."""
+
+    group: str = msgspec.field(name="groupName")
+    cleans_offsets: bool = msgspec.field(name="cleanOffset", default=False)
+
+
+class ResetOffsetHeader(Header, frozen=True, kw_only=True):
+    """Where a group shall go on reading: at a moment, or in one queue at an offset (222)."""
+
+    group: str
+    topic: str
+    timestamp_ms: Int64 = msgspec.field(name="timestamp")
+    is_forced: bool = msgspec.field(name="isForce", default=True)
+    queue_id: Int32 = -1
+    offset: Int64 | None = None
+
+
 class GroupHeader(Header, frozen=True, kw_only=True):
     """One consumer group (352)."""
 

@@ -42,7 +42,11 @@ class Agent:
 
     async def start(self, **properties: str) -> Client:
         given = {"listenPort": "0", **self.settings, **properties}
-        self.launch(write_config(self.root, **given))
+        return await self.start_with(write_config(self.root, **given))
+
+    async def start_with(self, path: Path) -> Client:
+        """Start with a file as it is."""
+        self.launch(path)
         (started,) = self.events("broker_started")
         found = LISTENING_AT.search(started)
         assert found is not None, started

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from tests.integration.broker.agent import Agent
+from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client
-from tests.integration.broker.properties import broker_properties
+from workers.broker.config_file import ConfigFile
 from workers.broker.server import BrokerServer
-from workers.broker.settings import parse_settings
+from workers.broker.settings import load_settings
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], AbstractEventLoop]]:
@@ -37,8 +37,10 @@ async def start_broker(tmp_path: Path) -> AsyncIterator[StartBroker]:
     async with AsyncExitStack() as stack:
 
         async def start(**properties: str) -> BrokerServer:
-            loaded = parse_settings(broker_properties(tmp_path, **properties))
-            server = BrokerServer(loaded.settings, given=loaded.given)
+            path = write_config(tmp_path, **properties)
+            loaded = load_settings(path)
+            file = ConfigFile(path)
+            server = BrokerServer(loaded.settings, given=loaded.given, config_file=file)
             stack.push_async_callback(server.close)
             await server.start()
             return server

@@ -4,7 +4,7 @@ import pytest
 
 from backend.remoting.request_code import RequestCode
 from tests.conftest import eventually
-from workers.broker.broker import WriteBlock
+from workers.broker.write_block import WriteBlock
 
 SEGMENT = {"mappedFileSizeCommitLog": "65536", "cleanResourceInterval": "3600000"}
 

@@ -1,4 +1,4 @@
-"""Create and show consumer groups and their progress (remoting.md 2.8: 200, 201, 208, 352)."""
+"""Create, delete and show consumer groups (remoting.md 2.8: 200, 201, 207, 208, 300, 352)."""
 
 from collections.abc import Awaitable, Iterator
 
@@ -13,10 +13,18 @@ from backend.remoting.bodies import (
     encode_consume_stats,
 )
 from backend.remoting.command import answer
-from backend.remoting.headers import ConsumeStatsHeader, GroupHeader, decode_header
-from backend.remoting.names import check_group_name
+from backend.remoting.headers import (
+    ConsumeStatsHeader,
+    DeleteGroupHeader,
+    GroupHeader,
+    TopicHeader,
+    decode_header,
+)
+from backend.remoting.names import BUILT_IN_GROUPS, check_group_name
+from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
 
 
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
@@ -28,6 +36,34 @@ def on_put_group(broker: Broker, _caller: Caller, command: Command) -> bytes | A
     broker.hot.revoke_pulls()
     broker.state.group_saver.touch()
     return broker.saved(answer(command))
+
+
+def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Delete a consumer group, with its offsets if that is asked for; none there is no error."""
+    header = decode_header(DeleteGroupHeader, command.ext)
+    if header.group in BUILT_IN_GROUPS:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER, f"the group {header.group} belongs to the broker"
+        )
+    if broker.groups.remove(header.group, broker.clock()):
+        broker.state.group_saver.touch()
+    broker.hot.revoke_pulls()
+    broker.resets.forget(group=header.group)
+    if header.cleans_offsets:
+        broker.offsets.remove_group(header.group)
+    return _deleted(broker, command)
+
+
+async def _deleted(broker: Broker, command: Command) -> bytes:
+    await broker.state.save_offsets()
+    return await broker.saved(answer(command))
+
+
+def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Name the groups that consume a topic, now or once."""
+    topic = decode_header(TopicHeader, command.ext).topic
+    names = {*broker.consumers.groups_of(topic), *broker.offsets.groups_of(topic)}
+    return answer(command, body=java_json.encode({"groupList": sorted(names)}))
 
 
 def on_get_group(broker: Broker, _caller: Caller, command: Command) -> bytes:

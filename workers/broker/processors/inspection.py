@@ -1,4 +1,4 @@
-"""Show tools and the control plane what the broker is doing (12, 26, 28, 33; our 7001)."""
+"""Show tools and the control plane what the broker is doing (12, 28, 33; our 7001)."""
 
 import asyncio
 import os
@@ -24,9 +24,7 @@ from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.processors.send_back import read_message
-from workers.broker.properties import format_properties_text
 from workers.broker.resources import disk_of, resident_bytes
-from workers.broker.settings import describe_settings
 
 _QUEUE_ENTRY_SIZE: Final = 20
 # Stock's `defaultQueryMaxNum`, which replaces what a query by unique key asks for.
@@ -36,13 +34,6 @@ _QUERY_SIZE_MAX: Final = 12 << 20
 
 KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
-
-
-def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show the settings in force as properties text."""
-    text = format_properties_text(describe_settings(broker.settings, broker.given))
-    version = java_json.encode(broker.topics.data_version).decode()
-    return answer(command, ext={"version": version}, body=text.encode())
 
 
 def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:

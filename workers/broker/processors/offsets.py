@@ -39,6 +39,8 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     if header.queue_id is None or header.commit_offset is None:
         missing = "queueId" if header.queue_id is None else "commitOffset"
         raise Refusal(ResponseCode.INVALID_PARAMETER, f"the field {missing} is missing")
+    if broker.resets.is_pending(header.consumer_group, header.topic, header.queue_id):
+        return answer(command, remark="Offset has been previously reset")
     broker.offsets.commit(
         header.consumer_group,
         header.topic,

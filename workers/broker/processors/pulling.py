@@ -165,9 +165,13 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
     tag_hashes = _filter_of(broker, header)
-    _grant(broker, header, topic, tag_hashes)
     now_ms, queue = broker.clock(), (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(*queue, address=caller.address, now_ms=now_ms)
+    if (offset := broker.resets.take(*queue)) is not None:
+        caller.send(_reset_answer(broker, command, header, offset))
+        return None
+    if not broker.resets.is_pending(header.consumer_group, topic.name):
+        _grant(broker, header, topic, tag_hashes)
     if header.sys_flag & _COMMIT_FLAG:
         broker.offsets.commit(
             header.consumer_group,
@@ -179,6 +183,22 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
             *queue, offset=header.commit_offset, address=caller.address, now_ms=now_ms
         )
     return Pull(broker, caller, command, header, tag_hashes).run()
+
+
+def _reset_answer(
+    broker: Broker, command: Command, header: PullMessageHeader, offset: int
+) -> bytes:
+    """Tell a consumer to go on elsewhere; what it commits with this pull is of before."""
+    low, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
+    return encode_pull_answer(
+        command,
+        ResponseCode.PULL_OFFSET_MOVED,
+        suggested_broker_id=MASTER_ID,
+        next_offset=offset,
+        min_offset=low,
+        max_offset=high,
+        remark="OFFSET_RESET",
+    )
 
 
 def _grant(

@@ -14,7 +14,12 @@ from backend.remoting.bodies import (
     encode_topic_stats,
 )
 from backend.remoting.command import answer
-from backend.remoting.headers import CreateTopicHeader, TopicHeader, decode_header
+from backend.remoting.headers import (
+    CreateTopicHeader,
+    DeleteTopicHeader,
+    TopicHeader,
+    decode_header,
+)
 from backend.remoting.names import (
     SYSTEM_TOPICS,
     check_topic_name,
@@ -53,7 +58,7 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> bytes 
 
 def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
     """Delete a topic with its queues and offsets; deleting what is not there is no error."""
-    header = decode_header(TopicHeader, command.ext)
+    header = decode_header(DeleteTopicHeader, command.ext)
     if is_system_topic(header.topic) or header.topic in _own_topics(broker):
         raise Refusal(
             ResponseCode.INVALID_PARAMETER,
@@ -61,6 +66,10 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> bytes 
         )
     if broker.topics.find(header.topic) is None:
         return answer(command)
+    if header.only_empty and _message_count(broker, header.topic):
+        raise Refusal(
+            ResponseCode.ILLEGAL_OPERATION, f"the topic[{header.topic}] is not empty any more"
+        )
     broker.remove_topic(header.topic)
     return broker.published(answer(command))
 
@@ -128,6 +137,11 @@ def _check_layout(header: CreateTopicHeader) -> None:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, "topicFilterType must be SINGLE_TAG or MULTI_TAG"
         )
+
+
+def _message_count(broker: Broker, name: str) -> int:
+    """Count what is in all queues of a topic, also in those that it has given up."""
+    return sum(high - low for topic, _, low, high in broker.store.queues() if topic == name)
 
 
 def _own_topics(broker: Broker) -> frozenset[str]:

@@ -8,7 +8,7 @@ import structlog
 
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker, WriteBlock
+from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
@@ -24,6 +24,7 @@ from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
+from workers.broker.write_block import WriteBlock
 
 TICK_S: Final = 0.05
 

@@ -9,9 +9,10 @@ import contextlib
 from typing import Final
 
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker, WriteBlock
+from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.replication.term import Term
+from workers.broker.write_block import WriteBlock
 
 LEAVE_S_MAX: Final = 2.0
 HAND_OVER_S_MAX: Final = 0.25

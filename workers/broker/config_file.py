@@ -1,0 +1,76 @@
+"""Change single properties of a `broker.conf`, and leave all else in it as an operator wrote it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from workers.broker.properties import (
+    format_properties_text,
+    parse_properties_text,
+    split_lines,
+)
+
+_NEW: Final = ".new"
+_BACKUP: Final = ".bak"
+
+
+class ConfigFile:
+    """The file that a broker was started with."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, str]:
+        """Give the properties in it.
+
+        Raises:
+            OSError: the file can't be read.
+        """
+        return parse_properties_text(self.path.read_text(encoding="utf-8"))
+
+    def change(self, changes: Mapping[str, str | None]) -> None:
+        """Write other values of some properties, None for none, durably; blocks until it is done.
+
+        The former content is kept beside it. Comments, order and all other lines stay.
+
+        Raises:
+            OSError: the disk refused; the former content is still there.
+        """
+        text = self.path.read_text(encoding="utf-8")
+        folder = self.path.parent
+        new_path = folder / (self.path.name + _NEW)
+        mode = self.path.stat().st_mode
+        with new_path.open("w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), mode & 0o777)
+            file.write(change_properties_text(text, changes))
+            file.flush()
+            os.fsync(file.fileno())
+        backup = folder / (self.path.name + _BACKUP)
+        backup.unlink(missing_ok=True)
+        os.link(self.path, backup)
+        # A rename over the file: whatever moment the machine stops at, it is whole.
+        new_path.replace(self.path)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def change_properties_text(text: str, changes: Mapping[str, str | None]) -> str:
+    """Give a text in which some properties have other values, or none where that is None."""
+    left = dict(changes)
+    kept: list[str] = []
+    for name, lines in split_lines(text):
+        if name is None or name not in changes:
+            kept += lines
+        elif (value := left.pop(name, None)) is not None:
+            kept.append(format_properties_text({name: value}).rstrip("\n"))
+        # A further line of the same name would win over the new one.
+    kept += [
+        format_properties_text({name: value}).rstrip("\n")
+        for name, value in left.items()
+        if value is not None
+    ]
+    return "".join(f"{line}\n" for line in kept)

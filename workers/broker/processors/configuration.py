@@ -1,0 +1,35 @@
+"""Show and change what a broker is set to (remoting.md 2.8: 25, 26; our 7010)."""
+
+from collections.abc import Awaitable
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.command import answer
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.live_settings import change_settings, describe_properties, read_changes
+from workers.broker.properties import format_properties_text
+from workers.broker.settings import describe_settings
+
+
+def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show the settings in force as properties text."""
+    text = format_properties_text(describe_settings(broker.settings, broker.given))
+    version = java_json.encode(broker.topics.data_version).decode()
+    return answer(command, ext={"version": version}, body=text.encode())
+
+
+def on_get_properties(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show every property with its type, its bounds and its values in force and in the file."""
+    return answer(command, body=java_json.encode(describe_properties(broker)))
+
+
+def on_update_config(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Change the properties that the body names, and no other."""
+    return _update(broker, command)
+
+
+async def _update(broker: Broker, command: Command) -> bytes:
+    await change_settings(broker, read_changes(command))
+    return answer(command)

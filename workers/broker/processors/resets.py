@@ -1,0 +1,89 @@
+"""Have a consumer group go on reading elsewhere (remoting.md 2.8: 222)."""
+
+from collections.abc import Awaitable
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import MessageQueue, TopicConfig
+from backend.remoting.command import answer
+from backend.remoting.headers import ResetOffsetHeader, decode_header
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+
+_NOT_GIVEN = -1
+
+
+def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+    """Set a group's offsets in a topic, and have its consumers go on from there.
+
+    Members that are connected are told with their next pull; those that wait in one are woken.
+    """
+    header = decode_header(ResetOffsetHeader, command.ext)
+    topic = broker.find_topic(header.topic)
+    broker.check_group_exists(header.group)
+    offsets = _offsets(broker, topic, header)
+    broker.hot.revoke_pulls()
+    for queue_id, offset in offsets.items():
+        broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
+        broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
+    broker.polling.release_topic(topic.name)
+    return _saved(broker, command, topic, offsets)
+
+
+async def _saved(
+    broker: Broker, command: Command, topic: TopicConfig, offsets: dict[int, int]
+) -> bytes:
+    await broker.state.save_offsets()
+    entries = (
+        (
+            MessageQueue(
+                broker_name=broker.settings.broker_name, queue_id=queue_id, topic=topic.name
+            ),
+            offset,
+        )
+        for queue_id, offset in offsets.items()
+    )
+    body = b'{"offsetTable":' + java_json.encode_object_map(entries) + b"}"
+    return answer(command, body=body)
+
+
+def _offsets(broker: Broker, topic: TopicConfig, header: ResetOffsetHeader) -> dict[int, int]:
+    """Give the offset of each queue that is to be reset.
+
+    Raises:
+        Refusal: the queue is not there, or the offset is outside of it.
+    """
+    if header.queue_id == _NOT_GIVEN:
+        queue_ids = range(topic.read_queue_count)
+    elif 0 <= header.queue_id < topic.read_queue_count:
+        queue_ids = range(header.queue_id, header.queue_id + 1)
+    else:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR,
+            f"Invalid queue id {header.queue_id}, the topic has {topic.read_queue_count}",
+        )
+    if header.queue_id != _NOT_GIVEN and header.offset not in {None, _NOT_GIVEN}:
+        assert header.offset is not None
+        low, high = broker.store.offsets(topic.name, header.queue_id) or (0, 0)
+        if not low <= header.offset <= high:
+            raise Refusal(
+                ResponseCode.SYSTEM_ERROR,
+                f"Target offset {header.offset} not in consume queue range [{low}-{high}]",
+            )
+        return {header.queue_id: header.offset}
+    return {
+        queue_id: _offset_at(broker, topic.name, queue_id, header.timestamp_ms)
+        for queue_id in queue_ids
+    }
+
+
+def _offset_at(broker: Broker, topic: str, queue_id: int, timestamp_ms: int) -> int:
+    ends = broker.store.offsets(topic, queue_id)
+    if ends is None:
+        return 0
+    if timestamp_ms < 0:
+        return ends[1]
+    return broker.store.offset_by_time(topic, queue_id, timestamp_ms, "LOWER")

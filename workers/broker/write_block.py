@@ -1,0 +1,24 @@
+"""Say why a broker takes no messages although its store would, and how senders are told."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from backend.remoting.response_code import ResponseCode
+
+
+class WriteBlock(StrEnum):
+    """Why messages are refused although the store would take them."""
+
+    STOPPING = "the broker is stopping"
+    FLUSH_FAILED = "the disk refused to flush; restart the broker once the disk is well"
+    DISK_FULL = "the disk is nearly full: make room, or lower fileReservedTime"
+    NOT_MASTER = "this broker is not the master of its group: ask for the route again"
+    HANDING_OVER = "another broker becomes master of the group: ask for the route again"
+    TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas asks for"
+
+
+REFUSAL_CODES: Final[Mapping[WriteBlock, ResponseCode]] = {
+    WriteBlock.TOO_FEW_REPLICAS: ResponseCode.SYSTEM_ERROR
+}
+"""What senders are answered, where that is not SERVICE_NOT_AVAILABLE (storage-and-ha.md 9.6)."""
