@@ -209,7 +209,9 @@ async def undo_operation(
         raise OperationStateConflict(operation_id, operation.state, "undone")
     kind = _kind(operation.kind, kinds)
     order = kind.undo(kind.read_order(operation.parameters), operation)
-    request = OperationRequest(kind.name, msgspec.to_builtins(order), undoes=operation_id)
+    # What takes it back may be of another kind, which is told by its order.
+    opposite = next((k for k in kinds.values() if k.order_type is type(order)), kind)
+    request = OperationRequest(opposite.name, msgspec.to_builtins(order), undoes=operation_id)
     return await plan_operation(request, author, context, key=key, kinds=kinds)
 
 
