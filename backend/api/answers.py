@@ -67,6 +67,9 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     operation_errors.InvalidParameters: HTTPStatus.BAD_REQUEST,
     operation_errors.NotUndoable: HTTPStatus.CONFLICT,
     operation_errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
+    operation_errors.LockNotFound: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerNotFound: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerStillCounted: HTTPStatus.CONFLICT,
 }
 
 # What lies behind us is away for a while; the caller may try again.

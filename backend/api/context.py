@@ -21,6 +21,7 @@ from backend.domain.session import Session
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
 from backend.services.operations.kind import OperationContext
+from backend.services.queue_pauses import QueueSource
 from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
 from backend.services.sessions import PasswordVerifier
@@ -48,7 +49,7 @@ class NameServerView(Protocol):
         ...
 
 
-class BrokerSource(HistorySource, PositionSource, Protocol):
+class BrokerSource(HistorySource, PositionSource, QueueSource, Protocol):
     """Ask brokers for what only they know."""
 
 

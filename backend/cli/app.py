@@ -10,13 +10,21 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from backend.cli import adoptions, controller_settings, processes, replica_lags, session
+from backend.cli import (
+    adoptions,
+    broker_orders,
+    controller_settings,
+    processes,
+    replica_lags,
+    session,
+)
 from backend.cli.audit import audit
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.locks import lock, queue
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
 from backend.cli.store import store
@@ -55,12 +63,15 @@ processes.register(app)
 session.register(app)
 app.command(cluster)
 app.command(broker)
+broker_orders.register(broker)
 app.command(controller)
 controller_settings.register(controller)
 app.command(replica)
 adoptions.register(replica)
 replica_lags.register(replica)
 app.command(topic)
+app.command(lock)
+app.command(queue)
 app.command(capacity)
 app.command(store)
 app.command(operation)

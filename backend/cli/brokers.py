@@ -7,7 +7,9 @@ from backend.cli.output import print_json, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-broker = App(name=["broker", "brokers"], help="Show brokers.")
+broker = App(
+    name=["broker", "brokers"], help="Show brokers, keep producers away from them, and empty them."
+)
 
 
 @broker.command(name="list")

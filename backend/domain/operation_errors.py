@@ -104,3 +104,37 @@ class IdempotencyKeyReused(DomainError):
     def __init__(self, key: str) -> None:
         super().__init__(f"the idempotency key {key[:100]!r} stands for another request")
         self.key = key
+
+
+class LockNotFound(DomainError):
+    """No broker that answered holds such a lock."""
+
+    code = "lock_not_found"
+
+    def __init__(self, cluster_name: str, what: str, *, unknown_count: int) -> None:
+        unknown = f"; {unknown_count} brokers do not tell their locks" if unknown_count else ""
+        super().__init__(f"no broker of cluster {cluster_name!r} holds {what}{unknown}")
+        self.cluster_name, self.what, self.unknown_count = cluster_name, what, unknown_count
+
+
+class BrokerNotFound(DomainError):
+    """The cluster's records hold no broker of the group so."""
+
+    code = "broker_not_found"
+
+    def __init__(self, cluster_name: str, broker: str) -> None:
+        super().__init__(f"no broker {broker!r} in cluster {cluster_name!r}: regent broker list")
+        self.cluster_name, self.broker = cluster_name, broker
+
+
+class BrokerStillCounted(DomainError):
+    """A broker was to be forgotten that is counted on by now."""
+
+    code = "broker_still_counted"
+
+    def __init__(self, group_name: str, broker_id: int) -> None:
+        super().__init__(
+            f"broker {broker_id} of group {group_name!r} is registered: stop it before it is"
+            " forgotten"
+        )
+        self.group_name, self.broker_id = group_name, broker_id

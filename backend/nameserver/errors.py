@@ -53,4 +53,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     operation_errors.InvalidParameters: ResponseCode.INVALID_PARAMETER,
     operation_errors.NotUndoable: ResponseCode.SYSTEM_ERROR,
     operation_errors.IdempotencyKeyReused: ResponseCode.INVALID_PARAMETER,
+    operation_errors.LockNotFound: ResponseCode.QUERY_NOT_FOUND,
+    operation_errors.BrokerNotFound: ResponseCode.QUERY_NOT_FOUND,
+    operation_errors.BrokerStillCounted: ResponseCode.SYSTEM_ERROR,
 }

@@ -59,6 +59,9 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     operation_errors.InvalidParameters: "invalid_input",
     operation_errors.NotUndoable: "conflict",
     operation_errors.IdempotencyKeyReused: "invalid_input",
+    operation_errors.LockNotFound: "not_found",
+    operation_errors.BrokerNotFound: "not_found",
+    operation_errors.BrokerStillCounted: "conflict",
 }
 INVALID_INPUT: Final = "invalid_input"
 INTERNAL: Final = "internal"

@@ -14,6 +14,11 @@ COMMANDS = {
     "elect_master": ("controller", "elect"),
     "forget_replicas": ("controller", "forget"),
     "adopt_replicas": ("replica", "adopt"),
+    "release_locks": ("lock", "release"),
+    "cordon_broker": ("broker", "cordon"),
+    "uncordon_broker": ("broker", "uncordon"),
+    "drain_broker": ("broker", "drain"),
+    "forget_broker": ("broker", "forget"),
 }
 
 
