@@ -68,8 +68,11 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     operation_errors.NotUndoable: HTTPStatus.CONFLICT,
     operation_errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
     operation_errors.LockNotFound: HTTPStatus.NOT_FOUND,
-    operation_errors.BrokerNotFound: HTTPStatus.NOT_FOUND,
     operation_errors.BrokerStillCounted: HTTPStatus.CONFLICT,
+    operation_errors.ChangeRefused: HTTPStatus.CONFLICT,
+    operation_errors.ConsumerGroupNotFound: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerUnknown: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerSilent: HTTPStatus.BAD_GATEWAY,
 }
 
 # What lies behind us is away for a while; the caller may try again.

@@ -18,6 +18,7 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.domain.session import Session
+from backend.services.broker_configs import PropertySource
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
 from backend.services.operations.kind import OperationContext
@@ -49,7 +50,7 @@ class NameServerView(Protocol):
         ...
 
 
-class BrokerSource(HistorySource, PositionSource, QueueSource, Protocol):
+class BrokerSource(HistorySource, PositionSource, PropertySource, QueueSource, Protocol):
     """Ask brokers for what only they know."""
 
 

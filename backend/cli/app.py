@@ -17,14 +17,18 @@ from backend.cli import (
     processes,
     replica_lags,
     session,
+    topic_orders,
 )
 from backend.cli.audit import audit
+from backend.cli.broker_configs import config
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
+from backend.cli.consumer_groups import group
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.locks import lock, queue
+from backend.cli.offsets import offset
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
 from backend.cli.store import store
@@ -64,6 +68,7 @@ session.register(app)
 app.command(cluster)
 app.command(broker)
 broker_orders.register(broker)
+broker.command(config)
 app.command(controller)
 controller_settings.register(controller)
 app.command(replica)
@@ -72,6 +77,9 @@ replica_lags.register(replica)
 app.command(topic)
 app.command(lock)
 app.command(queue)
+topic_orders.register(topic)
+app.command(group)
+app.command(offset)
 app.command(capacity)
 app.command(store)
 app.command(operation)

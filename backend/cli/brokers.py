@@ -7,9 +7,7 @@ from backend.cli.output import print_json, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-broker = App(
-    name=["broker", "brokers"], help="Show brokers, keep producers away from them, and empty them."
-)
+broker = App(name=["broker", "brokers"], help="Show and change brokers.")
 
 
 @broker.command(name="list")

@@ -183,6 +183,13 @@ def print_outcome(operation: Mapping[str, Any]) -> None:
         )
 
 
+def choose_target(client: RestClient, cluster: str | None, what: str) -> str:
+    """Return the cluster that is meant, and say what is about to be changed, and where."""
+    name = choose_cluster(client, cluster)
+    print_note(f"target: {what} of cluster {name} at {client.target.server}")
+    return name
+
+
 def find_group_cluster(client: RestClient, cluster: str | None, group: str) -> str:
     """Return the cluster that is meant, and say what is about to be changed, and where."""
     name = choose_cluster(client, cluster)

@@ -9,7 +9,7 @@ from backend.cli.output import UNKNOWN, number_text, print_json, print_line, pri
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
-topic = App(name=["topic", "topics"], help="Show topics.")
+topic = App(name=["topic", "topics"], help="Show and change topics.")
 
 Kind = Literal["normal", "retry", "dead_letter", "system"]
 

@@ -6,16 +6,15 @@ from typing import Final, TypeVar
 import msgspec
 
 from backend.clients.broker_answers import BrokerRefused, accepted
+from backend.clients.broker_changes import read_told
 from backend.clients.remoting_client import RemotingClient
 from backend.domain.queue_lock import HeldLock, HeldLocks
 from backend.domain.queue_reading import (
     GroupMember,
     OnlineGroup,
-    QueueProgress,
     QueueReader,
     QueueReaders,
 )
-from backend.domain.topic import QueueSettings
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies.locks import (
     QueueLocksBody,
@@ -26,10 +25,7 @@ from backend.remoting.bodies.locks import (
 from backend.remoting.command import Command
 from backend.remoting.headers import (
     ConsumerGroupHeader,
-    ConsumeStatsHeader,
-    GroupHeader,
     QueueHeader,
-    TopicHeader,
     encode_header,
 )
 from backend.remoting.headers.base import Header
@@ -74,11 +70,13 @@ class QueueRequests:
 
         Raises:
             BrokerUnreachable: it does not answer in time; it may have done it nevertheless.
-            BrokerRefused: it does not do it.
+            BrokerRefused: it does not do it now.
+            ChangeRefused: it does not do it, nor will it.
+            OperationFenced: a later attempt came first.
         """
         body = java_json.encode(ReleasesBody(locks=[_release(one) for one in locks]))
         code = RequestCode.RELEASE_QUEUE_LOCKS
-        accepted(address, await self._client.request(address, code, ext=fence, body=body))
+        read_told(address, await self._client.request(address, code, ext=fence, body=body), fence)
 
     async def queue_readers(self, address: str, group: str, topic: str) -> QueueReaders:
         """Ask an agent when a group was last seen at the queues of a topic (7005).
@@ -114,56 +112,6 @@ class QueueRequests:
             frozenset(told.subscriptions),
             is_broadcasting=told.message_model == BROADCASTING,
         )
-
-    async def may_consume(self, address: str, group: str) -> bool | None:
-        """Ask a broker whether a consumer group may read (352); None is one it does not know.
-
-        Raises:
-            BrokerUnreachable: nobody answers there, or not in time.
-            BrokerRefused: the answer is another error, or can't be read.
-        """
-        header = GroupHeader(group=group)
-        response = await self._ask(address, RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, header)
-        if response.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST:
-            return None
-        return _read(address, response, bodies.SubscriptionGroupConfig).consume_enabled
-
-    async def queue_settings(self, address: str, topic: str) -> QueueSettings | None:
-        """Ask a broker how a topic is laid out on it (351); None is one that it has not.
-
-        Raises:
-            BrokerUnreachable: nobody answers there, or not in time.
-            BrokerRefused: the answer is another error, or can't be read.
-        """
-        response = await self._ask(address, RequestCode.GET_TOPIC_CONFIG, TopicHeader(topic=topic))
-        if response.code == ResponseCode.TOPIC_NOT_EXIST:
-            return None
-        told = _read(address, response, bodies.TopicConfig)
-        return QueueSettings(
-            told.read_queue_count,
-            told.write_queue_count,
-            told.permissions,
-            told.topic_sys_flag,
-            told.is_ordered,
-        )
-
-    async def progress(
-        self, address: str, group: str, *, topic: str | None = None
-    ) -> list[QueueProgress]:
-        """Ask a broker how far a group is, in one topic or in all that it has read (208).
-
-        Raises:
-            BrokerUnreachable: nobody answers there, or not in time.
-            BrokerRefused: the answer is an error, or can't be read.
-        """
-        header = ConsumeStatsHeader(consumer_group=group, topic=topic)
-        response = await self._ask(address, RequestCode.GET_CONSUME_STATS, header)
-        body = accepted(address, response).body
-        try:
-            table = java_json.loads(body)["offsetTable"]
-            return [_progress(key, value) for key, value in table.items()]
-        except (InvalidJson, msgspec.ValidationError, AttributeError, KeyError, TypeError) as error:
-            raise BrokerRefused(address, f"its answer can't be read: {error}") from error
 
     async def groups_with_offsets(self, address: str) -> list[str]:
         """Ask a broker which consumer groups have committed an offset there (43).
@@ -229,10 +177,12 @@ class QueueRequests:
 
         Raises:
             BrokerUnreachable: it does not answer in time; it may have done it nevertheless.
-            BrokerRefused: it does not do it.
+            BrokerRefused: it does not do it now.
+            ChangeRefused: it does not do it, nor will it.
+            OperationFenced: a later attempt came first.
         """
         code, body = RequestCode.UPDATE_BROKER_CONFIG, f"{PERMISSION}={permission}\n".encode()
-        accepted(address, await self._client.request(address, code, ext=fence, body=body))
+        read_told(address, await self._client.request(address, code, ext=fence, body=body), fence)
 
     async def _ask(self, address: str, code: RequestCode, header: Header) -> Command:
         return await self._client.request(address, code, ext=encode_header(header))
@@ -243,12 +193,6 @@ def _read(address: str, response: Command, kind: type[BodyT]) -> BodyT:
         return java_json.decode(accepted(address, response).body, kind)
     except InvalidJson as error:
         raise BrokerRefused(address, f"its answer can't be read: {error}") from error
-
-
-def _progress(key: str, value: object) -> QueueProgress:
-    queue = java_json.decode(key.encode(), bodies.MessageQueue)
-    told = msgspec.convert(value, bodies.QueueProgress, strict=False)
-    return QueueProgress(queue.topic, queue.queue_id, told.broker_offset, told.consumer_offset)
 
 
 def _release(lock: HeldLock) -> ReleaseBody:

@@ -10,7 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, brokers, clusters
-from backend.domain.broker import Broker, BrokerState, DataVersion
+from backend.domain.broker import MASTER_ID, Broker, BrokerState, DataVersion
+from backend.domain.operation_errors import BrokerUnknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,35 @@ async def count_of_cluster(connection: Connection, cluster_id: int) -> int:
         .where(broker_groups.c.cluster_id == cluster_id)
     )
     return int(await connection.scalar(statement) or 0)
+
+
+async def list_masters(connection: Connection, cluster_name: str) -> list[Broker]:
+    """List the brokers of a cluster that registered as masters, by group."""
+    statement = (
+        _select()
+        .where(clusters.c.name == cluster_name, brokers.c.broker_id == MASTER_ID)
+        .order_by(broker_groups.c.name)
+    )
+    return [_broker(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def get_of_group(
+    connection: Connection, cluster_name: str, group_name: str, broker_id: int
+) -> Broker:
+    """Return the broker that a group holds under an id.
+
+    Raises:
+        BrokerUnknown: it holds none.
+    """
+    statement = _select().where(
+        clusters.c.name == cluster_name,
+        broker_groups.c.name == group_name,
+        brokers.c.broker_id == broker_id,
+    )
+    row = (await connection.execute(statement)).mappings().first()
+    if row is None:
+        raise BrokerUnknown(cluster_name, group_name, broker_id)
+    return _broker(row)
 
 
 async def list_online(connection: Connection) -> list[Broker]:

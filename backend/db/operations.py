@@ -143,6 +143,15 @@ async def settle(connection: Connection, operation_id: UUID) -> None:
     await connection.execute(delete(outbox).where(outbox.c.operation_id == operation_id))
 
 
+async def draw_fence(connection: Connection) -> int:
+    """Draw a number that rises over all operations: Postgres's clock, in milliseconds.
+
+    One clock for all workers, and one that goes on when a database is restored from before.
+    """
+    milliseconds = func.extract("epoch", func.clock_timestamp()) * 1000
+    return int(await connection.scalar(select(milliseconds)) or 0)
+
+
 async def take_due(
     connection: Connection, *, at: datetime, again_after: timedelta, limit: int
 ) -> list[OutboxEntry]:

@@ -95,6 +95,31 @@ async def _save_rows(connection: Connection, rows: list[dict[str, object]]) -> b
     return written.first() is not None
 
 
+async def remove_placements(
+    connection: Connection, cluster_name: str, topic_name: str, group_names: Collection[str]
+) -> None:
+    """Remove what some groups held of a topic, and the topic once nobody holds it."""
+    topic_id = (
+        select(topics.c.id)
+        .select_from(topics.join(clusters))
+        .where(clusters.c.name == cluster_name, topics.c.name == topic_name)
+        .scalar_subquery()
+    )
+    of_groups = (
+        select(broker_groups.c.id)
+        .select_from(broker_groups.join(clusters))
+        .where(clusters.c.name == cluster_name, broker_groups.c.name.in_(group_names))
+    )
+    await connection.execute(
+        delete(topic_placements).where(
+            topic_placements.c.topic_id == topic_id,
+            topic_placements.c.broker_group_id.in_(of_groups),
+        )
+    )
+    is_held = exists().where(topic_placements.c.topic_id == topics.c.id)
+    await connection.execute(delete(topics).where(topics.c.id == topic_id, ~is_held))
+
+
 async def remove(connection: Connection, topic_name: str, *, cluster_name: str | None) -> list[int]:
     """Remove a topic from one cluster or from all; return the ids of clusters that held it."""
     doomed = select(topics.c.id).where(topics.c.name == topic_name)
@@ -257,6 +282,18 @@ async def list_placements(
         )
         found[row["topic_id"]].append(TopicPlacement(row["topic_id"], row["group_name"], settings))
     return found
+
+
+async def list_groups_of(connection: Connection, cluster_name: str, topic_name: str) -> list[str]:
+    """Name the broker groups that hold a topic, as they last registered."""
+    statement = (
+        select(broker_groups.c.name)
+        .select_from(topic_placements.join(broker_groups).join(clusters))
+        .join(topics, topics.c.id == topic_placements.c.topic_id)
+        .where(clusters.c.name == cluster_name, topics.c.name == topic_name)
+        .order_by(broker_groups.c.name)
+    )
+    return [row.name for row in await connection.execute(statement)]
 
 
 def _kind() -> ColumnElement[str]:

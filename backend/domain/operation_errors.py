@@ -117,16 +117,6 @@ class LockNotFound(DomainError):
         self.cluster_name, self.what, self.unknown_count = cluster_name, what, unknown_count
 
 
-class BrokerNotFound(DomainError):
-    """The cluster's records hold no broker of the group so."""
-
-    code = "broker_not_found"
-
-    def __init__(self, cluster_name: str, broker: str) -> None:
-        super().__init__(f"no broker {broker!r} in cluster {cluster_name!r}: regent broker list")
-        self.cluster_name, self.broker = cluster_name, broker
-
-
 class BrokerStillCounted(DomainError):
     """A broker was to be forgotten that is counted on by now."""
 
@@ -138,3 +128,46 @@ class BrokerStillCounted(DomainError):
             " forgotten"
         )
         self.group_name, self.broker_id = group_name, broker_id
+
+
+class ChangeRefused(DomainError):
+    """A broker does not make a change that a step asked it for; nothing of it was made."""
+
+    code = "change_refused"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"broker {address} refuses it: {reason}")
+        self.address, self.reason = address, reason
+
+
+class ConsumerGroupNotFound(DomainError):
+    """No broker of the cluster that was asked knows the consumer group."""
+
+    code = "consumer_group_not_found"
+
+    def __init__(self, cluster_name: str, group_name: str) -> None:
+        super().__init__(f"no consumer group {group_name!r} in cluster {cluster_name!r}")
+        self.cluster_name, self.group_name = cluster_name, group_name
+
+
+class BrokerUnknown(DomainError):
+    """The cluster's records hold no broker of the group under the id, or at the address."""
+
+    code = "broker_unknown"
+
+    def __init__(self, cluster_name: str, group_name: str, broker_id: int | str) -> None:
+        super().__init__(
+            f"no broker {broker_id} of group {group_name!r} in cluster {cluster_name!r}:"
+            " regent broker list"
+        )
+        self.cluster_name, self.group_name, self.broker_id = cluster_name, group_name, broker_id
+
+
+class BrokerSilent(DomainError):
+    """A broker that had to be asked gave no answer, or another than was asked for."""
+
+    code = "broker_silent"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"broker {address} does not tell: {reason}")
+        self.address, self.reason = address, reason

@@ -24,8 +24,14 @@ from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 
 
-def claim(operation: Operation, *, at: datetime, lease: timedelta) -> Operation | None:
-    """Give an operation to a worker; nothing when another has it, or its time has not come."""
+def claim(
+    operation: Operation, *, at: datetime, lease: timedelta, fence_floor: int = 0
+) -> Operation | None:
+    """Give an operation to a worker; nothing when another has it, or its time has not come.
+
+    Its fencing number is greater than any before it of this operation, and at least `fence_floor`,
+    which orders it among the claims of others: an agent compares them too.
+    """
     is_due = operation.not_before is None or operation.not_before <= at
     is_lost = operation.lease_until is None or operation.lease_until <= at
     if operation.state is OperationState.QUEUED and is_due:
@@ -34,7 +40,8 @@ def claim(operation: Operation, *, at: datetime, lease: timedelta) -> Operation 
         taken = operation
     else:
         return None
-    return replace(taken, fence=operation.fence + 1, lease_until=at + lease)
+    fence = max(operation.fence + 1, fence_floor)
+    return replace(taken, fence=fence, lease_until=at + lease)
 
 
 def check_fence(operation: Operation, fence: int) -> None:
@@ -86,12 +93,13 @@ def begin_step(
 
 
 def end_step(
-    operation: Operation, position: int, *, fence: int, after: Value, at: datetime
+    operation: Operation, position: int, *, fence: int, before: Value, after: Value, at: datetime
 ) -> Operation:
-    """Note that a step is done, and the value after it."""
+    """Note that a step is done, and the values around it as they are known now."""
     check_fence(operation, fence)
     step = operation.steps[position]
-    return _with_step(operation, replace(step, state=StepState.DONE, after=after, ended_at=at))
+    done = replace(step, state=StepState.DONE, before=before, after=after, ended_at=at)
+    return _with_step(operation, done)
 
 
 def refuse_step(

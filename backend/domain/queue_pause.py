@@ -265,10 +265,7 @@ def _evidence(facts: QueueFacts) -> tuple[str, ...]:
         told.append(_members(facts))
     if facts.progress is not None:
         progress = facts.progress
-        told.append(
-            f"ends at {progress.max_offset}, committed {progress.committed_offset},"
-            f" lag {progress.lag}"
-        )
+        told.append(f"ends at {progress.end}, committed {progress.committed}, lag {progress.lag}")
     elif facts.max_offset is not None:
         told.append(f"ends at {facts.max_offset}; the group has no committed offset there")
     if facts.locks is not None:
@@ -323,7 +320,7 @@ def _behind(facts: QueueFacts) -> str:
 
 
 def _committed(facts: QueueFacts) -> str:
-    return "its offset" if facts.progress is None else f"offset {facts.progress.committed_offset}"
+    return "its offset" if facts.progress is None else f"offset {facts.progress.committed}"
 
 
 def _is_recent(age_ms: int | None, limit_ms: int) -> bool:

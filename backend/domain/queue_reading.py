@@ -23,17 +23,17 @@ class OnlineGroup:
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """Hold the end of a queue and how far a group has committed, in messages."""
+    """Hold how far a group is in a queue: where it goes on, and the queue's end."""
 
     topic: str
     queue_id: int
-    max_offset: int
-    committed_offset: int
+    committed: int
+    end: int
 
     @property
     def lag(self) -> int:
-        """Count the messages that the group has not committed."""
-        return max(0, self.max_offset - self.committed_offset)
+        """Count the messages that are left to read."""
+        return max(0, self.end - self.committed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ registration leaves no trace, leaving takes effect at once instead of through a 
 takes all its brokers along, and no live entry stays without a group.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -286,10 +286,20 @@ class RouteTable:
         self._note_change(is_changed=True)
         return True
 
-    def remove_topic(self, topic_name: str, *, cluster_name: str | None = None) -> bool:
-        """Forget a topic, everywhere or in one cluster; tell whether it was there."""
+    def remove_topic(
+        self,
+        topic_name: str,
+        *,
+        cluster_name: str | None = None,
+        group_names: Collection[str] | None = None,
+    ) -> bool:
+        """Forget a topic, everywhere, in one cluster or in some groups; tell if it was there."""
         held = self._topics.get(topic_name, {})
-        doomed = [key for key in held if cluster_name is None or key[0] == cluster_name]
+        doomed = [
+            key
+            for key in held
+            if cluster_name in {None, key[0]} and (group_names is None or key[1] in group_names)
+        ]
         for key in doomed:
             del held[key]
         if doomed and not held:

@@ -32,6 +32,7 @@ from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.session import Session
 from backend.nameserver.sighting_writer import SightingWriter
+from backend.nameserver.topic_notices import TopicNotices
 from backend.nameserver.write_behind import WriteBehind
 from backend.services.background import end_tasks
 from backend.services.group_changes import Controller
@@ -79,6 +80,7 @@ class NameServer:
             heartbeats, self._sightings, self._controller, close_connection=_close_session
         )
         self._role_notices = RoleNotices(heartbeats, self._controller, self._client)
+        self._topic_notices = TopicNotices(self._table, self._write_behind, database)
         self._directory = Directory(
             table=self._table,
             write_behind=self._write_behind,
@@ -151,6 +153,7 @@ class NameServer:
             "replica_scan": self._failover.scan_silence(),
             "masterless_scan": self._failover.scan_masterless(),
             "role_notices": self._role_notices.push(),
+            "topic_notices": self._topic_notices.follow(),
         }
 
     async def _close(self, tasks: list[asyncio.Task[None]]) -> None:

@@ -6,7 +6,7 @@ brokers, a database that was away for an hour misses nothing, and order can't be
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import structlog
@@ -88,6 +88,13 @@ class WriteBehind:
         if len(self._removed_topics) < REMOVED_TOPICS_MAX:
             self._removed_topics[topic_name, cluster_name] = None
         self._work.set()
+
+    def note_placements_removed(
+        self, cluster_name: str, topic_name: str, group_names: Collection[str]
+    ) -> None:
+        """Forget what was to be written of a topic that groups hold no more."""
+        for group_name in group_names:
+            self._topics.get((cluster_name, group_name), {}).pop(topic_name, None)
 
     def _note_outdated(self, key: BrokerKey) -> None:
         self._outdated[key] = None

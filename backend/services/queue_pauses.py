@@ -12,10 +12,12 @@ from backend.db import brokers as broker_rows
 from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.broker import MASTER_ID
+from backend.domain.consumer_group import GroupSettings
 from backend.domain.queue_lock import HeldLocks
 from backend.domain.queue_pause import Explanation, QueueFacts, explain
 from backend.domain.queue_reading import OnlineGroup, QueueProgress, QueueReaders
 from backend.domain.topic import QueueSettings, TopicPlacement
+from backend.domain.topic_layout import TopicLayout
 from backend.services.topics import describe_topic
 
 MEMBERS: Final = "the group's members"
@@ -38,16 +40,16 @@ class QueueSource(Protocol):
         """Ask who of a group is connected."""
         ...
 
-    async def may_consume(self, address: str, group: str) -> bool | None:
-        """Ask whether a group may read."""
+    async def group_settings(self, address: str, group: str) -> GroupSettings | None:
+        """Ask how a group is served."""
         ...
 
-    async def queue_settings(self, address: str, topic: str) -> QueueSettings | None:
+    async def topic_layout(self, address: str, topic: str) -> TopicLayout | None:
         """Ask how a topic is laid out."""
         ...
 
     async def progress(
-        self, address: str, group: str, *, topic: str | None = None
+        self, address: str, group: str, topic: str | None = None
     ) -> list[QueueProgress]:
         """Ask how far a group is."""
         ...
@@ -169,19 +171,27 @@ class _Asker:
         group, topic = self._asked.consumer_group, self._asked.topic
         layout = asyncio.gather(
             self._ask("what the broker permits", brokers.permission(at)),
-            self._ask("the topic's layout", brokers.queue_settings(at, topic)),
-            self._ask("whether the group may consume", brokers.may_consume(at, group)),
+            self._ask("the topic's layout", brokers.topic_layout(at, topic)),
+            self._ask("whether the group may consume", brokers.group_settings(at, group)),
         )
         reading = asyncio.gather(
             self._ask(MEMBERS, brokers.online_group(at, group)),
-            self._ask("the group's offsets", brokers.progress(at, group, topic=topic)),
+            self._ask("the group's offsets", brokers.progress(at, group, topic)),
             self._ask("who holds the queues", brokers.queue_locks(at, consumer_group=group)),
             self._ask("who reads the queues", brokers.queue_readers(at, group, topic)),
         )
-        permission, settings, may_consume = await layout
+        permission, laid_out, group_settings = await layout
         online, progress, locks, readers = await reading
         by_queue = {one.queue_id: one for one in progress or () if one.topic == topic}
-        return _Told(permission, settings, may_consume, online, by_queue, locks, readers)
+        return _Told(
+            permission,
+            None if laid_out is None else _settings(laid_out),
+            None if group_settings is None else group_settings.consume_enabled,
+            online,
+            by_queue,
+            locks,
+            readers,
+        )
 
     async def _ask(self, what: str, answer: Awaitable[AnswerT]) -> AnswerT | None:
         try:
@@ -200,3 +210,13 @@ class _Told:
     progress: Mapping[int, QueueProgress]
     locks: HeldLocks | None
     readers: QueueReaders | None
+
+
+def _settings(layout: TopicLayout) -> QueueSettings:
+    return QueueSettings(
+        layout.read_queue_count,
+        layout.write_queue_count,
+        layout.permissions,
+        layout.topic_sys_flag,
+        layout.is_ordered,
+    )

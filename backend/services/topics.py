@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from backend.clients.clock import Clock
-from backend.db import clusters, topics
+from backend.db import clusters, topic_notices, topics
 from backend.db.engine import Database
 from backend.domain.names import check_cluster_name, check_topic_name
 from backend.domain.page import Page, check_page_size, cut_page, search_text
@@ -70,6 +70,26 @@ async def list_placements(
     """List where each of many topics is held."""
     async with database.connect() as connection:
         return await topics.list_placements(connection, topic_ids)
+
+
+async def forget_placements(
+    cluster_name: str,
+    topic_name: str,
+    group_names: Collection[str],
+    *,
+    database: Database,
+    clock: Clock,
+) -> None:
+    """Forget what groups held of a topic that they hold no more; every name server hears of it.
+
+    Raises:
+        ClusterNotFound: no cluster is called so.
+    """
+    async with database.begin() as connection:
+        cluster = await clusters.get(connection, cluster_name)
+        await topics.remove_placements(connection, cluster_name, topic_name, group_names)
+        await clusters.raise_route_version(connection, cluster.id, at=clock.now())
+        await topic_notices.announce(connection, cluster_name, topic_name, group_names)
 
 
 async def remove_topic(

@@ -23,6 +23,7 @@ from backend.remoting.headers import (
     FenceHeader,
     ResetOffsetHeader,
     TopicHeader,
+    UpdateConsumerOffsetHeader,
     decode_header,
     encode_header,
 )
@@ -104,6 +105,21 @@ def _holder(broker: Broker, lock: ReleaseBody) -> dict[str, Any]:
     }
 
 
+def _commit(broker: Broker, command: Command) -> Target:
+    header = decode_header(UpdateConsumerOffsetHeader, command.ext)
+    group, topic, queue_id = header.consumer_group, header.topic, header.queue_id or 0
+
+    def read() -> dict[str, int]:
+        offset = broker.offsets.find(group, topic, queue_id)
+        return {} if offset is None else {str(queue_id): offset}
+
+    return Target(f"offsets of {group} in {topic}", read)
+
+
+def _other(_broker: Broker, command: Command) -> Target:
+    return Target(f"request {command.code}", lambda: None)
+
+
 TARGETS: Final[Mapping[int, Callable[[Broker, Command], Target]]] = {
     RequestCode.UPDATE_AND_CREATE_TOPIC: _topic,
     RequestCode.DELETE_TOPIC_IN_BROKER: _topic,
@@ -112,8 +128,9 @@ TARGETS: Final[Mapping[int, Callable[[Broker, Command], Target]]] = {
     RequestCode.UPDATE_BROKER_CONFIG: _config,
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: _offsets,
     RequestCode.RELEASE_QUEUE_LOCKS: _locks,
+    RequestCode.UPDATE_CONSUMER_OFFSET: _commit,
 }
-"""The requests that may be steps; a further one needs a line here and nothing else."""
+"""How the value is read that a request changes; of other requests the effect alone is fenced."""
 
 
 async def carry_out(
@@ -122,16 +139,11 @@ async def carry_out(
     """Make the change that a request asks for, unless it is made, and tell what it changed.
 
     Raises:
-        Refusal: what the processor refuses, or a request that is no change.
+        Refusal: what the processor refuses.
         InvalidHeader: the fields of ours are incomplete.
     """
-    find_target = TARGETS.get(command.code)
-    if find_target is None:
-        raise Refusal(
-            ResponseCode.INVALID_PARAMETER, f"request type {command.code} can't be fenced"
-        )
     header = decode_header(FenceHeader, command.ext)
-    target = find_target(broker, command)
+    target = TARGETS.get(command.code, _other)(broker, command)
     async with broker.state.fences.turn(target.name):
         try:
             change = await broker.state.fences.admit(target.name, header, target.read())
@@ -147,6 +159,8 @@ async def carry_out(
                 outcome = processor(broker, caller, command)
                 if isawaitable(outcome):
                     await outcome
+                # What is told is durable, though others may lose a commit of the last seconds.
+                await broker.state.save_offsets()
             except Refusal:
                 broker.state.fences.forget(header)
                 raise

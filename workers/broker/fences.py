@@ -20,7 +20,7 @@ from backend.remoting.headers import FenceHeader
 from workers.broker.state_file import StateFile, StateSaver
 
 TARGET_COUNT_MAX: Final = 10_000
-CHANGE_COUNT_MAX: Final = 1_000
+CHANGE_COUNT_MAX: Final = 2_000
 
 
 class Change(Body, frozen=True, kw_only=True):

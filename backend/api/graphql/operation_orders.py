@@ -1,10 +1,12 @@
 """Take orders for changes in the graph: plan, confirm, and what may follow (D19)."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import strawberry
 
 from backend.api.context import author_of
+from backend.api.graphql import order_inputs as inputs
 from backend.api.graphql.context import Info
 from backend.api.graphql.operations import Operation, read_id
 from backend.api.graphql.scalars import Id, Int64
@@ -94,6 +96,14 @@ class PlanInput:
     uncordon_broker: BrokerOrderInput | None = strawberry.UNSET
     drain_broker: DrainBrokerInput | None = strawberry.UNSET
     forget_broker: BrokerOrderInput | None = strawberry.UNSET
+    create_topic: inputs.CreateTopicInput | None = strawberry.UNSET
+    change_topic: inputs.ChangeTopicInput | None = strawberry.UNSET
+    delete_topic: inputs.DeleteTopicInput | None = strawberry.UNSET
+    create_consumer_group: inputs.CreateConsumerGroupInput | None = strawberry.UNSET
+    change_consumer_group: inputs.ChangeConsumerGroupInput | None = strawberry.UNSET
+    delete_consumer_group: inputs.DeleteConsumerGroupInput | None = strawberry.UNSET
+    change_broker_config: inputs.ChangeBrokerConfigInput | None = strawberry.UNSET
+    reset_offsets: inputs.ResetOffsetsInput | None = strawberry.UNSET
 
 
 @strawberry.input
@@ -116,7 +126,7 @@ class OperationMutation:
         [(kind, chosen)] = [
             (name, given) for name, given in vars(plan).items() if given is not strawberry.UNSET
         ]
-        request = OperationRequest(kind, vars(chosen))
+        request = OperationRequest(kind, asdict(chosen))
         operations = info.context.api.operations
         return Operation.of(
             await orders.plan_operation(request, author, operations, key=_checked(key))

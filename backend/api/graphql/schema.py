@@ -15,6 +15,7 @@ from backend.api.context import require_change
 from backend.api.cursors import decode_cursor
 from backend.api.feeds import Feed
 from backend.api.graphql.audit import AuditQuery
+from backend.api.graphql.broker_configs import BrokerConfigQuery
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.context import FreshLoaders, Info
@@ -49,7 +50,7 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery, LockQuery):
+class Query(OperationQuery, AuditQuery, BrokerConfigQuery, LockQuery):
     """Ask what is."""
 
     @strawberry.field

@@ -6,6 +6,7 @@ from backend.api.gate import API_PREFIX
 from backend.api.rest import (
     adoptions,
     audit,
+    broker_configs,
     broker_groups,
     brokers,
     capacity,
@@ -25,7 +26,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     resources = (
         *(sessions, clusters, broker_groups, replica_groups, log_histories, replica_lags),
-        *(adoptions, brokers, topics, locks, capacity, operations, audit),
+        *(adoptions, brokers, broker_configs, topics, locks, capacity, operations, audit),
     )
     for resource in resources:
         router.include_router(resource.router)

@@ -15,7 +15,7 @@ from backend.db import topics
 from backend.domain.broker import Broker
 from backend.domain.names import check_address, check_cluster_name, check_group_name
 from backend.domain.operation import Value
-from backend.domain.operation_errors import BrokerNotFound
+from backend.domain.operation_errors import BrokerUnknown
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
 from backend.domain.topic import Permission
 from backend.services.operations import broker_steps, groups
@@ -84,7 +84,7 @@ async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
     Raises:
         InvalidName: no cluster or group may be called so.
         InvalidAddress: no broker could be reached there.
-        BrokerNotFound: the records hold none so.
+        BrokerUnknown: the records hold none so.
     """
     check_cluster_name(order.cluster_name)
     check_group_name(order.group_name)
@@ -99,7 +99,7 @@ async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
             address=order.address,
         )
     if found is None:
-        raise BrokerNotFound(order.cluster_name, order.target)
+        raise BrokerUnknown(order.cluster_name, order.group_name, order.address or order.broker_id)
     return found
 
 
@@ -107,11 +107,11 @@ async def read_present(order: BrokerOrder, context: OperationContext) -> Present
     """Find the broker that is meant and ask it for its permission.
 
     Raises:
-        BrokerNotFound: the records hold none so.
+        BrokerUnknown: the records hold none so.
     """
     broker = await find_broker(order, context)
     try:
-        permission = await broker_steps.brokers_of(context).permission(broker.address)
+        permission = await context.brokers.permission(broker.address)
     except (BrokerUnreachable, BrokerRefused) as error:
         return Present(broker, None, error.reason)
     return Present(broker, permission, None)
@@ -119,7 +119,7 @@ async def read_present(order: BrokerOrder, context: OperationContext) -> Present
 
 def permission_work(address: str, permission: int, context: OperationContext) -> StepWork:
     """Set a broker's permission; doing it twice is harmless."""
-    brokers = broker_steps.brokers_of(context)
+    brokers = context.brokers
 
     async def read() -> Value:
         return {"permission": await brokers.permission(address)}
@@ -177,7 +177,7 @@ async def check_other_queues(order: BrokerOrder, context: OperationContext) -> C
 async def read_back(address: str, intended: int, context: OperationContext) -> ReadBack:
     """Read back what a broker permits."""
     try:
-        found: int | None = await broker_steps.brokers_of(context).permission(address)
+        found: int | None = await context.brokers.permission(address)
     except (BrokerUnreachable, BrokerRefused):
         found = None
     told = None if found is None else permission_text(found)

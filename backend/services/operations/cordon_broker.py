@@ -23,7 +23,7 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
     """Say who would be sent elsewhere, and who has nowhere to go.
 
     Raises:
-        BrokerNotFound: the cluster's records hold no such broker.
+        BrokerUnknown: the cluster's records hold no such broker.
     """
     present = await permissions.read_present(order, context)
     address = present.broker.address

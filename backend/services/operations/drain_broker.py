@@ -12,7 +12,7 @@ from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack
 from backend.services.group_changes import GroupView, find_group
 from backend.services.leftovers import Leftovers, find_leftovers
 from backend.services.operations import broker_permissions as permissions
-from backend.services.operations import broker_steps, cordon_broker, elect_master, groups
+from backend.services.operations import cordon_broker, elect_master, groups
 from backend.services.operations.broker_permissions import BrokerOrder, Present
 from backend.services.operations.elect_master import ElectMaster
 from backend.services.operations.kind import (
@@ -43,7 +43,7 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
     """Say who takes over, and what is still to be read.
 
     Raises:
-        BrokerNotFound: the cluster's records hold no such broker.
+        BrokerUnknown: the cluster's records hold no such broker.
     """
     present = await permissions.read_present(order, context)
     address = present.broker.address
@@ -138,7 +138,7 @@ KIND: Final = Kind("drain_broker", DrainBroker, plan, steps, verify, cordon_brok
 
 
 def _read_work(order: DrainBroker, address: str, context: OperationContext) -> StepWork:
-    brokers = broker_steps.brokers_of(context)
+    brokers = context.brokers
 
     async def read() -> Value:
         return (await find_leftovers(address, brokers)).as_value()
@@ -180,7 +180,7 @@ def _is_master(present: Present, view: GroupView | None) -> bool:
 
 async def _leftovers(address: str, context: OperationContext) -> Leftovers | None:
     try:
-        return await find_leftovers(address, broker_steps.brokers_of(context))
+        return await find_leftovers(address, context.brokers)
     except (BrokerUnreachable, BrokerRefused):
         return None
 

@@ -19,6 +19,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.db import operations
 from backend.domain import operation_run as domain
 from backend.domain.errors import BrokerGroupBusy, DomainError, MasterLeaseLive
 from backend.domain.operation import (
@@ -33,6 +34,7 @@ from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 from backend.services.operations import journal
 from backend.services.operations.kind import (
+    Effect,
     Kinds,
     OperationContext,
     StepRun,
@@ -109,10 +111,12 @@ class _Run:
     async def claim(self) -> bool:
         """Take the operation, if nobody has it and it wants to be carried out."""
         is_claimed = False
+        async with self._context.database.connect() as connection:
+            floor = await operations.draw_fence(connection)
 
         def become(held: Operation) -> Operation:
             nonlocal is_claimed
-            claimed = domain.claim(held, at=self._now(), lease=LEASE)
+            claimed = domain.claim(held, at=self._now(), lease=LEASE, fence_floor=floor)
             is_claimed = claimed is not None
             return held if claimed is None else claimed
 
@@ -182,7 +186,7 @@ class _Run:
                 )
             )
             run = StepRun(self.operation, position, self._fence, before)
-            after = await work.do(run)
+            made = await work.do(run)
         except OperationFenced:
             raise
         except Waiting as waiting:
@@ -212,9 +216,15 @@ class _Run:
                 )
             )
         else:
+            effect = made if isinstance(made, Effect) else Effect(before, made)
             await self._change(
                 lambda held: domain.end_step(
-                    held, position, fence=self._fence, after=after, at=self._now()
+                    held,
+                    position,
+                    fence=self._fence,
+                    before=effect.before,
+                    after=effect.after,
+                    at=self._now(),
                 )
             )
             self.step_count += 1

@@ -36,7 +36,7 @@ async def plan(order: ForgetBroker, context: OperationContext) -> Plan:
     """Say what would be forgotten with it.
 
     Raises:
-        BrokerNotFound: the cluster's records hold no such broker.
+        BrokerUnknown: the cluster's records hold no such broker.
     """
     broker = await find_broker(order, context)
     count = await groups.count_topics(groups.checked(order.cluster_name, order.group_name), context)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db import operations
@@ -59,6 +60,13 @@ class OperationContext:
     # Says in the audit which process carries steps out.
     process_name: str = "worker"
 
+    @property
+    def brokers(self) -> Brokers:
+        """Return whom brokers are asked through."""
+        brokers = self.controller.brokers
+        assert brokers is not None, "processes that plan or carry out operations reach brokers"
+        return brokers
+
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
@@ -92,16 +100,27 @@ class StepRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """Hold the values around a step as they were told by whoever carried it out, in the same turn.
+
+    Between the read before a step and the step itself others may have changed the value.
+    """
+
+    before: Value
+    after: Value
+
+
+@dataclass(frozen=True, slots=True)
 class StepWork:
     """Hold the work of one step: reading the value that it changes, and changing it.
 
     `do` may be called again after an attempt that was cut off anywhere: it finds out whether its
-    effect is there already, and returns the value after it either way. What it refuses, it raises
-    before it had any effect.
+    effect is there already, and returns the value after it either way, or the values on both sides.
+    What it refuses, it raises before it had any effect.
     """
 
     read: Callable[[], Awaitable[Value]]
-    do: Callable[[StepRun], Awaitable[Value]]
+    do: Callable[[StepRun], Awaitable[Value | Effect]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,20 @@ from typing import Final
 
 from backend.services.operations import (
     adopt_replicas,
+    change_broker_config,
+    change_consumer_group,
+    change_topic,
     cordon_broker,
+    create_consumer_group,
+    create_topic,
+    delete_consumer_group,
+    delete_topic,
     drain_broker,
     elect_master,
     forget_broker,
     forget_replicas,
     release_locks,
+    reset_offsets,
     uncordon_broker,
 )
 from backend.services.operations.kind import Kinds
@@ -25,5 +33,13 @@ KINDS: Final[Kinds] = {
         uncordon_broker.KIND,
         drain_broker.KIND,
         forget_broker.KIND,
+        create_topic.KIND,
+        change_topic.KIND,
+        delete_topic.KIND,
+        create_consumer_group.KIND,
+        change_consumer_group.KIND,
+        delete_consumer_group.KIND,
+        change_broker_config.KIND,
+        reset_offsets.KIND,
     )
 }

@@ -133,7 +133,7 @@ def _work(broker: BrokerKey, held: Sequence[HeldLock], context: OperationContext
         return await _read_holders(broker, held, context)
 
     async def release(run: StepRun) -> Value:
-        brokers = broker_steps.brokers_of(context)
+        brokers = context.brokers
         fence = broker_steps.fence_of(run)
         await brokers.release_queue_locks(broker.address, held, fence=fence)
         return await read()
@@ -167,7 +167,7 @@ async def _collect(order: ReleaseLocks, context: OperationContext) -> LockTable:
     return await collect_locks(
         order.chosen,
         database=context.database,
-        brokers=broker_steps.brokers_of(context),
+        brokers=context.brokers,
         clock=context.clock,
     )
 
@@ -208,7 +208,7 @@ async def _read_back(
 async def _holds(
     broker: BrokerKey, context: OperationContext
 ) -> dict[tuple[str, str, str, int], HeldLock]:
-    told = await broker_steps.brokers_of(context).queue_locks(broker.address)
+    told = await context.brokers.queue_locks(broker.address)
     return {_queue_of(lock): lock for lock in told.locks}
 
 

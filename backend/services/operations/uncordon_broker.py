@@ -21,7 +21,7 @@ async def plan(order: UncordonBroker, context: OperationContext) -> Plan:
     """Say what would be permitted.
 
     Raises:
-        BrokerNotFound: the cluster's records hold no such broker.
+        BrokerUnknown: the cluster's records hold no such broker.
     """
     present = await permissions.read_present(order, context)
     address = present.broker.address

@@ -19,6 +19,7 @@ VALUES = {
     "{cluster_name}": "main",
     "{group_name}": "broker-a",
     "{topic_name}": "orders",
+    "{broker_id}": "0",
     "{report_id}": "00000000-0000-0000-0000-000000000000",
     "{operation_id}": "00000000-0000-0000-0000-000000000000",
     "{path:path}": "topics",

@@ -138,7 +138,7 @@ async def test_a_topic_goes_only_empty_where_that_is_asked_for(client, broker):
 @pytest.mark.parametrize(
     ("code", "fields", "refusal"),
     [
-        (RequestCode.GET_TOPIC_CONFIG, {"topic": "T"} | step(0, fence=1), 29),
+        (RequestCode.GET_TOPIC_CONFIG, {"topic": "T"} | step(0, fence=1), 17),
         (CREATE, create_fields("T") | {"regentFence": 1}, 1),
         (CREATE, create_fields("T") | step(0, fence=1) | {"regentFence": "one"}, 1),
     ],

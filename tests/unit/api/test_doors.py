@@ -19,6 +19,14 @@ COMMANDS = {
     "uncordon_broker": ("broker", "uncordon"),
     "drain_broker": ("broker", "drain"),
     "forget_broker": ("broker", "forget"),
+    "create_topic": ("topic", "create"),
+    "change_topic": ("topic", "set"),
+    "delete_topic": ("topic", "delete"),
+    "create_consumer_group": ("group", "create"),
+    "change_consumer_group": ("group", "set"),
+    "delete_consumer_group": ("group", "delete"),
+    "change_broker_config": ("broker", "config", "set"),
+    "reset_offsets": ("offset", "reset"),
 }
 
 
@@ -57,5 +65,8 @@ def test_every_kind_can_be_planned_in_the_graph_and_by_a_command():
 
     assert set(plan_input.fields) == {camel(name) for name in KINDS}
     assert set(COMMANDS) == set(KINDS)
-    for noun, verb in COMMANDS.values():
-        assert app[noun][verb].default_command is not None
+    for words in COMMANDS.values():
+        command = app
+        for word in words:
+            command = command[word]
+        assert command.default_command is not None

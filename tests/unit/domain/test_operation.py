@@ -71,7 +71,9 @@ def claimed():
 def with_steps(operation, count):
     for position in range(count):
         operation = run.begin_step(operation, position, fence=1, before={"n": 0}, at=NOON)
-        operation = run.end_step(operation, position, fence=1, after={"n": 1}, at=NOON)
+        operation = run.end_step(
+            operation, position, fence=1, before={"n": 0}, after={"n": 1}, at=NOON
+        )
     return operation
 
 
@@ -196,7 +198,7 @@ def test_only_the_latest_claim_may_change_an_operation():
         lambda: run.renew(second, fence=1, at=NOON, lease=LEASE),
         lambda: run.heed(second, fence=1, at=NOON),
         lambda: run.begin_step(second, 0, fence=1, before=None, at=NOON),
-        lambda: run.end_step(second, 0, fence=1, after=None, at=NOON),
+        lambda: run.end_step(second, 0, fence=1, before=None, after=None, at=NOON),
         lambda: run.refuse_step(second, 0, fence=1, error="no", at=NOON),
         lambda: run.postpone_step(second, 0, fence=1, error="no", at=NOON),
         lambda: run.release(second, fence=1, not_before=NOON),
@@ -229,7 +231,7 @@ def test_wishes_wait_for_the_end_of_a_step():
         held = order(run.begin_step(claimed(), 0, fence=1, before=None, at=NOON))
         assert (held.state, held.wish) == (S.RUNNING, wish)
         assert run.heed(held, fence=1, at=NOON) == held
-        done = run.end_step(held, 0, fence=1, after=None, at=NOON)
+        done = run.end_step(held, 0, fence=1, before=None, after=None, at=NOON)
         after = run.heed(done, fence=1, at=NOON)
         assert (after.state, after.wish, after.lease_until) == (state, None, None)
 

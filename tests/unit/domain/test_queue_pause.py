@@ -25,7 +25,7 @@ GONE = replace(LOCK, is_connected=False, heard_ms=None)
 STILL = QueueReader(
     pulled_ms=900, committed_ms=1_000, advanced_ms=STANDSTILL_MS + 5_000, address="10.0.0.1:5"
 )
-BEHIND = QueueProgress("orders", 3, max_offset=20, committed_offset=8)
+BEHIND = QueueProgress("orders", 3, committed=8, end=20)
 
 
 def facts(**told):
@@ -62,9 +62,9 @@ def facts(**told):
             Cause.NOT_SUBSCRIBED,
             "subscribe to other, not to orders",
         ),
-        ({"progress": replace(BEHIND, committed_offset=20)}, Cause.NOTHING_TO_DO, "no message"),
+        ({"progress": replace(BEHIND, committed=20)}, Cause.NOTHING_TO_DO, "no message"),
         (
-            {"progress": replace(BEHIND, committed_offset=20), "permission": 4},
+            {"progress": replace(BEHIND, committed=20), "permission": 4},
             Cause.NOTHING_TO_DO,
             "takes no new ones (it is cordoned)",
         ),

@@ -91,9 +91,9 @@ async def test_a_broker_that_does_not_answer_is_not_cordoned(plan, act, register
 @pytest.mark.parametrize(
     ("kind", "parameters", "code"),
     [
-        ("cordon_broker", {"group_name": "nothing"}, "broker_not_found"),
-        ("drain_broker", {"broker_id": 7}, "broker_not_found"),
-        ("forget_broker", {"address": "127.0.0.1:2"}, "broker_not_found"),
+        ("cordon_broker", {"group_name": "nothing"}, "broker_unknown"),
+        ("drain_broker", {"broker_id": 7}, "broker_unknown"),
+        ("forget_broker", {"address": "127.0.0.1:2"}, "broker_unknown"),
         ("cordon_broker", {"address": "no address"}, "invalid_address"),
         ("cordon_broker", {"group_name": "a/b"}, "invalid_name"),
         ("drain_broker", {"waived_groups": [""]}, "invalid_parameters"),
@@ -103,7 +103,7 @@ async def test_a_broker_that_does_not_answer_is_not_cordoned(plan, act, register
 )
 async def test_what_is_not_there_or_malformed_is_refused(register, plan, kind, parameters, code):
     await register(CLUSTER, GROUP, 0)
-    status = 404 if code == "broker_not_found" else 400
+    status = 404 if code == "broker_unknown" else 400
 
     told = await plan(kind, status, **{**BROKER, **parameters})
 

@@ -1,0 +1,94 @@
+"""Say how one broker holds a topic, and what an operator may ask of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from backend.domain.topic import READ_WRITE, Permission
+
+MESSAGE_TYPE: Final = "message.type"
+
+
+class MessageType(StrEnum):
+    """Name what a topic may carry; brokers that check it refuse the rest."""
+
+    UNSPECIFIED = "UNSPECIFIED"
+    NORMAL = "NORMAL"
+    FIFO = "FIFO"
+    DELAY = "DELAY"
+    TRANSACTION = "TRANSACTION"
+    MIXED = "MIXED"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLayout:
+    """Hold how one broker holds a topic; the filter type and the flag are passed on as they are."""
+
+    read_queue_count: int = 8
+    write_queue_count: int = 8
+    permissions: int = READ_WRITE
+    is_ordered: bool = False
+    topic_sys_flag: int = 0
+    filter_type: str = "SINGLE_TAG"
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Write the layout in one line, the same for the same layout."""
+        bits = {"read": Permission.READ, "write": Permission.WRITE}
+        rights = [name for name, bit in bits.items() if self.permissions & bit]
+        parts = [
+            f"{self.read_queue_count} read and {self.write_queue_count} write queues",
+            " and ".join(rights) or "neither read nor write",
+            *(["ordered"] if self.is_ordered else []),
+            *(["inherited"] if self.permissions & Permission.INHERIT else []),
+            *(["priority"] if self.permissions & Permission.PRIORITY else []),
+            *([f"flag {self.topic_sys_flag}"] if self.topic_sys_flag else []),
+            *([self.filter_type] if self.filter_type != "SINGLE_TAG" else []),
+            *(f"{key}={self.attributes[key]}" for key in sorted(self.attributes)),
+        ]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWish:
+    """Hold what shall become of a topic's layout; None leaves it as it is."""
+
+    read_queue_count: int | None = None
+    write_queue_count: int | None = None
+    is_readable: bool | None = None
+    is_writable: bool | None = None
+    is_ordered: bool | None = None
+    message_type: MessageType | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is wished."""
+        return self == TopicWish()
+
+    def of(self, layout: TopicLayout) -> TopicLayout:
+        """Return the layout that is wished for."""
+        permissions = _with_bit(layout.permissions, Permission.READ, self.is_readable)
+        permissions = _with_bit(permissions, Permission.WRITE, self.is_writable)
+        attributes = dict(layout.attributes)
+        if self.message_type is not None:
+            attributes[MESSAGE_TYPE] = self.message_type.value
+        return replace(
+            layout,
+            read_queue_count=_or(self.read_queue_count, layout.read_queue_count),
+            write_queue_count=_or(self.write_queue_count, layout.write_queue_count),
+            permissions=permissions,
+            is_ordered=layout.is_ordered if self.is_ordered is None else self.is_ordered,
+            attributes=attributes,
+        )
+
+
+def _or(wished: int | None, present: int) -> int:
+    return present if wished is None else wished
+
+
+def _with_bit(permissions: int, bit: Permission, is_set: bool | None) -> int:  # noqa: FBT001
+    if is_set is None:
+        return permissions
+    return permissions | int(bit) if is_set else permissions & ~int(bit)

@@ -1,0 +1,45 @@
+"""Take deleted topics out of the routes of this process, whichever process had them deleted.
+
+A broker that registers without a topic does not take it out: absence in a copy is no deletion. What
+is missed while the connection is away stays in the routes until its brokers leave, and they refuse
+whoever comes for it.
+"""
+
+import asyncio
+from typing import Final
+
+import psycopg
+import structlog
+
+from backend.db.engine import Database
+from backend.db.topic_notices import listen
+from backend.nameserver.route_table import RouteTable
+from backend.nameserver.write_behind import WriteBehind
+
+RETRY_DELAY_S: Final = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+class TopicNotices:
+    """Follow what is deleted."""
+
+    def __init__(self, table: RouteTable, write_behind: WriteBehind, database: Database) -> None:
+        self._table, self._write_behind, self._database = table, write_behind, database
+
+    async def follow(self) -> None:
+        """Follow until cancelled."""
+        while True:
+            try:
+                async with listen(self._database) as notices:
+                    async for notice in notices:
+                        place = (notice.cluster_name, notice.topic_name, notice.group_names)
+                        self._write_behind.note_placements_removed(*place)
+                        self._table.remove_topic(
+                            notice.topic_name,
+                            cluster_name=notice.cluster_name,
+                            group_names=notice.group_names,
+                        )
+            except (psycopg.Error, OSError) as error:
+                log.warning("topic_notices_lost", error=str(error))
+            await asyncio.sleep(RETRY_DELAY_S)

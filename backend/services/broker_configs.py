@@ -1,0 +1,62 @@
+"""Describe what a broker is set to, to whoever asks or wants to change it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.db import brokers as broker_rows
+from backend.db.engine import Database
+from backend.domain.broker import Broker
+from backend.domain.broker_property import BrokerProperty
+from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.operation_errors import BrokerSilent
+
+
+class PropertySource(Protocol):
+    """Speaks to brokers."""
+
+    async def properties(self, address: str) -> list[BrokerProperty]:
+        """Ask a broker for its properties; as `Brokers.properties`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerConfig:
+    """Hold a broker, and its properties by name."""
+
+    broker: Broker
+    properties: tuple[BrokerProperty, ...]
+
+
+async def describe_config(
+    cluster_name: str,
+    group_name: str,
+    broker_id: int,
+    *,
+    database: Database,
+    brokers: PropertySource,
+) -> BrokerConfig:
+    """Ask the broker that a group holds under an id for its properties.
+
+    Raises:
+        InvalidName: no cluster or group may be called so.
+        BrokerUnknown: the records hold no such broker.
+        BrokerSilent: it does not tell.
+    """
+    check_cluster_name(cluster_name)
+    check_group_name(group_name)
+    async with database.connect() as connection:
+        broker = await broker_rows.get_of_group(connection, cluster_name, group_name, broker_id)
+    return BrokerConfig(broker, tuple(await ask_properties(broker.address, brokers)))
+
+
+async def ask_properties(address: str, brokers: PropertySource) -> list[BrokerProperty]:
+    """Ask a broker for its properties, by name.
+
+    Raises:
+        BrokerSilent: it does not tell.
+    """
+    try:
+        return await brokers.properties(address)
+    except (BrokerUnreachable, BrokerRefused) as error:
+        raise BrokerSilent(address, error.reason) from error

@@ -1,0 +1,164 @@
+"""Change how masters serve a consumer group; taken back by the former values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import msgspec
+
+from backend.domain.consumer_group import GroupSettings
+from backend.domain.operation import Operation
+from backend.domain.operation_errors import (
+    ConsumerGroupNotFound,
+    InvalidParameters,
+    NotUndoable,
+)
+from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.services.operations import group_settings, masters
+from backend.services.operations.group_settings import (
+    Minutes,
+    PlacedSettings,
+    RetryCount,
+    RetryQueueCount,
+)
+from backend.services.operations.kind import Kind, OperationContext, StepWork
+from backend.services.operations.masters import BrokerGroups, Master, Silence
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeConsumerGroup:
+    """Change what is given of a consumer group, on the broker groups named or all that know it.
+
+    Instead, `settings` may give each broker group's whole settings; that takes a change back.
+    """
+
+    cluster_name: str
+    group_name: str
+    broker_groups: BrokerGroups = ()
+    consume_enabled: bool | None = None
+    broadcast_allowed: bool | None = None
+    consume_from_min_enabled: bool | None = None
+    is_ordered: bool | None = None
+    retry_count_max: RetryCount | None = None
+    retry_queue_count: RetryQueueCount | None = None
+    consume_timeout_minutes: Minutes | None = None
+    notifies_members: bool | None = None
+    settings: Annotated[tuple[PlacedSettings, ...], msgspec.Meta(max_length=500)] = ()
+
+    @property
+    def target(self) -> str:
+        """Name the group."""
+        return self.group_name
+
+
+async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:
+    """Say what becomes of the group on each master that knows it.
+
+    Raises:
+        InvalidParameters: nothing is wished for, or two things at once.
+        InvalidName: no cluster, or no consumer group of a user, may be called so.
+        ClusterNotFound: no cluster is.
+        BrokerGroupNotFound: a group named is not there.
+        ConsumerGroupNotFound: no master asked knows it.
+    """
+    group = masters.check_consumer_group(order.group_name)
+    exact = _exact(order)
+    wish = group_settings.wish_of(order)
+    chosen = tuple(exact) or order.broker_groups
+    meant = await masters.find_masters(order.cluster_name, chosen, context)
+    present = await group_settings.read_settings(meant.found, group, context)
+    held = {one: told for one, told in present.items() if isinstance(told, GroupSettings)}
+    if not held and not any(isinstance(one, Silence) for one in present.values()):
+        raise ConsumerGroupNotFound(order.cluster_name, group)
+    wished = {one: exact[one.group_name] if exact else wish.of(told) for one, told in held.items()}
+    changed = [
+        (one, after) for one, after in sorted(wished.items(), key=_name) if after != held[one]
+    ]
+    return Plan(
+        summary=f"consumer group {group} changes on {len(changed)} of {len(held)} broker groups",
+        risk=Risk.SERVICE,
+        steps=tuple(
+            PlannedStep(f"change-{one.group_name}", f"change it on {one.group_name}")
+            for one, _ in changed
+        ),
+        preconditions=(meant.precondition, *group_settings.preconditions(present)),
+        changes=tuple(
+            change
+            for one, after in changed
+            for change in group_settings.differences(one, held[one], after)
+        ),
+        impact=_impact(group, changed),
+        checks=(
+            meant.check(CheckVerdict.BLOCK if chosen else CheckVerdict.WARN),
+            masters.check_answers(present),
+            _check_effect(changed),
+            await masters.check_fencing(meant.found, context),
+        ),
+        way_back="change it back to the former values, which the journal keeps",
+        facts=group_settings.put_facts(changed),
+    )
+
+
+def steps(
+    order: ChangeConsumerGroup, operation: Operation, context: OperationContext
+) -> Sequence[StepWork]:
+    """Change it on one master after another."""
+    return group_settings.put_works(order.group_name, operation, context)
+
+
+async def verify(
+    order: ChangeConsumerGroup, operation: Operation, context: OperationContext
+) -> list[ReadBack]:
+    """Read back how each master serves it."""
+    return await group_settings.read_back(order.group_name, operation, context)
+
+
+def undo(order: ChangeConsumerGroup, operation: Operation) -> ChangeConsumerGroup:
+    """Give each broker group that was changed its former settings.
+
+    Raises:
+        NotUndoable: none was changed.
+    """
+    former = [
+        PlacedSettings(name, settings)
+        for name, settings in (
+            group_settings.former_of(step, operation) for step in masters.done_steps(operation)
+        )
+        if settings is not None
+    ]
+    if not former:
+        raise NotUndoable("no broker was changed")
+    return ChangeConsumerGroup(order.cluster_name, order.group_name, settings=tuple(former))
+
+
+KIND: Final = Kind("change_consumer_group", ChangeConsumerGroup, plan, steps, verify, undo)
+
+
+def _exact(order: ChangeConsumerGroup) -> dict[str, GroupSettings]:
+    exact = {one.group_name: one.settings for one in order.settings}
+    is_empty = group_settings.wish_of(order).is_empty
+    if bool(exact) is not is_empty:
+        what = "give something to change" if is_empty else "settings stand alone"
+        raise InvalidParameters(KIND.name, what)
+    if exact and order.broker_groups:
+        raise InvalidParameters(KIND.name, "settings name their broker groups themselves")
+    return exact
+
+
+def _name(one: tuple[Master, GroupSettings]) -> str:
+    return one[0].group_name
+
+
+def _impact(group: str, changed: Sequence[tuple[Master, GroupSettings]]) -> tuple[str, ...]:
+    stopped = [one.group_name for one, after in changed if not after.consume_enabled]
+    told = [f"consumers of {group} go on; what they pull and retry next goes by the new values"]
+    if stopped:
+        told.append(f"{group} may read nothing on {masters.shortened(stopped)}; its lag grows")
+    return tuple(told)
+
+
+def _check_effect(changed: Sequence[tuple[Master, GroupSettings]]) -> Check:
+    name = "something changes"
+    if changed:
+        return Check(name, CheckVerdict.PASS, f"on {len(changed)} broker groups")
+    return Check(name, CheckVerdict.BLOCK, "every master serves it so already")

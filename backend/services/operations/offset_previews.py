@@ -1,0 +1,241 @@
+"""Look at what a reset of offsets would do to each queue, and put it into words."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from backend.domain.offset_reset import Position, QueueReset, ResetMode
+from backend.domain.operation_errors import InvalidParameters
+from backend.domain.plan import Check, CheckVerdict, Difference, Precondition
+from backend.services.operations import masters
+from backend.services.operations.kind import OperationContext
+from backend.services.operations.masters import BrokerGroups, Master, Masters
+
+KIND_NAME: Final = "reset_offsets"
+CHANGES_SHOWN_MAX: Final = 200
+QUEUE_COUNT_MAX: Final = 200
+"""Each queue of a broker is set by a request of its own; a step has 40 s."""
+
+Offset = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+QueueId = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOffset:
+    """Hold the offset that a group shall go on from in one queue."""
+
+    group_name: str
+    queue_id: QueueId
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOffsets:
+    """Set a group's offsets in a topic, in all queues or in those named.
+
+    `timestamp_ms` goes with the position `time`, `offset` with `offset`, `offsets` with `given`.
+    """
+
+    cluster_name: str
+    consumer_group: str
+    topic_name: str
+    position: Position
+    timestamp_ms: Offset | None = None
+    offset: Offset | None = None
+    offsets: Annotated[tuple[QueueOffset, ...], msgspec.Meta(max_length=100_000)] = ()
+    broker_groups: BrokerGroups = ()
+    queue_ids: Annotated[tuple[QueueId, ...], msgspec.Meta(max_length=1_000)] = ()
+    mode: ResetMode = ResetMode.AUTO
+
+    @property
+    def target(self) -> str:
+        """Name the consumer group."""
+        return self.consumer_group
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Hold what a master tells: the queues that are meant, and who is connected."""
+
+    queues: tuple[QueueReset, ...]
+    members: tuple[str, ...]
+    is_known: bool
+
+
+Held = Mapping[Master, Seen]
+
+
+async def look(master: Master, order: ResetOffsets, context: OperationContext) -> Seen:
+    """Ask a master for the queues that are meant, their ends and where the group is."""
+    brokers, address = context.brokers, master.address
+    group, topic = order.consumer_group, order.topic_name
+    layout = await brokers.topic_layout(address, topic)
+    if layout is None:
+        return Seen((), (), is_known=False)
+    given = {
+        one.queue_id: one.offset for one in order.offsets if one.group_name == master.group_name
+    }
+    wanted = [*given] or [*order.queue_ids] or [*range(layout.read_queue_count)]
+    missing = [one for one in wanted if one >= layout.read_queue_count]
+    if missing:
+        raise InvalidParameters(
+            KIND_NAME,
+            f"{topic} has {layout.read_queue_count} queues on {master.group_name},"
+            f" none is {missing[0]}",
+        )
+    ends, former, members, settings = await asyncio.gather(
+        brokers.topic_ends(address, topic),
+        brokers.committed_offsets(address, group, topic, wanted),
+        brokers.members(address, group),
+        brokers.group_settings(address, group),
+    )
+    at = (
+        await brokers.offsets_at(address, topic, wanted, order.timestamp_ms)
+        if order.timestamp_ms is not None
+        else {}
+    )
+    queues = []
+    for queue_id in wanted:
+        low, high = (ends[queue_id].low, ends[queue_id].high) if queue_id in ends else (0, 0)
+        offset = {
+            Position.EARLIEST: low,
+            Position.LATEST: high,
+            Position.TIME: at.get(queue_id, 0),
+            Position.OFFSET: order.offset or 0,
+            Position.GIVEN: given.get(queue_id, 0),
+        }[order.position]
+        queues.append(QueueReset(queue_id, low, high, former[queue_id], offset))
+    return Seen(tuple(queues), tuple(members), is_known=settings is not None)
+
+
+def mode(order: ResetOffsets, members: Sequence[str]) -> ResetMode:
+    """Decide whether consumers are told."""
+    if order.mode is not ResetMode.AUTO:
+        return order.mode
+    return ResetMode.ONLINE if members else ResetMode.OFFLINE
+
+
+def preconditions(
+    order: ResetOffsets, meant: Masters, held: Held, mode: ResetMode
+) -> tuple[Precondition, ...]:
+    """Name the facts that the preview is made from."""
+    queues = [f"{one.group_name} {len(held[one].queues)} queues" for one in sorted(held)]
+    return (
+        meant.precondition,
+        Precondition(f"queues of {order.topic_name}", ", ".join(queues) or "none"),
+        # Offsets move all the time where consumers read; who must be told is what the plan is of.
+        Precondition("consumers are told", "yes" if mode is ResetMode.ONLINE else "no"),
+        *(
+            Precondition(f"offset of {one.group_name} queue {queue.queue_id}", str(queue.former))
+            for one in sorted(held)
+            for queue in held[one].queues
+            if mode is ResetMode.OFFLINE
+        ),
+    )
+
+
+def _totals(held: Held) -> tuple[int, int]:
+    queues = [queue for told in held.values() for queue in told.queues]
+    return sum(q.skipped_count for q in queues), sum(q.repeated_count for q in queues)
+
+
+def summary(order: ResetOffsets, held: Held) -> str:
+    """Say it in one line."""
+    skipped, repeated = _totals(held)
+    return (
+        f"{order.consumer_group} goes on in {order.topic_name} from {order.position}:"
+        f" {skipped} messages skipped, {repeated} read again"
+    )
+
+
+def changes(held: Held) -> tuple[Difference, ...]:
+    """Say of each queue where the group is and where it goes on."""
+    changes = [
+        Difference(
+            f"{one.group_name} queue {queue.queue_id}, holding {queue.low} to {queue.high}:"
+            f" {queue.skipped_count} skipped, {queue.repeated_count} read again",
+            None if queue.former is None else str(queue.former),
+            str(queue.offset),
+        )
+        for one in sorted(held)
+        for queue in held[one].queues
+    ]
+    return tuple(changes[:CHANGES_SHOWN_MAX])
+
+
+def impact(
+    order: ResetOffsets, held: Held, members: Sequence[str], mode: ResetMode
+) -> tuple[str, ...]:
+    """Say who reads what again, or never."""
+    skipped, repeated = _totals(held)
+    told = [
+        f"{order.consumer_group} never reads {skipped} messages that it has not read yet",
+        f"{order.consumer_group} reads {repeated} messages again: what handles them must stand it",
+    ]
+    if mode is ResetMode.ONLINE:
+        who = masters.shortened(members) or "nobody is connected now"
+        told.append(f"consumers drop what they have fetched and go on from there: {who}")
+    return tuple(told)
+
+
+def check_inside(held: Held) -> Check:
+    """Say which queues don't hold their offset."""
+    name = "the queues hold the offsets"
+    outside = [
+        f"{one.group_name} queue {queue.queue_id} holds {queue.low} to {queue.high}"
+        for one in sorted(held)
+        for queue in held[one].queues
+        if not queue.is_inside
+    ]
+    if not outside:
+        return Check(name, CheckVerdict.PASS, "each offset is a message's, or the next one's")
+    return Check(name, CheckVerdict.BLOCK, f"outside: {masters.shortened(outside)}")
+
+
+def check_mode(members: Sequence[str], mode: ResetMode) -> Check:
+    """Say whether consumers would write over the offsets."""
+    name = "consumers"
+    if mode is ResetMode.OFFLINE and members:
+        why = f"connected are {masters.shortened(members)}, who would write their own offsets over"
+        return Check(name, CheckVerdict.BLOCK, f"{why} these: stop them, or reset online")
+    if mode is ResetMode.ONLINE and not members:
+        why = "nobody is connected; who pulls next is told, unless the broker restarts before"
+        return Check(name, CheckVerdict.WARN, why)
+    why = "they are told" if members else "none is connected; the offsets are written"
+    return Check(name, CheckVerdict.PASS, why)
+
+
+def check_size(held: Held) -> Check:
+    """Say whether a step can be done in time."""
+    most = max((len(told.queues) for told in held.values()), default=0)
+    verdict = CheckVerdict.PASS if most <= QUEUE_COUNT_MAX else CheckVerdict.BLOCK
+    why = f"{most} queues on one broker; {QUEUE_COUNT_MAX} at most: name some of them"
+    return Check("size", verdict, why)
+
+
+def facts(held: Held, mode: ResetMode, members: Sequence[str]) -> dict[str, Any]:
+    """Keep the preview for the steps and for whoever reads the plan."""
+    return {
+        "mode": mode,
+        "members": list(members),
+        "brokers": [
+            {
+                "group_name": one.group_name,
+                "address": one.address,
+                "queues": [
+                    {
+                        "queue_id": queue.queue_id,
+                        "from": None if queue.former is None else str(queue.former),
+                        "to": str(queue.offset),
+                        "skipped": str(queue.skipped_count),
+                        "repeated": str(queue.repeated_count),
+                    }
+                    for queue in held[one].queues
+                ],
+            }
+            for one in sorted(held)
+        ],
+    }

@@ -1,0 +1,156 @@
+"""A name server and the agents of two broker groups, and workers that may die at any point."""
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from backend.clients.brokers import Brokers
+from backend.clients.remoting_client import RemotingClient
+from backend.db import brokers as broker_rows
+from backend.domain.operation import Author, Confirmation
+from backend.nameserver.server import NameServer
+from backend.remoting.request_code import RequestCode
+from backend.services.operations import orders
+from backend.services.operations.engine import run_operation
+from backend.services.operations.kind import OperationContext, OperationRequest
+from tests.conftest import eventually
+from tests.integration.broker.agent import write_config
+from tests.integration.broker.client import Client
+from tests.integration.operations.crashing import Crash, World
+from workers.broker.config_file import ConfigFile
+from workers.broker.server import BrokerServer
+from workers.broker.settings import load_settings
+
+ANNA = Author("anna", "test")
+CLUSTER = "c"
+NAMES = ("broker-a", "broker-b")
+CHANGING = frozenset(
+    {
+        RequestCode.UPDATE_AND_CREATE_TOPIC,
+        RequestCode.DELETE_TOPIC_IN_BROKER,
+        RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+        RequestCode.DELETE_SUBSCRIPTIONGROUP,
+        RequestCode.UPDATE_BROKER_CONFIG,
+        RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
+        RequestCode.UPDATE_CONSUMER_OFFSET,
+    }
+)
+
+
+class Wire(RemotingClient):
+    """A client whose process may die right before a change leaves, and right after its answer."""
+
+    def __init__(self, tripwire):
+        super().__init__()
+        self._tripwire = tripwire
+
+    async def request(self, address, code, *, ext=None, body=b""):
+        if code not in CHANGING:
+            return await super().request(address, code, ext=ext, body=body)
+        self._tripwire.point("before the effect")
+        answer = await super().request(address, code, ext=ext, body=body)
+        self._tripwire.point("after the effect")
+        return answer
+
+
+class Agents:
+    """What tests do with the agents, and what they see of them."""
+
+    def __init__(self, database, server, brokers, root):
+        self.database, self.server, self.root = database, server, root
+        self.brokers = brokers
+        self.world = World(database)
+        self.client = Wire(self.world.wire)
+        controller = server.controller
+        replaced = type(controller)(
+            database, self.world.clock, controller.witness, brokers=Brokers(self.client)
+        )
+        self.context = OperationContext(database, self.world.clock, self.world.queue, replaced)
+
+    def agent(self, name="broker-a"):
+        return self.brokers[name].broker
+
+    async def call(self, code, ext=None, body=b"", *, name="broker-a"):
+        client = await Client.connect(self.brokers[name].port)
+        try:
+            answer = await client.call(code, ext, body)
+            assert answer.code == 0, answer.remark
+            return answer
+        finally:
+            await client.close()
+
+    async def send(self, topic, count, *, name="broker-a", queue_id=0):
+        client = await Client.connect(self.brokers[name].port)
+        for number in range(count):
+            assert (await client.send(topic, b"%d" % number, queue_id=queue_id)).code == 0
+        await client.close()
+
+    async def plan(self, kind, *, key=None, **parameters):
+        request = OperationRequest(kind, {"cluster_name": CLUSTER, **parameters})
+        return await orders.plan_operation(request, ANNA, self.context, key=key)
+
+    async def confirm(self, planned, *, key=None):
+        given = Confirmation(planned.target, "why", accepts_loss=True)
+        return await orders.confirm_operation(planned.id, given, ANNA, self.context, key=key)
+
+    async def run(self, operation_id, fatal=None):
+        """Carry on, past what holds it up, and tell whether the worker lives."""
+        self.world.clock.advance(seconds=11)
+        self.world.wire.arm(fatal)
+        try:
+            await run_operation(operation_id, self.context)
+        except Crash:
+            return False
+        finally:
+            self.world.wire.disarm()
+        return True
+
+    async def order(self, kind, **parameters):
+        """Plan, confirm and carry out; give the operation as it ended."""
+        planned = await self.plan(kind, **parameters)
+        await self.confirm(planned)
+        return await self.end(planned.id)
+
+    async def end(self, operation_id):
+        assert await self.run(operation_id)
+        return await self.look(operation_id)
+
+    async def look(self, operation_id):
+        return await orders.describe_operation(operation_id, self.context)
+
+    async def undo(self, operation):
+        planned = await orders.undo_operation(operation.id, ANNA, self.context)
+        await self.confirm(planned)
+        return await self.end(planned.id)
+
+
+@asynccontextmanager
+async def running_agents(database, redis, root, clock):
+    async with AsyncExitStack() as stack:
+        stores = {"database": database, "redis": redis, "clock": clock}
+        server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
+        brokers = {}
+        for name in NAMES:
+            brokers[name] = await _start(name, root, server, stack)
+
+        async def are_known():
+            async with database.connect() as connection:
+                known = await broker_rows.list_masters(connection, CLUSTER)
+            return len([one for one in known if one.is_online]) == len(NAMES)
+
+        await eventually(are_known)
+        agents = Agents(database, server, brokers, root)
+        yield agents
+        await agents.client.aclose()
+
+
+async def _start(name, root, server, stack):
+    folder = root / name
+    await asyncio.to_thread(folder.mkdir)
+    path = write_config(
+        folder, brokerClusterName=CLUSTER, brokerName=name, namesrvAddr=server.address
+    )
+    loaded = load_settings(path)
+    broker = BrokerServer(loaded.settings, given=loaded.given, config_file=ConfigFile(path))
+    stack.push_async_callback(broker.close)
+    await broker.start()
+    return broker
