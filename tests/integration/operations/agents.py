@@ -124,7 +124,8 @@ class Agents:
 
 
 @asynccontextmanager
-async def running_agents(database, redis, root, clock):
+async def running_agents(database, workers_database, redis, root, clock):
+    """Run them; the workers have a pool of their own, so that only they die at its commits."""
     async with AsyncExitStack() as stack:
         stores = {"database": database, "redis": redis, "clock": clock}
         server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
@@ -138,7 +139,7 @@ async def running_agents(database, redis, root, clock):
             return len([one for one in known if one.is_online]) == len(NAMES)
 
         await eventually(are_known)
-        agents = Agents(database, server, brokers, root)
+        agents = Agents(workers_database, server, brokers, root)
         yield agents
         await agents.client.aclose()
 

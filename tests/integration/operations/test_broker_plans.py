@@ -1,0 +1,342 @@
+"""What plans about topics, groups, settings and offsets say, warn of and refuse (G1, G14)."""
+
+import asyncio
+
+import pytest
+
+from backend.db import topics as topic_rows
+from backend.domain.errors import (
+    BrokerGroupNotFound,
+    ClusterNotFound,
+    InvalidName,
+    TopicNotFound,
+)
+from backend.domain.operation import OperationState as S
+from backend.domain.operation_errors import (
+    BrokerUnknown,
+    ConsumerGroupNotFound,
+    InvalidParameters,
+    NotUndoable,
+    PlanBlocked,
+)
+from tests.conftest import eventually
+from tests.integration.broker.client import Client, bodies
+from tests.integration.operations.agents import CLUSTER
+from tests.integration.operations.test_broker_kinds import consumed, put_group, put_topic
+
+
+def checks(planned):
+    return {one.name: (str(one.verdict), one.why) for one in planned.plan.checks}
+
+
+async def test_a_deletion_says_what_is_in_it_and_who_has_not_read_it(agents):
+    await consumed(agents)
+    await agents.send("orders", 3, name="broker-b")
+    client = await Client.connect(agents.brokers["broker-a"].port)
+    await client.heartbeat("billing", "orders", client_id="one")
+
+    planned = await agents.plan("delete_topic", topic_name="orders")
+
+    assert planned.plan.loss == "13 messages, unread of billing 2"
+    assert planned.plan.risk == "R3"
+    verdict, why = checks(planned)["nobody reads it"]
+    assert (verdict, why) == ("warn", "members connected: billing (1)")
+    assert planned.plan.facts["messages"] == {"broker-a": 10, "broker-b": 3}
+    await client.close()
+
+
+async def test_a_deleted_topic_leaves_routes_and_records(agents):
+    await put_topic(agents)
+    await eventually(lambda: agents.server.find_route("orders") is not None)
+
+    await agents.order("delete_topic", topic_name="orders")
+
+    await eventually(lambda: agents.server.find_route("orders") is None)
+    async with agents.database.connect() as connection:
+        assert await topic_rows.list_groups_of(connection, CLUSTER, "orders") == []
+
+
+async def test_a_topic_is_deleted_in_some_groups_and_stays_in_others(agents):
+    await put_topic(agents)
+    await eventually(lambda: agents.server.find_route("orders") is not None)
+
+    done = await agents.order("delete_topic", topic_name="orders", broker_groups=["broker-b"])
+
+    assert done.state is S.DONE, done.outcome
+    assert agents.agent("broker-a").topics.find("orders") is not None
+
+    def left():
+        route = agents.server.find_route("orders")
+        return [entry.group.group_name for entry in route.entries]
+
+    await eventually(lambda: left() == ["broker-a"])
+
+
+async def test_what_has_been_sent_since_keeps_a_creation_from_being_taken_back(agents):
+    made = await agents.order("create_topic", topic_name="orders")
+    await agents.send("orders", 1)
+
+    with pytest.raises(PlanBlocked, match="1 messages"):
+        await agents.undo(made)
+
+    assert agents.agent().topics.find("orders") is not None
+
+
+async def test_a_message_that_comes_after_the_last_look_keeps_the_topic(agents):
+    made = await agents.order("create_topic", topic_name="orders", broker_groups=["broker-a"])
+    steps = agents.client.request
+
+    async def send_first(address, code, **rest):
+        if code == 215:
+            await agents.send("orders", 1)
+        return await steps(address, code, **rest)
+
+    agents.client.request = send_first
+    ended = await agents.undo(made)
+
+    assert (ended.state, "not empty any more" in ended.outcome) == (S.FAILED, True)
+    assert agents.agent().topics.find("orders") is not None
+
+
+async def test_fewer_queues_warn_of_messages_that_nobody_would_read(agents):
+    await put_topic(agents)
+    await agents.send("orders", 5, queue_id=3)
+
+    planned = await agents.plan("change_topic", topic_name="orders", read_queue_count=2)
+    grown = await agents.plan("change_topic", topic_name="orders", write_queue_count=9)
+
+    verdict, why = checks(planned)["no message is left where nobody reads"]
+    assert (verdict, why.split()[0], planned.plan.risk) == ("warn", "5", "R2")
+    assert grown.plan.risk == "R1"
+
+
+async def test_a_master_that_is_away_is_named(agents):
+    await put_topic(agents)
+    await eventually(lambda: agents.server.find_route("orders") is not None)
+    await agents.brokers["broker-b"].close()
+    await eventually(
+        lambda: (
+            [e.group.group_name for e in agents.server.find_route("orders").entries] == ["broker-a"]
+        )
+    )
+
+    async def is_written():
+        planned = await agents.plan("change_topic", topic_name="orders", write_queue_count=8)
+        return checks(planned)["every group has a master"][0] == "warn"
+
+    await eventually(is_written)
+    doomed = await agents.plan("delete_topic", topic_name="orders")
+
+    assert checks(doomed)["it goes everywhere"][0] == "block"
+    with pytest.raises(PlanBlocked, match="broker-b"):
+        await agents.confirm(doomed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "error", "words"),
+    [
+        ("create_topic", {"topic_name": "a/b"}, InvalidName, "a/b"),
+        ("create_topic", {"topic_name": "x" * 128}, InvalidName, "longer than 127"),
+        ("create_topic", {"topic_name": "TBW102"}, InvalidName, "belongs to the brokers"),
+        ("create_topic", {"topic_name": "a", "read_queue_count": 70_000}, InvalidParameters, ""),
+        ("create_topic", {"topic_name": "a", "broker_groups": ["z"]}, BrokerGroupNotFound, "z"),
+        ("create_topic", {"topic_name": "a", "cluster_name": "d"}, ClusterNotFound, "d"),
+        ("change_topic", {"topic_name": "a", "is_ordered": True}, TopicNotFound, "a"),
+        ("change_topic", {"topic_name": "a"}, InvalidParameters, "something to change"),
+        ("delete_topic", {"topic_name": "a"}, TopicNotFound, "a"),
+        ("create_consumer_group", {"group_name": "TOOLS_CONSUMER"}, InvalidName, "belongs"),
+        ("create_consumer_group", {"group_name": "g g"}, InvalidName, "illegal"),
+        (
+            "change_consumer_group",
+            {"group_name": "g", "retry_count_max": 1},
+            ConsumerGroupNotFound,
+            "'g'",
+        ),
+        ("delete_consumer_group", {"group_name": "g"}, ConsumerGroupNotFound, "'g'"),
+        (
+            "reset_offsets",
+            {"consumer_group": "g", "topic_name": "a", "position": "latest"},
+            TopicNotFound,
+            "a",
+        ),
+        (
+            "reset_offsets",
+            {"consumer_group": "g", "topic_name": "a", "position": "time"},
+            InvalidParameters,
+            "needs timestamp_ms",
+        ),
+        (
+            "reset_offsets",
+            {"consumer_group": "g", "topic_name": "a", "position": "latest", "offset": 1},
+            InvalidParameters,
+            "takes no offset",
+        ),
+        (
+            "change_broker_config",
+            {"group_name": "broker-a", "broker_id": 7, "changes": [{"name": "a", "value": "b"}]},
+            BrokerUnknown,
+            "no broker 7",
+        ),
+    ],
+)
+async def test_what_cannot_be_is_refused(agents, kind, parameters, error, words):
+    with pytest.raises(error, match=words):
+        await agents.plan(kind, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("fileReserveTime", "48", "did you mean fileReservedTime"),
+        ("nonsense", "1", "there is no property 'nonsense'$"),
+        ("fileReservedTime", "-1", "a whole number from 0 to 1000000"),
+        ("longPollingEnable", "yes", "true or false"),
+        ("flushDiskType", "SLOW", "ASYNC_FLUSH or SYNC_FLUSH"),
+        ("maxMessageSize", "1TiB", "bytes from 10 to"),
+        ("storePathRootDir", "/tmp/x", "read-only"),
+        ("brokerName", "other", "read-only"),
+    ],
+)
+async def test_a_setting_that_cannot_be_is_refused_with_what_could(agents, name, value, words):
+    with pytest.raises(InvalidParameters, match=words):
+        await agents.plan(
+            "change_broker_config", group_name="broker-a", changes=[{"name": name, "value": value}]
+        )
+
+
+async def test_a_setting_that_needs_a_restart_is_kept_and_told_apart(agents):
+    changes = [{"name": "maxMessageSize", "value": "8MiB"}]
+    done = await agents.order("change_broker_config", group_name="broker-a", changes=changes)
+
+    [change] = done.plan.changes
+    assert (change.what, change.before, change.after) == (
+        "maxMessageSize (needs a restart)",
+        str(4 << 20),
+        str(8 << 20),
+    )
+    assert checks(done)["in force without a restart"][0] == "warn"
+    assert done.state is S.DONE, done.outcome
+    assert "maxMessageSize=8388608" in (agents.root / "broker-a" / "broker.conf").read_text()
+    assert agents.agent().settings.message_size_max_bytes == 4 << 20
+
+
+async def test_a_change_that_is_none_is_not_carried_out(agents):
+    await put_topic(agents)
+    await put_group(agents)
+    orders = [
+        ("change_topic", {"topic_name": "orders", "write_queue_count": 4}),
+        ("change_consumer_group", {"group_name": "billing", "retry_count_max": 16}),
+        (
+            "change_broker_config",
+            {
+                "group_name": "broker-a",
+                "changes": [{"name": "fileReservedTime", "value": "72"}],
+            },
+        ),
+    ]
+    for kind, parameters in orders:
+        planned = await agents.plan(kind, **parameters)
+        with pytest.raises(PlanBlocked, match="something changes"):
+            await agents.confirm(planned)
+
+
+async def test_a_group_in_use_is_not_deleted(agents):
+    await consumed(agents)
+    client = await Client.connect(agents.brokers["broker-a"].port)
+    await client.heartbeat("billing", "orders", client_id="one")
+
+    planned = await agents.plan("delete_consumer_group", group_name="billing", cleans_offsets=True)
+
+    assert planned.plan.loss == "the group's place in every topic; unread are orders 2 messages"
+    with pytest.raises(PlanBlocked, match="connected: one"):
+        await agents.confirm(planned)
+    await client.close()
+
+
+async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
+    await consumed(agents)
+
+    done = await agents.order("delete_consumer_group", group_name="billing", cleans_offsets=True)
+    back = await agents.undo(done)
+
+    assert (done.plan.risk, back.state) == ("R3", S.DONE)
+    assert agents.agent().offsets.of_topic("billing", "orders") == {}
+    assert agents.agent().groups.find("billing") is not None
+
+
+async def test_a_connected_consumer_is_told_where_to_go_on(agents):
+    await consumed(agents)
+    client = await Client.connect(agents.brokers["broker-a"].port)
+    await client.heartbeat("billing", "orders", client_id="one")
+    place = {"consumerGroup": "billing", "commitOffset": 10, "sysFlag": 7}
+    waiting = client.start_pull("orders", queueOffset=10, **place)
+    await asyncio.sleep(0.05)
+
+    done = await agents.order(
+        "reset_offsets",
+        consumer_group="billing",
+        topic_name="orders",
+        position="offset",
+        offset=3,
+        queue_ids=[0],
+        broker_groups=["broker-a"],
+    )
+    first = await asyncio.wait_for(waiting, 5)
+    told = await client.pull("orders", queueOffset=10, **place) if first.code != 21 else first
+    read = await client.pull("orders", queueOffset=3, **(place | {"commitOffset": 3}))
+
+    assert done.state is S.DONE, done.outcome
+    assert (done.plan.facts["mode"], done.plan.facts["members"]) == ("online", ["one"])
+    [queue] = done.plan.facts["brokers"][0]["queues"]
+    assert (queue["from"], queue["to"], queue["skipped"], queue["repeated"]) == ("8", "3", "0", "5")
+    assert (told.code, told.ext["nextBeginOffset"]) == (21, "3")
+    assert bodies(read)[0] == b"3"
+    await client.close()
+
+
+async def test_a_reset_by_time_and_to_the_ends_finds_each_queue_its_place(agents):
+    await consumed(agents)
+    target = {"consumer_group": "billing", "topic_name": "orders", "broker_groups": ["broker-a"]}
+
+    earliest = await agents.plan("reset_offsets", **target, position="earliest")
+    latest = await agents.plan("reset_offsets", **target, position="latest")
+    long_ago = await agents.plan("reset_offsets", **target, position="time", timestamp_ms=1)
+
+    def of_first(planned):
+        queue = planned.plan.facts["brokers"][0]["queues"][0]
+        return queue["to"], queue["skipped"], queue["repeated"]
+
+    assert of_first(earliest) == of_first(long_ago) == ("0", "0", "8")
+    assert of_first(latest) == ("10", "2", "0")
+    assert "2 messages skipped, 0 read again" in latest.plan.summary
+
+
+async def test_an_offset_outside_and_a_mode_that_is_wrong_are_blocked(agents):
+    await consumed(agents)
+    client = await Client.connect(agents.brokers["broker-a"].port)
+    await client.heartbeat("billing", "orders", client_id="one")
+    target = {"consumer_group": "billing", "topic_name": "orders", "broker_groups": ["broker-a"]}
+
+    outside = await agents.plan(
+        "reset_offsets", **target, position="offset", offset=11, queue_ids=[0]
+    )
+    offline = await agents.plan("reset_offsets", **target, position="latest", mode="offline")
+
+    assert checks(outside)["the queues hold the offsets"] == (
+        "block",
+        "outside: broker-a queue 0 holds 0 to 10",
+    )
+    assert checks(offline)["consumers"][0] == "block"
+    await client.close()
+
+
+async def test_where_nothing_was_before_a_reset_is_not_undone(agents):
+    await put_topic(agents)
+    await put_group(agents)
+    done = await agents.order(
+        "reset_offsets", consumer_group="billing", topic_name="orders", position="latest"
+    )
+
+    assert done.state is S.DONE, done.outcome
+    with pytest.raises(NotUndoable, match="no offset"):
+        await agents.undo(done)
