@@ -18,8 +18,9 @@ from backend.domain.operation import Value
 from backend.domain.operation_errors import BrokerUnknown
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
 from backend.domain.topic import Permission
-from backend.services.operations import broker_steps, groups
+from backend.services.operations import broker_steps, groups, masters
 from backend.services.operations.kind import OperationContext, StepRun, StepWork, Waiting
+from backend.services.operations.masters import Master
 
 NAMED_COUNT_MAX: Final = 20
 
@@ -158,6 +159,12 @@ async def count_writable(order: BrokerOrder, address: str, context: OperationCon
         return await topics.count_writable_of_group(
             connection, order.cluster_name, order.group_name
         )
+
+
+async def check_fencing(present: Present, context: OperationContext) -> Check:
+    """Say whether the broker itself refuses a worker that was overtaken."""
+    broker = present.broker
+    return await masters.check_fencing([Master(broker.group_name, broker.address)], context)
 
 
 async def check_other_queues(order: BrokerOrder, context: OperationContext) -> Check:

@@ -40,6 +40,7 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
         impact=await describe_impact(order, present, context),
         checks=(
             present.check,
+            await permissions.check_fencing(present, context),
             await permissions.check_other_queues(order, context),
             *check_effect(present, after),
         ),

@@ -77,6 +77,7 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
         ),
         checks=(
             present.check,
+            await permissions.check_fencing(present, context),
             *(() if election is None else election.checks),
             await permissions.check_other_queues(order, context),
             *_check_leftovers(order, left, is_read_elsewhere=is_read_elsewhere),

@@ -36,7 +36,11 @@ async def plan(order: UncordonBroker, context: OperationContext) -> Plan:
             f"producers use {order.group_name} again from their next look at the route on",
             "a broker whose mastership was handed over stays a replica: elect it to have it back",
         ),
-        checks=(present.check, *_checks(present, after)),
+        checks=(
+            present.check,
+            await permissions.check_fencing(present, context),
+            *_checks(present, after),
+        ),
         way_back="cordon it",
         facts={"address": address, "permission": after},
     )

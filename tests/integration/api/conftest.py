@@ -99,6 +99,12 @@ class HandBrokers:
             raise BrokerUnreachable(address, "nobody listens")
         return self.positions[address]
 
+    def __getattr__(self, _question):
+        async def ask(address, *_arguments, **_named):
+            raise BrokerUnreachable(address, "nobody listens")
+
+        return ask
+
 
 @pytest.fixture
 def brokers():
