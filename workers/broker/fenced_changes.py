@@ -21,12 +21,15 @@ from backend.remoting.headers import (
     EffectAnswer,
     FencedAnswer,
     FenceHeader,
+    InvalidHeader,
     ResetOffsetHeader,
     TopicHeader,
     UpdateConsumerOffsetHeader,
     decode_header,
     encode_header,
 )
+from backend.remoting.java_json import InvalidJson
+from backend.remoting.names import InvalidName
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -161,7 +164,7 @@ async def carry_out(
                     await outcome
                 # What is told is durable, though others may lose a commit of the last seconds.
                 await broker.state.save_offsets()
-            except Refusal:
+            except (Refusal, InvalidHeader, InvalidJson, InvalidName):
                 broker.state.fences.forget(header)
                 raise
             change = Change(before=change.before, after=target.read(), is_made=True)

@@ -87,12 +87,17 @@ class HandBrokers:
     """Answers the epochs and positions that a test put into it, and knows nobody else."""
 
     def __init__(self):
-        self.histories, self.positions = {}, {}
+        self.histories, self.positions, self.properties_told = {}, {}, {}
 
     async def history(self, address):
         if address not in self.histories:
             raise BrokerUnreachable(address, "nobody listens")
         return self.histories[address]
+
+    async def properties(self, address):
+        if address not in self.properties_told:
+            raise BrokerUnreachable(address, "nobody listens")
+        return self.properties_told[address]
 
     async def log_position(self, address):
         if address not in self.positions:

@@ -1,10 +1,16 @@
 """The graph orders as REST does, and all that was ordered is in the audit."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import update
 
+from backend.clients.brokers import Brokers
+from backend.clients.remoting_client import RemotingClient
 from backend.db.operation_tables import audit_entries
+from backend.domain.broker_property import BrokerProperty, PropertyEffect, PropertyType
 from tests.integration.api.ordering import OPS, REASON, V1
+from tests.unit.api.test_doors import camel
 
 PLAN = """
 mutation ($plan: PlanInput!) { planOperation(plan: $plan, key: "k") {
@@ -98,3 +104,77 @@ async def test_all_of_it_is_in_the_audit_and_a_changed_byte_is_named(
         await connection.execute(audit_entries.delete().where(audit_entries.c.number == 3))
     removed = (await client.get(V1 + "/audit/verification")).json()
     assert (removed["broken_number"], "missing" in removed["reason"]) == (3, True)
+
+
+ORDERS = [
+    ("create_topic", {"topic_name": "orders", "message_type": "FIFO"}),
+    ("create_consumer_group", {"group_name": "billing", "retry_count_max": 3}),
+]
+
+
+@pytest.fixture
+async def unreachable(name_server, register):
+    """A master that is recorded, and that nobody can reach."""
+    await register("main", "broker-a")
+    remoting = RemotingClient()
+    name_server.controller = replace(name_server.controller, brokers=Brokers(remoting))
+    yield
+    await remoting.aclose()
+
+
+@pytest.mark.usefixtures("unreachable")
+@pytest.mark.parametrize(("kind", "parameters"), ORDERS)
+async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers_for(
+    client, ask, kind, parameters
+):
+    given = {"cluster_name": "main", **parameters}
+    in_rest = (await client.post(OPS, json={"kind": kind, "parameters": given})).json()
+    order = {camel(kind): {camel(name): value for name, value in given.items()}}
+    in_graph = (await ask(PLAN, plan=order))["planOperation"]
+    refused = await client.post(f"{OPS}/{in_rest['id']}/confirm", json={})
+
+    assert (in_graph["kind"], in_graph["target"]) == (kind, in_rest["target"])
+    assert in_graph["plan"]["summary"] == in_rest["plan"]["summary"]
+    assert in_graph["plan"]["changes"] == in_rest["plan"]["changes"]
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "plan_blocked")
+    assert refused.json()["error"]["details"]["check"] == "every master tells"
+
+
+@pytest.mark.usefixtures("unreachable")
+async def test_the_graph_takes_lists_of_inputs(ask):
+    """What is nested arrives as it does over REST, so that it is the broker that is missed."""
+    changes = [{"name": "fileReservedTime", "value": "48"}]
+    order = {"clusterName": "main", "groupName": "broker-a", "brokerId": "7", "changes": changes}
+
+    [error] = (await ask(PLAN, errors=True, plan={"changeBrokerConfig": order}))["errors"]
+
+    assert error["extensions"]["reason"] == "broker_unknown"
+
+
+@pytest.mark.usefixtures("unreachable")
+async def test_what_a_broker_is_set_to_is_told_by_both_doors(client, ask, brokers):
+    told = BrokerProperty(
+        "fileReservedTime", PropertyType.INTEGER, PropertyEffect.LIVE, "72", low=0, high=9
+    )
+    brokers.properties_told = {"broker-a-0.main:10911": [told]}
+    path = V1 + "/clusters/main/broker-groups/broker-a/brokers"
+
+    in_rest = await client.get(f"{path}/0/config")
+    unknown = await client.get(f"{path}/7/config")
+    graph = 'query ($id: Int64!) { brokerConfig(clusterName: "main", groupName: "broker-a",'
+    graph += " brokerId: $id) { address properties { name type effect value stored low high } } }"
+    in_graph = (await ask(graph, id="0"))["brokerConfig"]
+    brokers.properties_told = {}
+    silent = await client.get(f"{path}/0/config")
+
+    [one] = in_rest.json()["properties"]
+    assert (one["name"], one["type"], one["effect"], one["high"]) == (
+        "fileReservedTime",
+        "integer",
+        "live",
+        9,
+    )
+    [shown] = in_graph["properties"]
+    assert (shown["type"], shown["high"], shown["stored"]) == ("INTEGER", "9", None)
+    assert (unknown.status_code, silent.status_code) == (404, 502)
+    assert silent.json()["error"]["code"] == "broker_silent"

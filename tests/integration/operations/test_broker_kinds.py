@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -26,7 +26,6 @@ class Case:
     spoil: Callable[[Agents], Awaitable[None]]
     moved: str
     is_undoable: bool = True
-    undone: object = field(default=None)
 
 
 def topics_of(agents):

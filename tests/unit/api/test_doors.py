@@ -1,11 +1,16 @@
 """No door changes a cluster past the engine, and every kind of operation has all doors (D19)."""
 
+from dataclasses import fields
+
 from fastapi.routing import APIRoute
 
 from backend.api.graphql.schema import build_schema
 from backend.api.rest import build_router
 from backend.cli.app import app
 from backend.services.operations.kinds import KINDS
+
+# Whole values by broker group: they take an operation back, which its own mutation plans.
+OF_AN_UNDO = {"layouts", "settings"}
 
 SAFE = {"GET", "HEAD"}
 # They change no cluster: who is signed in, and a report to read.
@@ -70,3 +75,12 @@ def test_every_kind_can_be_planned_in_the_graph_and_by_a_command():
         for word in words:
             command = command[word]
         assert command.default_command is not None
+
+
+def test_every_parameter_of_a_kind_can_be_given_in_the_graph():
+    plan_input = build_schema()._schema.type_map["PlanInput"]
+
+    for name, kind in KINDS.items():
+        given = set(plan_input.fields[camel(name)].type.fields)
+        wanted = {one.name for one in fields(kind.order_type)} - OF_AN_UNDO
+        assert given == {camel(one) for one in wanted}, name

@@ -1,0 +1,121 @@
+"""Operations on a stock 5.5.0 broker: what they change, what they can't know."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from backend.clients.brokers import Brokers
+from backend.clients.clock import SystemClock
+from backend.clients.remoting_client import RemotingClient
+from backend.domain.operation import OperationState as S
+from backend.domain.operation_errors import InvalidParameters
+from backend.nameserver.server import NameServer
+from backend.services.operations.kind import OperationContext
+from tests.integration.broker.client import Client, messages
+from tests.integration.operations.agents import Agents
+from tests.integration.operations.crashing import World
+from tests.interop.client import build
+from tests.interop.stock_broker import StockBroker, free_port
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
+START_TIMEOUT_S = 150
+ALONE = {
+    "enableControllerMode": "false",
+    "brokerId": 0,
+    "brokerRole": "ASYNC_MASTER",
+    "autoCreateSubscriptionGroup": "false",
+}
+
+
+class StockAgents(Agents):
+    """The same orders as to agents of ours."""
+
+    def __init__(self, database, server):
+        self.world = World(database)
+        self.remoting = RemotingClient()
+        controller = server.controller
+        replaced = type(controller)(
+            database, self.world.clock, controller.witness, brokers=Brokers(self.remoting)
+        )
+        self.context = OperationContext(database, self.world.clock, self.world.queue, replaced)
+
+
+@pytest.fixture
+async def stock(database, redis, tmp_path, eventually):
+    await asyncio.to_thread(build)
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
+        broker = StockBroker(free_port(), server.address, tmp_path / "stock", properties=ALONE)
+        stack.push_async_callback(broker.kill)
+        await broker.start()
+        await eventually(lambda: server.find_route("TBW102") is not None, timeout_s=START_TIMEOUT_S)
+        agents = StockAgents(database, server)
+        stack.push_async_callback(agents.remoting.aclose)
+
+        async def is_known():
+            try:
+                planned = await agents.plan("create_topic", topic_name="probe")
+            except Exception:  # noqa: BLE001 - whatever is not written yet
+                return False
+            return planned.plan.facts["brokers"]
+
+        await eventually(is_known, timeout_s=30)
+        client = await Client.connect(broker.port)
+        stack.callback(client.writer.close)
+        yield agents, client
+
+
+def fencing(operation):
+    return next(one for one in operation.plan.checks if one.name == "fencing")
+
+
+async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock):
+    agents, client = stock
+
+    made = await agents.order(
+        "create_topic", topic_name="orders", read_queue_count=4, write_queue_count=4
+    )
+    grown = await agents.order("change_topic", topic_name="orders", write_queue_count=6)
+    group = await agents.order("create_consumer_group", group_name="billing", retry_count_max=3)
+    slow = await agents.order("change_consumer_group", group_name="billing", retry_count_max=5)
+    changes = [{"name": "fileReservedTime", "value": "48"}]
+    setting = await agents.order("change_broker_config", group_name="g", changes=changes)
+
+    for done in (made, grown, group, slow, setting):
+        assert (done.state, done.outcome) == (S.DONE, "read back as intended"), done.read_back
+        # Stock passes the fields over; the plan says so (D20).
+        assert (fencing(done).verdict, "only the journal" in fencing(done).why) == ("warn", True)
+    assert setting.steps[0].before == {"fileReservedTime": "72"}
+    assert setting.steps[0].after == {"fileReservedTime": "48"}
+    wrong = [{"name": "fileReserveTime", "value": "1"}]
+    with pytest.raises(InvalidParameters, match="did you mean fileReservedTime"):
+        await agents.plan("change_broker_config", group_name="g", changes=wrong)
+    fixed = [{"name": "storePathRootDir", "value": "/elsewhere"}]
+    with pytest.raises(InvalidParameters, match="read-only"):
+        await agents.plan("change_broker_config", group_name="g", changes=fixed)
+
+    for number in range(10):
+        assert (await client.send("orders", b"%d" % number)).code == 0
+    place = {"consumer_group": "billing", "topic_name": "orders", "queue_ids": [0]}
+    # Nobody is connected, so the offset is written.
+    to_eight = await agents.order("reset_offsets", **place, position="offset", offset=8)
+    assert (to_eight.state, to_eight.plan.facts["mode"]) == (S.DONE, "offline"), to_eight.outcome
+    await client.heartbeat("billing", "orders", client_id="one")
+    back = await agents.order("reset_offsets", **place, position="earliest")
+    pull = {"consumerGroup": "billing", "commitOffset": 8, "sysFlag": 7}
+    told = await client.pull("orders", queueOffset=8, **pull)
+    read = await client.pull("orders", queueOffset=0, **(pull | {"commitOffset": 0}))
+
+    assert (back.state, back.plan.facts["mode"]) == (S.DONE, "online"), back.outcome
+    assert back.steps[0].before == {"0": 8}
+    assert (told.code, told.ext["nextBeginOffset"]) == (21, "0")
+    assert messages(read)[0].body == b"0"
+
+    for done in (setting, slow, grown):
+        undone = await agents.undo(done)
+        assert undone.state is S.DONE, undone.outcome
+    doomed = await agents.order("delete_topic", topic_name="orders")
+    assert doomed.state is S.DONE, doomed.outcome
+    assert doomed.plan.loss == "10 messages, unread of billing 10"
