@@ -67,6 +67,8 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     operation_errors.InvalidParameters: HTTPStatus.BAD_REQUEST,
     operation_errors.NotUndoable: HTTPStatus.CONFLICT,
     operation_errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
+    operation_errors.LockNotFound: HTTPStatus.NOT_FOUND,
+    operation_errors.BrokerStillCounted: HTTPStatus.CONFLICT,
     operation_errors.ChangeRefused: HTTPStatus.CONFLICT,
     operation_errors.ConsumerGroupNotFound: HTTPStatus.NOT_FOUND,
     operation_errors.BrokerUnknown: HTTPStatus.NOT_FOUND,

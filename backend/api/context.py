@@ -22,6 +22,7 @@ from backend.services.broker_configs import PropertySource
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
 from backend.services.operations.kind import OperationContext
+from backend.services.queue_pauses import QueueSource
 from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
 from backend.services.sessions import PasswordVerifier
@@ -49,7 +50,7 @@ class NameServerView(Protocol):
         ...
 
 
-class BrokerSource(HistorySource, PositionSource, PropertySource, Protocol):
+class BrokerSource(HistorySource, PositionSource, PropertySource, QueueSource, Protocol):
     """Ask brokers for what only they know."""
 
 

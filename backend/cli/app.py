@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError
 
 from backend.cli import (
     adoptions,
+    broker_orders,
     controller_settings,
     processes,
     replica_lags,
@@ -26,6 +27,7 @@ from backend.cli.clusters import cluster
 from backend.cli.consumer_groups import group
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.locks import lock, queue
 from backend.cli.offsets import offset
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
@@ -65,6 +67,7 @@ processes.register(app)
 session.register(app)
 app.command(cluster)
 app.command(broker)
+broker_orders.register(broker)
 broker.command(config)
 app.command(controller)
 controller_settings.register(controller)
@@ -72,6 +75,8 @@ app.command(replica)
 adoptions.register(replica)
 replica_lags.register(replica)
 app.command(topic)
+app.command(lock)
+app.command(queue)
 topic_orders.register(topic)
 app.command(group)
 app.command(offset)

@@ -271,9 +271,15 @@ def _need_terminal(next_step: str) -> None:
 
 def _tell_steps(operation: Mapping[str, Any], told: dict[int, str]) -> None:
     for step in operation["steps"]:
-        if told.get(step["position"]) != step["state"] and step["state"] != "pending":
-            told[step["position"]] = step["state"]
-            print_note(f"{step['state']}: {step['title']}")
+        line = f"{step['state']}: {step['title']}"
+        if step["state"] == "waiting":
+            line += f" ({step['error']})"
+        # A step that waits is looked at again and again: only what is new of it is told.
+        is_new = told.get(step["position"]) != line
+        is_look = step["state"] == "running" and step["after"] is not None
+        if is_new and not is_look and step["state"] != "pending":
+            told[step["position"]] = line
+            print_note(line)
 
 
 def print_election(election: Mapping[str, Any]) -> None:

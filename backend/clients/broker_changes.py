@@ -10,6 +10,7 @@ from backend.clients.broker_answers import BrokerRefused, accepted
 from backend.clients.remoting_client import RemotingClient
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation_errors import ChangeRefused, OperationFenced
+from backend.domain.queue_reading import QueueProgress
 from backend.domain.topic_layout import TopicLayout
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies import TopicConfig
@@ -76,21 +77,6 @@ class QueueEnds:
 
     low: int
     high: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Hold how far a group is in a queue: where it goes on, and the queue's end."""
-
-    topic: str
-    queue_id: int
-    committed: int
-    end: int
-
-    @property
-    def lag(self) -> int:
-        """Count the messages that are left to read."""
-        return max(0, self.end - self.committed)
 
 
 class BrokerChanges:
@@ -188,7 +174,9 @@ class BrokerChanges:
         )
         return sorted(_read(address, response, _GroupList).names)
 
-    async def progress(self, address: str, group: str, topic: str | None = None) -> list[Progress]:
+    async def progress(
+        self, address: str, group: str, topic: str | None = None
+    ) -> list[QueueProgress]:
         """Ask a broker how far a group is in a topic, or in all that it has offsets for (208).
 
         Raises:
@@ -199,7 +187,7 @@ class BrokerChanges:
         header = ConsumeStatsHeader(consumer_group=group, topic_list=topic)
         response = await self._ask(address, RequestCode.GET_CONSUME_STATS, header)
         return [
-            Progress(queue.topic, queue.queue_id, told.consumer_offset, told.broker_offset)
+            QueueProgress(queue.topic, queue.queue_id, told.consumer_offset, told.broker_offset)
             for queue, told in _read_queues(address, response, bodies.QueueProgress)
         ]
 

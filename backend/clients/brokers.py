@@ -9,6 +9,7 @@ from backend.clients.broker_answers import BrokerRefused
 from backend.clients.broker_changes import BrokerChanges
 from backend.clients.offset_requests import OffsetRequests
 from backend.clients.property_requests import PropertyRequests
+from backend.clients.queue_requests import QueueRequests
 from backend.clients.remoting_client import BrokerUnreachable
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.replica_lag import LogPosition
@@ -27,7 +28,7 @@ UNBOUNDED: Final = 2**63 - 1
 HAND_OVER_S_MAX: Final = 0.3
 
 
-class Brokers(BrokerChanges, OffsetRequests, PropertyRequests):
+class Brokers(BrokerChanges, OffsetRequests, PropertyRequests, QueueRequests):
     """Speak to brokers over remoting connections that are kept open."""
 
     async def sample(self, address: str) -> BrokerSample:

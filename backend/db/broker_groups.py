@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, case, func, select, true
+from sqlalchemy import Select, case, delete, exists, func, select, true
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
-from backend.db.tables import broker_groups, clusters
+from backend.db.tables import broker_groups, brokers, clusters, replica_groups
 from backend.domain.broker_group import BrokerGroup, GroupMode
 from backend.domain.errors import BrokerGroupNotFound
 
@@ -43,6 +43,18 @@ async def get(connection: Connection, cluster_name: str, name: str) -> BrokerGro
     if row is None:
         raise BrokerGroupNotFound(cluster_name, name)
     return _group(row)
+
+
+async def is_forsaken(connection: Connection, broker_group_id: int) -> bool:
+    """Tell whether a group has no broker any more, and no controller that knows of it."""
+    is_held = exists().where(brokers.c.broker_group_id == broker_group_id)
+    is_controlled = exists().where(replica_groups.c.broker_group_id == broker_group_id)
+    return bool(await connection.scalar(select(~is_held & ~is_controlled)))
+
+
+async def remove(connection: Connection, broker_group_id: int) -> None:
+    """Remove a group that nothing belongs to any more."""
+    await connection.execute(delete(broker_groups).where(broker_groups.c.id == broker_group_id))
 
 
 async def list_of_clusters(

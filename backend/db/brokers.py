@@ -113,6 +113,44 @@ async def mark_offline(
     return int(cluster_id) if cluster_id is not None else None
 
 
+async def find(
+    connection: Connection,
+    cluster_name: str,
+    group_name: str,
+    *,
+    broker_id: int | None = None,
+    address: str | None = None,
+) -> Broker | None:
+    """Find a broker of a group by its id or by its address."""
+    statement = _select().where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+    if broker_id is not None:
+        statement = statement.where(brokers.c.broker_id == broker_id)
+    if address is not None:
+        statement = statement.where(brokers.c.address == address)
+    row = (await connection.execute(statement)).mappings().first()
+    return None if row is None else _broker(row)
+
+
+async def remove(
+    connection: Connection, cluster_name: str, group_name: str, *, broker_id: int, address: str
+) -> int | None:
+    """Remove a broker that is not counted on; return its group's id, or nothing if none is so."""
+    group = (
+        select(broker_groups.c.id)
+        .select_from(broker_groups.join(clusters))
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+        .scalar_subquery()
+    )
+    statement = delete(brokers).where(
+        brokers.c.broker_group_id == group,
+        brokers.c.broker_id == broker_id,
+        brokers.c.address == address,
+        brokers.c.state == BrokerState.OFFLINE,
+    )
+    removed = await connection.execute(statement.returning(brokers.c.broker_group_id))
+    return removed.scalar()
+
+
 async def list_of_groups(
     connection: Connection, group_ids: Collection[int]
 ) -> dict[int, list[Broker]]:

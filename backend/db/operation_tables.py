@@ -69,7 +69,9 @@ operation_steps = Table(
     Column("error", Text),
     instant("began_at", nullable=True),
     instant("ended_at", nullable=True),
-    CheckConstraint("state IN ('pending', 'running', 'done', 'failed', 'unknown')", name="state"),
+    CheckConstraint(
+        "state IN ('pending', 'running', 'waiting', 'done', 'failed', 'unknown')", name="state"
+    ),
 )
 
 # What wants a worker, and from when on it is to be sent; written with the change that wants it.

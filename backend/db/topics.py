@@ -27,6 +27,7 @@ from backend.domain.topic import (
     RETRY_PREFIX,
     SYSTEM_PREFIX,
     SYSTEM_TOPIC_NAMES,
+    Permission,
     QueueSettings,
     Topic,
     TopicKind,
@@ -199,6 +200,65 @@ async def count_of_group(connection: Connection, cluster_name: str, group_name: 
         .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
     )
     return int(await connection.scalar(statement) or 0)
+
+
+async def count_writable_of_group(
+    connection: Connection, cluster_name: str, group_name: str
+) -> int:
+    """Count the topics that producers are sent to a broker group for."""
+    statement = (
+        select(func.count())
+        .select_from(topic_placements)
+        .join(broker_groups, broker_groups.c.id == topic_placements.c.broker_group_id)
+        .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name, _is_writable())
+    )
+    return int(await connection.scalar(statement) or 0)
+
+
+async def list_writable_only_on(
+    connection: Connection, cluster_name: str, group_name: str, *, limit: int
+) -> list[str]:
+    """List the normal topics that can be written on one broker group and on no other."""
+    # Not under its own name, by which the kind of a topic is looked up.
+    group, elsewhere = broker_groups.alias("own_group"), topic_placements.alias("elsewhere")
+    statement = (
+        select(topics.c.name)
+        .select_from(topics)
+        .join(clusters, clusters.c.id == topics.c.cluster_id)
+        .join(topic_placements, topic_placements.c.topic_id == topics.c.id)
+        .join(group, group.c.id == topic_placements.c.broker_group_id)
+        .where(
+            clusters.c.name == cluster_name,
+            group.c.name == group_name,
+            _is_writable(),
+            _kind() == TopicKind.NORMAL,
+            ~exists().where(
+                elsewhere.c.topic_id == topics.c.id,
+                elsewhere.c.broker_group_id != group.c.id,
+                elsewhere.c.permissions.bitwise_and(int(Permission.WRITE)) != 0,
+            ),
+        )
+        .order_by(topics.c.name)
+        .limit(limit)
+    )
+    return [row.name for row in await connection.execute(statement)]
+
+
+async def remove_of_group(connection: Connection, broker_group_id: int) -> None:
+    """Forget what a group held of topics, and topics that are held nowhere then."""
+    emptied = await connection.execute(
+        delete(topic_placements)
+        .where(topic_placements.c.broker_group_id == broker_group_id)
+        .returning(topic_placements.c.topic_id)
+    )
+    ids = [row.topic_id for row in emptied]
+    is_held = exists().where(topic_placements.c.topic_id == topics.c.id)
+    await connection.execute(delete(topics).where(topics.c.id.in_(ids), ~is_held))
+
+
+def _is_writable() -> ColumnElement[bool]:
+    return topic_placements.c.permissions.bitwise_and(int(Permission.WRITE)) != 0
 
 
 async def list_placements(

@@ -74,10 +74,14 @@ class Wish(StrEnum):
 
 
 class StepState(StrEnum):
-    """Name where a step stands; a running one may have had its effect already."""
+    """Name where a step stands; a running one may have had its effect already.
+
+    One that waits for others has had none, so that its operation can be paused and cancelled.
+    """
 
     PENDING = "pending"
     RUNNING = "running"
+    WAITING = "waiting"
     DONE = "done"
     FAILED = "failed"
     UNKNOWN = "unknown"

@@ -106,6 +106,30 @@ class IdempotencyKeyReused(DomainError):
         self.key = key
 
 
+class LockNotFound(DomainError):
+    """No broker that answered holds such a lock."""
+
+    code = "lock_not_found"
+
+    def __init__(self, cluster_name: str, what: str, *, unknown_count: int) -> None:
+        unknown = f"; {unknown_count} brokers do not tell their locks" if unknown_count else ""
+        super().__init__(f"no broker of cluster {cluster_name!r} holds {what}{unknown}")
+        self.cluster_name, self.what, self.unknown_count = cluster_name, what, unknown_count
+
+
+class BrokerStillCounted(DomainError):
+    """A broker was to be forgotten that is counted on by now."""
+
+    code = "broker_still_counted"
+
+    def __init__(self, group_name: str, broker_id: int) -> None:
+        super().__init__(
+            f"broker {broker_id} of group {group_name!r} is registered: stop it before it is"
+            " forgotten"
+        )
+        self.group_name, self.broker_id = group_name, broker_id
+
+
 class ChangeRefused(DomainError):
     """A broker does not make a change that a step asked it for; nothing of it was made."""
 
@@ -127,11 +151,11 @@ class ConsumerGroupNotFound(DomainError):
 
 
 class BrokerUnknown(DomainError):
-    """The cluster's records hold no broker of the group under the id."""
+    """The cluster's records hold no broker of the group under the id, or at the address."""
 
     code = "broker_unknown"
 
-    def __init__(self, cluster_name: str, group_name: str, broker_id: int) -> None:
+    def __init__(self, cluster_name: str, group_name: str, broker_id: int | str) -> None:
         super().__init__(
             f"no broker {broker_id} of group {group_name!r} in cluster {cluster_name!r}:"
             " regent broker list"

@@ -137,6 +137,19 @@ def postpone_step(
     return end(stopped, OperationState.UNKNOWN, f"{step.title}: {error}", at)
 
 
+def await_step(
+    operation: Operation, position: int, *, fence: int, reason: str, progress: Value, at: datetime
+) -> Operation:
+    """Leave a step that waits for others to a later look, and note how far they are.
+
+    It waits for as long as it takes: looking is no attempt that has failed.
+    """
+    check_fence(operation, fence)
+    step = operation.steps[position]
+    waiting = replace(step, state=StepState.WAITING, attempt_count=0, after=progress, error=reason)
+    return release(_with_step(operation, waiting), fence=fence, not_before=at + RETRY_DELAY)
+
+
 def release(operation: Operation, *, fence: int, not_before: datetime) -> Operation:
     """Give an operation back to the queue."""
     check_fence(operation, fence)

@@ -53,6 +53,8 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     operation_errors.InvalidParameters: ResponseCode.INVALID_PARAMETER,
     operation_errors.NotUndoable: ResponseCode.SYSTEM_ERROR,
     operation_errors.IdempotencyKeyReused: ResponseCode.INVALID_PARAMETER,
+    operation_errors.LockNotFound: ResponseCode.QUERY_NOT_FOUND,
+    operation_errors.BrokerStillCounted: ResponseCode.SYSTEM_ERROR,
     operation_errors.ChangeRefused: ResponseCode.SYSTEM_ERROR,
     operation_errors.ConsumerGroupNotFound: ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
     operation_errors.BrokerUnknown: ResponseCode.BROKER_NOT_EXIST,

@@ -151,5 +151,9 @@ class RequestCode(IntEnum):
     GET_BROKER_SAMPLE = 7001
     # Ours: a master is to have everything confirmed, since another is about to be elected (R10c).
     HAND_OVER = 7002
+    # Ours: who holds which queue in order; ends holds that an operator names; who reads a queue.
+    GET_QUEUE_LOCKS = 7003
+    RELEASE_QUEUE_LOCKS = 7004
+    GET_QUEUE_READERS = 7005
     # Ours: the properties that a broker knows, with their types, bounds and values.
     GET_BROKER_PROPERTIES = 7010

@@ -35,11 +35,13 @@ from workers.broker.meters import Meters
 from workers.broker.name_servers import NameServers
 from workers.broker.offset_resets import OffsetResets
 from workers.broker.queue_locks import QueueLocks
+from workers.broker.queue_readers import QueueReaders
 from workers.broker.replication.face import Replication
 from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+from workers.broker.topics import permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
 REFUSAL_REPORT_MS: Final = 10_000
@@ -87,7 +89,7 @@ class Broker:
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
-        self.locks, self.resets = QueueLocks(), OffsetResets()
+        self.locks, self.resets, self.readers = QueueLocks(), OffsetResets(), QueueReaders(clock())
         self.gate = Gate()
         self.meters = Meters(clock())
         self.polling = LongPolling[Resumable](
@@ -149,6 +151,8 @@ class Broker:
         """Go by other settings from now on, as far as they count without a restart."""
         self.settings, self.given = settings, given
         self.cleaner.use_settings(settings)
+        if self.topics.permit(settings.permissions, self.clock()):
+            self._topics_changed()
         self.groups.auto_create = settings.auto_create_groups
         self.hot.revoke_pulls()
 
@@ -220,6 +224,7 @@ class Broker:
         self.store.delete_topic(name)
         self.offsets.remove_topic(name)
         self.resets.forget(topic=name)
+        self.readers.remove_topic(name)
         self.polling.release_topic(name)
 
     @property
@@ -366,7 +371,7 @@ class Broker:
         elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):
             self.hot.set_topic(
                 name,
-                perm=topic.permissions,
+                perm=permitted(topic, self.settings.permissions),
                 read_queue_count=topic.read_queue_count,
                 write_queue_count=topic.write_queue_count,
             )

@@ -14,6 +14,7 @@ from regent_engine import Command
 
 from backend.remoting import java_json
 from backend.remoting.bodies import SubscriptionGroupConfig
+from backend.remoting.bodies.locks import ReleaseBody, ReleasesBody
 from backend.remoting.command import answer
 from backend.remoting.headers import (
     DeleteGroupHeader,
@@ -36,6 +37,7 @@ from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.fences import Change, Overtaken
 from workers.broker.live_settings import describe_present
+from workers.broker.processors.locks import queue_of
 
 MARK: Final = "regentFence"
 """The field that makes a request a step."""
@@ -86,6 +88,26 @@ def _offsets(broker: Broker, command: Command) -> Target:
     return Target(f"offsets of {header.group} in {header.topic}", read)
 
 
+def _locks(broker: Broker, command: Command) -> Target:
+    wanted = java_json.decode(command.body or b"{}", ReleasesBody).locks
+    holders = " ".join(sorted({one.client_id for one in wanted}))
+
+    def read() -> list[dict[str, Any]]:
+        return [_holder(broker, one) for one in wanted]
+
+    return Target(f"locks of {holders}", read)
+
+
+def _holder(broker: Broker, lock: ReleaseBody) -> dict[str, Any]:
+    held = broker.locks.find(lock.consumer_group, queue_of(lock), broker.clock())
+    return {
+        "consumerGroup": lock.consumer_group,
+        "topic": lock.topic,
+        "queueId": lock.queue_id,
+        "clientId": None if held is None else held.client_id,
+    }
+
+
 def _commit(broker: Broker, command: Command) -> Target:
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
     group, topic, queue_id = header.consumer_group, header.topic, header.queue_id or 0
@@ -108,6 +130,7 @@ TARGETS: Final[Mapping[int, Callable[[Broker, Command], Target]]] = {
     RequestCode.DELETE_SUBSCRIPTIONGROUP: _delete_group,
     RequestCode.UPDATE_BROKER_CONFIG: _config,
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: _offsets,
+    RequestCode.RELEASE_QUEUE_LOCKS: _locks,
     RequestCode.UPDATE_CONSUMER_OFFSET: _commit,
 }
 """How the value is read that a request changes; of other requests the effect alone is fenced."""

@@ -1,6 +1,6 @@
 """Decide which client of a group may consume a queue in order (remoting.md 2.3, 41 and 42)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,16 +10,26 @@ LOCK_LIFE_MS: Final = 60_000
 
 
 @dataclass(slots=True)
-class _Lock:
+class QueueLock:
+    """Hold who locked a queue and since when; times in milliseconds of the broker's clock.
+
+    A holder and its `locked_at_ms` name one hold: whoever locks again after a release has another.
+    """
+
     client_id: str
+    locked_at_ms: int
     renewed_at_ms: int
+
+    def expires_in_ms(self, now_ms: int) -> int:
+        """Give how long the lock lives unless it is renewed; negative once it is over."""
+        return self.renewed_at_ms + LOCK_LIFE_MS - now_ms
 
 
 class QueueLocks:
     """The locks of all groups; a lock not renewed for a minute is free again."""
 
     def __init__(self) -> None:
-        self._groups: dict[str, dict[MessageQueue, _Lock]] = {}
+        self._groups: dict[str, dict[MessageQueue, QueueLock]] = {}
 
     def lock(
         self, group: str, *, client_id: str, queues: Iterable[MessageQueue], now_ms: int
@@ -29,9 +39,12 @@ class QueueLocks:
         taken = []
         for queue in queues:
             held = locks.get(queue)
-            if held and held.client_id != client_id and not _is_over(held, now_ms):
+            if held is None or held.expires_in_ms(now_ms) < 0:
+                locks[queue] = QueueLock(client_id, now_ms, now_ms)
+            elif held.client_id == client_id:
+                held.renewed_at_ms = now_ms
+            else:
                 continue
-            locks[queue] = _Lock(client_id, now_ms)
             taken.append(queue)
         return taken
 
@@ -43,19 +56,39 @@ class QueueLocks:
             if held and held.client_id == client_id:
                 del locks[queue]
 
+    def release(
+        self, group: str, queue: MessageQueue, *, client_id: str, locked_at_ms: int
+    ) -> bool:
+        """Free a queue if it is still in this hold of this client; tell whether it was."""
+        held = self._groups.get(group, {}).get(queue)
+        if held is None or (held.client_id, held.locked_at_ms) != (client_id, locked_at_ms):
+            return False
+        del self._groups[group][queue]
+        return True
+
+    def find(self, group: str, queue: MessageQueue, now_ms: int) -> QueueLock | None:
+        """Give the lock that a queue is under; one that is over is none."""
+        held = self._groups.get(group, {}).get(queue)
+        return None if held is None or held.expires_in_ms(now_ms) < 0 else held
+
+    def all(
+        self, now_ms: int, *, group: str | None = None
+    ) -> Iterator[tuple[str, MessageQueue, QueueLock]]:
+        """Yield the living locks of all groups or of one, by group."""
+        names = sorted(self._groups) if group is None else [group]
+        for name in names:
+            for queue, held in self._groups.get(name, {}).items():
+                if held.expires_in_ms(now_ms) >= 0:
+                    yield name, queue, held
+
     def holds_any(self, group: str, now_ms: int) -> bool:
         """Tell whether the group consumes in order at the moment."""
-        locks = self._groups.get(group, {})
-        return any(not _is_over(held, now_ms) for held in locks.values())
+        return any(True for _ in self.all(now_ms, group=group))
 
     def sweep(self, now_ms: int) -> None:
         """Drop locks that are over, so that the table does not grow."""
         for group, locks in list(self._groups.items()):
-            for queue in [queue for queue, held in locks.items() if _is_over(held, now_ms)]:
+            for queue in [q for q, held in locks.items() if held.expires_in_ms(now_ms) < 0]:
                 del locks[queue]
             if not locks:
                 del self._groups[group]
-
-
-def _is_over(lock: _Lock, now_ms: int) -> bool:
-    return now_ms - lock.renewed_at_ms > LOCK_LIFE_MS

@@ -85,7 +85,7 @@ class Registrant:
         return encode_header(header)
 
     def _encode_registration(self) -> Registration:
-        content = RegisterBrokerBody(topic_table=self._topics.as_body())
+        content = RegisterBrokerBody(topic_table=self._topics.as_registered())
         body = encode_register_broker_body(content, compressed=False)
         header = RegisterBrokerHeader(
             broker_name=self._settings.broker_name,

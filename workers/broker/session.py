@@ -196,6 +196,14 @@ class Session(asyncio.Protocol):
         """Write the answers of pulls; what these commit counts whether or not they arrive."""
         for group, topic, queue_id, offset in received.commits:
             self._broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
+            self._broker.readers.note_commit(
+                group,
+                topic,
+                queue_id,
+                offset=offset,
+                address=self.address,
+                now_ms=self._broker.clock(),
+            )
         self._broker.meters.pulled(
             messages=received.pulled_messages,
             size_bytes=received.pulled_bytes,

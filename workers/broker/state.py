@@ -43,7 +43,11 @@ class BrokerState:
         group_file = StateFile(folder / "subscriptionGroup.json")
         offset_file = StateFile(folder / "consumerOffset.json")
         delay_file = StateFile(folder / "delayOffset.json")
-        self.topics = TopicTable(topic_file.load(TopicConfigTable), listener=topic_listener)
+        self.topics = TopicTable(
+            topic_file.load(TopicConfigTable),
+            listener=topic_listener,
+            permissions=settings.permissions,
+        )
         self.groups = SubscriptionGroups(
             group_file.load(SubscriptionGroupTable), auto_create=settings.auto_create_groups
         )

@@ -20,8 +20,15 @@ TopicListener = Callable[[str, TopicConfig | None], None]
 class TopicTable:
     """All topics; every change gives a new data version, or name servers would ignore it."""
 
-    def __init__(self, stored: TopicConfigTable | None, *, listener: TopicListener) -> None:
+    def __init__(
+        self,
+        stored: TopicConfigTable | None,
+        *,
+        listener: TopicListener,
+        permissions: int = READABLE | WRITABLE,
+    ) -> None:
         stored = stored or TopicConfigTable()
+        self._permissions = permissions
         self._topics = dict(stored.topics)
         self._listener = listener
         self.data_version: DataVersion = stored.data_version
@@ -54,6 +61,16 @@ class TopicTable:
         self._change(name, None, now_ms)
         return True
 
+    def permit(self, permissions: int, now_ms: int) -> bool:
+        """Let clients of the broker do only this with any topic; False when it was so already."""
+        if permissions == self._permissions:
+            return False
+        self._permissions = permissions
+        self.data_version = self.data_version.next(now_ms)
+        for name, topic in self._topics.items():
+            self._listener(name, topic)
+        return True
+
     def begin_epoch(self, epoch: int, now_ms: int) -> None:
         """Give the table a version of a new master epoch, which outdoes all of older ones."""
         version = self.data_version.next(now_ms)
@@ -74,6 +91,16 @@ class TopicTable:
         """Give the table as name servers and tools read it."""
         return TopicConfigTable(data_version=self.data_version, topics=self._topics)
 
+    def as_registered(self) -> TopicConfigTable:
+        """Give the table as clients shall know it: with what the broker permits at most."""
+        if self._permissions & READABLE and self._permissions & WRITABLE:
+            return self.as_body()
+        topics = {
+            name: msgspec.structs.replace(topic, permissions=topic.permissions & self._permissions)
+            for name, topic in self._topics.items()
+        }
+        return TopicConfigTable(data_version=self.data_version, topics=topics)
+
     def as_file(self) -> bytes:
         """Give the content of `topics.json`."""
         document: dict[str, Any] = {
@@ -85,6 +112,17 @@ class TopicTable:
     def _change(self, name: str, topic: TopicConfig | None, now_ms: int) -> None:
         self.data_version = self.data_version.next(now_ms)
         self._listener(name, topic)
+
+
+def permitted(topic: TopicConfig, permissions: int) -> int:
+    """Give what clients may do with a topic that come to a broker with these permissions.
+
+    Routes send producers elsewhere once it may not be written. Who still sends is served, as by
+    stock, except to an ordered topic, whose next messages may be with another broker already.
+    """
+    if topic.is_ordered and not permissions & WRITABLE:
+        return topic.permissions & ~WRITABLE
+    return topic.permissions
 
 
 def system_topics(settings: BrokerSettings) -> list[TopicConfig]:

@@ -59,6 +59,8 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     operation_errors.InvalidParameters: "invalid_input",
     operation_errors.NotUndoable: "conflict",
     operation_errors.IdempotencyKeyReused: "invalid_input",
+    operation_errors.LockNotFound: "not_found",
+    operation_errors.BrokerStillCounted: "conflict",
     operation_errors.ChangeRefused: "conflict",
     operation_errors.ConsumerGroupNotFound: "not_found",
     operation_errors.BrokerUnknown: "not_found",

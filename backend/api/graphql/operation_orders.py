@@ -56,6 +56,35 @@ class AdoptReplicasInput:
     accepts_loss: bool = False
 
 
+@strawberry.input
+class ReleaseLocksInput:
+    """Release what a client holds: all of it, or only what the other facts name."""
+
+    cluster_name: str
+    client_id: str
+    consumer_group: str | None = None
+    topic: str | None = None
+    group_name: str | None = None
+    queue_id: int | None = None
+
+
+@strawberry.input
+class BrokerOrderInput:
+    """Mean a broker of a group: by its address if one is given, else by its id, 0 is the master."""
+
+    cluster_name: str
+    group_name: str
+    broker_id: Int64 = Int64(0)
+    address: str | None = None
+
+
+@strawberry.input
+class DrainBrokerInput(BrokerOrderInput):
+    """Drain a broker; consumer groups that are waived are not waited for."""
+
+    waived_groups: list[str] = strawberry.field(default_factory=list)
+
+
 @strawberry.input(one_of=True)
 class PlanInput:
     """Name the kind of operation, with its parameters; exactly one."""
@@ -63,6 +92,11 @@ class PlanInput:
     elect_master: ElectMasterInput | None = strawberry.UNSET
     forget_replicas: ForgetReplicasInput | None = strawberry.UNSET
     adopt_replicas: AdoptReplicasInput | None = strawberry.UNSET
+    release_locks: ReleaseLocksInput | None = strawberry.UNSET
+    cordon_broker: BrokerOrderInput | None = strawberry.UNSET
+    uncordon_broker: BrokerOrderInput | None = strawberry.UNSET
+    drain_broker: DrainBrokerInput | None = strawberry.UNSET
+    forget_broker: BrokerOrderInput | None = strawberry.UNSET
     create_topic: inputs.CreateTopicInput | None = strawberry.UNSET
     change_topic: inputs.ChangeTopicInput | None = strawberry.UNSET
     delete_topic: inputs.DeleteTopicInput | None = strawberry.UNSET

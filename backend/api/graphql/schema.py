@@ -22,6 +22,7 @@ from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.limits import LimitDocuments
+from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
@@ -49,7 +50,7 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery, BrokerConfigQuery):
+class Query(OperationQuery, AuditQuery, BrokerConfigQuery, LockQuery):
     """Ask what is."""
 
     @strawberry.field

@@ -11,6 +11,7 @@ from backend.api.rest import (
     brokers,
     capacity,
     clusters,
+    locks,
     log_histories,
     operations,
     replica_groups,
@@ -25,7 +26,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     resources = (
         *(sessions, clusters, broker_groups, replica_groups, log_histories, replica_lags),
-        *(adoptions, brokers, broker_configs, topics, capacity, operations, audit),
+        *(adoptions, brokers, broker_configs, topics, locks, capacity, operations, audit),
     )
     for resource in resources:
         router.include_router(resource.router)

@@ -1,14 +1,6 @@
 """Speak to brokers for steps of operations, so that an attempt that was overtaken is refused."""
 
-from backend.clients.brokers import Brokers
-from backend.services.operations.kind import OperationContext, StepRun
-
-
-def brokers_of(context: OperationContext) -> Brokers:
-    """Return whom brokers are asked through."""
-    brokers = context.controller.brokers
-    assert brokers is not None, "processes that plan or carry out operations can reach brokers"
-    return brokers
+from backend.services.operations.kind import StepRun
 
 
 def fence_of(run: StepRun) -> dict[str, str]:

@@ -40,6 +40,7 @@ from backend.services.operations.kind import (
     StepRun,
     StepWork,
     Unfinished,
+    Waiting,
 )
 from backend.services.operations.kinds import KINDS
 from backend.services.operations.orders import deliver, find_void
@@ -188,6 +189,18 @@ class _Run:
             made = await work.do(run)
         except OperationFenced:
             raise
+        except Waiting as waiting:
+            reason, progress = str(waiting), waiting.progress
+            await self._change(
+                lambda held: domain.await_step(
+                    held,
+                    position,
+                    fence=self._fence,
+                    reason=reason,
+                    progress=progress,
+                    at=self._now(),
+                )
+            )
         except _OPEN as error:
             reason = str(error) or type(error).__name__
             await self._change(

@@ -30,6 +30,7 @@ RUN_TASK: Final = "operation.run"
 RESEND_AFTER: Final = timedelta(seconds=3)
 """A message that no worker has taken up by then is sent again."""
 
+_LOOKING: Final = {OperationState.QUEUED, OperationState.RUNNING}
 _ENDED_STEPS: Final = frozenset({StepState.DONE, StepState.FAILED, StepState.UNKNOWN})
 
 
@@ -98,11 +99,17 @@ async def write(
 
 
 def _deeds(before: Operation, after: Operation, author: Author) -> Iterator[Deed]:
+    is_waiting = any(step.state is StepState.WAITING for step in after.steps)
     for was, step in zip(before.steps, after.steps, strict=True):
+        if step.state is StepState.WAITING and was.after is None:
+            yield _deed(author, "step.waiting", after, _step_details(step))
         if step.state is not was.state and step.state in _ENDED_STEPS:
             yield _deed(author, f"step.{step.state}", after, _step_details(step))
     if after.wish is not before.wish and after.wish is not None:
         yield _deed(author, f"operation.{after.wish}_wanted", after, {})
+    if is_waiting and {before.state, after.state} == _LOOKING:
+        # Whoever waits looks every two seconds, for hours perhaps; that it began says enough.
+        return
     if after.state is not before.state:
         details: dict[str, Any] = {"outcome": after.outcome} if after.outcome else {}
         if before.state is OperationState.PLANNED:

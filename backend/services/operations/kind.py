@@ -23,6 +23,18 @@ class Unfinished(Exception):  # noqa: N818 - says what happened
     """A step could not be brought to its end now; it is begun again later."""
 
 
+class Waiting(Exception):  # noqa: N818 - says what happened
+    """A step waits for others, and has brought nothing about that a pause or an end would cut off.
+
+    It is begun again a moment later, as often as need be; until then the operation can be paused
+    and cancelled. `progress` says in the journal how far what it waits for is.
+    """
+
+    def __init__(self, reason: str, progress: Value) -> None:
+        super().__init__(reason)
+        self.progress = progress
+
+
 class Order(Protocol):
     """Stand for the parameters of a kind: a frozen dataclass of what JSON can hold."""
 

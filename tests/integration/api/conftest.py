@@ -104,6 +104,12 @@ class HandBrokers:
             raise BrokerUnreachable(address, "nobody listens")
         return self.positions[address]
 
+    def __getattr__(self, _question):
+        async def ask(address, *_arguments, **_named):
+            raise BrokerUnreachable(address, "nobody listens")
+
+        return ask
+
 
 @pytest.fixture
 def brokers():
@@ -236,8 +242,10 @@ def demote(database):
 def register(database):
     """Write brokers as the name server would."""
 
-    async def register_in_cluster(cluster="main", group="broker-a", broker_id=0, topics=()):
-        address = f"{group}-{broker_id}.{cluster}:10911"
+    async def register_in_cluster(
+        cluster="main", group="broker-a", broker_id=0, topics=(), address=None
+    ):
+        address = address or f"{group}-{broker_id}.{cluster}:10911"
         settings = {name: QueueSettings(4, 4, 6) for name in topics}
         registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
         command = RegisterBroker(cluster, group, registration, topics=settings)

@@ -32,6 +32,7 @@ CHANGING = frozenset(
         RequestCode.UPDATE_BROKER_CONFIG,
         RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
         RequestCode.UPDATE_CONSUMER_OFFSET,
+        RequestCode.RELEASE_QUEUE_LOCKS,
     }
 )
 

@@ -58,3 +58,50 @@ def test_a_sweep_forgets_what_is_over():
     locks.sweep(LOCK_LIFE_MS + 1)
 
     assert locks._groups == {}
+
+
+def test_a_lock_tells_since_when_it_is_held_and_when_it_was_renewed():
+    locks = QueueLocks()
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=5)
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=20_000)
+
+    [(group, queue, held)] = locks.all(20_001)
+
+    assert (group, queue) == ("g", QUEUES[0])
+    assert (held.client_id, held.locked_at_ms, held.renewed_at_ms) == ("a", 5, 20_000)
+    assert held.expires_in_ms(20_001) == LOCK_LIFE_MS - 1
+
+
+def test_only_the_very_hold_that_is_named_is_released():
+    locks = QueueLocks()
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=5)
+    hold = {"client_id": "a", "locked_at_ms": 5}
+
+    assert not locks.release("g", QUEUES[0], client_id="b", locked_at_ms=5)
+    assert not locks.release("g", QUEUES[0], client_id="a", locked_at_ms=4)
+    assert not locks.release("h", QUEUES[0], **hold)
+    assert locks.release("g", QUEUES[0], **hold)
+    # Asked for again, as after an answer that was lost, it takes nothing from who came next.
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=6)
+    assert not locks.release("g", QUEUES[0], **hold)
+    assert locks.find("g", QUEUES[0], 6) is not None
+
+
+def test_locks_that_are_over_are_not_shown():
+    locks = QueueLocks()
+    locks.lock("g", client_id="a", queues=QUEUES, now_ms=0)
+    locks.lock("h", client_id="b", queues=QUEUES[:1], now_ms=9)
+
+    assert [group for group, _, _ in locks.all(LOCK_LIFE_MS + 1)] == ["h"]
+    assert locks.find("g", QUEUES[0], LOCK_LIFE_MS + 1) is None
+    assert [group for group, _, _ in locks.all(1, group="h")] == ["h"]
+
+
+def test_a_lock_taken_after_it_was_over_is_another_hold():
+    locks = QueueLocks()
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=0)
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=LOCK_LIFE_MS + 1)
+
+    [(_, _, held)] = locks.all(LOCK_LIFE_MS + 1)
+
+    assert held.locked_at_ms == LOCK_LIFE_MS + 1

@@ -306,3 +306,30 @@ def test_the_outcome_is_what_was_read_back(found, state):
     ended = run.finish(done, [read_back(one) for one in found], fence=1, at=NOON)
 
     assert (ended.state, ended.ended_at, ended.lease_until) == (state, NOON, None)
+
+
+def test_a_step_that_waits_tells_how_far_and_can_be_paused_and_cancelled_at_once():
+    begun = run.begin_step(claimed(), 0, fence=1, before={"n": 9}, at=NOON)
+
+    waiting = run.await_step(begun, 0, fence=1, reason="5 left", progress={"n": 5}, at=NOON)
+
+    step = waiting.steps[0]
+    assert (step.state, step.before, step.after) == (StepState.WAITING, {"n": 9}, {"n": 5})
+    assert (step.error, step.attempt_count) == ("5 left", 0)
+    assert (waiting.state, waiting.not_before) == (S.QUEUED, NOON + domain.RETRY_DELAY)
+    assert waiting.next_step == step
+    assert domain.pause(waiting).state is S.PAUSED
+    assert domain.cancel(waiting, at=NOON).state is S.PARTLY
+
+
+def test_looking_again_and_again_is_no_failed_attempt():
+    operation = claimed()
+    for look in range(3 * domain.ATTEMPTS_MAX):
+        begun = run.begin_step(operation, 0, fence=1 + look, before=None, at=NOON)
+        waiting = run.await_step(
+            begun, 0, fence=1 + look, reason="left", progress={"n": look}, at=NOON
+        )
+        operation = run.claim(waiting, at=NOON + timedelta(seconds=3), lease=LEASE)
+
+    assert operation is not None
+    assert operation.state is S.RUNNING

@@ -1,14 +1,36 @@
-"""Give out and take back the locks of ordered consumption (remoting.md 2.3: 41, 42)."""
+"""Give out and take back the locks of ordered consumption (remoting.md 2.3: 41, 42).
+
+To the control plane they are shown (our 7003) and given up for holders that are gone (7004), and it
+is told who reads a queue (7005).
+"""
+
+import itertools
+from collections.abc import Iterator
+from typing import Final
 
 from regent_engine import Command
 
 from backend.remoting import java_json
-from backend.remoting.bodies import LockBody, LockedBody
+from backend.remoting.bodies import LockBody, LockedBody, MessageQueue
+from backend.remoting.bodies.locks import (
+    QueueLockBody,
+    QueueLocksBody,
+    QueueReaderBody,
+    QueueReadersBody,
+    ReleaseBody,
+    ReleasesBody,
+)
 from backend.remoting.command import answer
+from backend.remoting.headers import decode_header
+from backend.remoting.headers.locks import QueueLocksHeader, QueueReadersHeader
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.queue_readers import QueueReader
+
+LISTED_COUNT_MAX: Final = 40_000
+"""As many locks as fit a frame of 16 MiB with names of ordinary length."""
 
 
 def on_lock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -30,9 +52,98 @@ def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) -> bytes
     return answer(command)
 
 
+def on_get_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show who holds which queue, and whether the holder is still there."""
+    group = decode_header(QueueLocksHeader, command.ext).consumer_group
+    locks = _locks(broker, group)
+    listed = list(itertools.islice(locks, LISTED_COUNT_MAX))
+    total_count = len(listed) + sum(1 for _ in locks)
+    return answer(
+        command, body=java_json.encode(QueueLocksBody(total_count=total_count, locks=listed))
+    )
+
+
+def on_release_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """End the holds that are still what was named, and have their groups lock anew at once."""
+    wanted = java_json.decode(command.body or b"{}", ReleasesBody).locks
+    for one in wanted:
+        broker.locks.release(
+            one.consumer_group,
+            queue_of(one),
+            client_id=one.client_id,
+            locked_at_ms=one.locked_at_ms,
+        )
+    for group in dict.fromkeys(one.consumer_group for one in wanted):
+        # Members that were refused the lock would try again only when they rebalance, every 20 s.
+        broker.notify_members(group)
+    return answer(command)
+
+
+def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell when a group was last seen at each queue of a topic."""
+    header = decode_header(QueueReadersHeader, command.ext)
+    topic = broker.find_topic(header.topic)
+    queues = [
+        _reader(broker, header.consumer_group, topic.name, queue_id)
+        for queue_id in range(topic.read_queue_count)
+    ]
+    told = QueueReadersBody(
+        is_gate_open=broker.gate.is_open,
+        observed_for_ms=broker.clock() - broker.readers.started_at_ms,
+        queues=queues,
+    )
+    return answer(command, body=java_json.encode(told))
+
+
 def _wish(command: Command) -> LockBody:
     wish = java_json.decode(command.body or b"{}", LockBody)
     for name, value in (("clientId", wish.client_id), ("consumerGroup", wish.consumer_group)):
         if not value:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"the field {name} is missing")
     return wish
+
+
+def _locks(broker: Broker, group_name: str | None) -> Iterator[QueueLockBody]:
+    now_ms = broker.clock()
+    by_group = itertools.groupby(broker.locks.all(now_ms, group=group_name), key=lambda one: one[0])
+    for group, locks in by_group:
+        online = broker.consumers.find(group)
+        seen = (
+            {} if online is None else {c.client_id: c.seen_at_ms for c in online.members.values()}
+        )
+        for _, queue, lock in locks:
+            seen_at_ms = seen.get(lock.client_id)
+            yield QueueLockBody(
+                consumer_group=group,
+                topic=queue.topic,
+                broker_name=queue.broker_name,
+                queue_id=queue.queue_id,
+                client_id=lock.client_id,
+                locked_at_ms=lock.locked_at_ms,
+                held_ms=now_ms - lock.locked_at_ms,
+                idle_ms=now_ms - lock.renewed_at_ms,
+                expires_in_ms=lock.expires_in_ms(now_ms),
+                is_connected=seen_at_ms is not None,
+                heard_ms=None if seen_at_ms is None else now_ms - seen_at_ms,
+            )
+
+
+def queue_of(lock: ReleaseBody) -> MessageQueue:
+    """Name the queue of a hold as its client did."""
+    return MessageQueue(broker_name=lock.broker_name, queue_id=lock.queue_id, topic=lock.topic)
+
+
+def _reader(broker: Broker, group: str, topic: str, queue_id: int) -> QueueReaderBody:
+    now_ms = broker.clock()
+    seen = broker.readers.find(group, topic, queue_id) or QueueReader()
+
+    def age(at_ms: int | None) -> int | None:
+        return None if at_ms is None else now_ms - at_ms
+
+    return QueueReaderBody(
+        queue_id=queue_id,
+        pulled_ms=age(seen.pulled_at_ms),
+        committed_ms=age(seen.committed_at_ms),
+        advanced_ms=age(seen.advanced_at_ms),
+        address=seen.address,
+    )

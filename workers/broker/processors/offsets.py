@@ -31,7 +31,7 @@ def on_query_consumer_offset(broker: Broker, _caller: Caller, command: Command) 
     return answer(command, ext={"offset": str(offset)})
 
 
-def on_update_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Record how far a group has consumed a queue."""
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
     broker.check_group_exists(header.consumer_group)
@@ -46,6 +46,14 @@ def on_update_consumer_offset(broker: Broker, _caller: Caller, command: Command)
         header.topic,
         queue_id=header.queue_id,
         offset=header.commit_offset,
+    )
+    broker.readers.note_commit(
+        header.consumer_group,
+        header.topic,
+        header.queue_id,
+        offset=header.commit_offset,
+        address=caller.address,
+        now_ms=broker.clock(),
     )
     return answer(command)
 

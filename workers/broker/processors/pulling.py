@@ -165,9 +165,9 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
     tag_hashes = _filter_of(broker, header)
-    if (
-        offset := broker.resets.take(header.consumer_group, topic.name, header.queue_id)
-    ) is not None:
+    now_ms, queue = broker.clock(), (header.consumer_group, header.topic, header.queue_id)
+    broker.readers.note_pull(*queue, address=caller.address, now_ms=now_ms)
+    if (offset := broker.resets.take(*queue)) is not None:
         caller.send(_reset_answer(broker, command, header, offset))
         return None
     if not broker.resets.is_pending(header.consumer_group, topic.name):
@@ -178,6 +178,9 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
             header.topic,
             queue_id=header.queue_id,
             offset=header.commit_offset,
+        )
+        broker.readers.note_commit(
+            *queue, offset=header.commit_offset, address=caller.address, now_ms=now_ms
         )
     return Pull(broker, caller, command, header, tag_hashes).run()
 

@@ -47,7 +47,7 @@ from workers.broker.message import (
     is_batch,
     unique_key,
 )
-from workers.broker.topics import WRITABLE, topic_from_template, topic_of
+from workers.broker.topics import WRITABLE, permitted, topic_from_template, topic_of
 
 PROPERTIES_SIZE_MAX: Final = 32_767
 # Clients before this version do not know that they may limit their retries.
@@ -68,7 +68,7 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     properties = parse_properties(header.properties.encode())
     _check_features(broker, header, properties)
     topic = _topic_of(broker, header)
-    _check_queue(topic, header)
+    _check_queue(broker, topic, header)
     if header.batch and not is_batch(command.body):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the batch is malformed")
     broker.put_topic_if_missing(topic)
@@ -129,8 +129,8 @@ def _topic_of(broker: Broker, header: SendMessageHeader) -> TopicConfig:
     return created
 
 
-def _check_queue(topic: TopicConfig, header: SendMessageHeader) -> None:
-    if not topic.permissions & WRITABLE:
+def _check_queue(broker: Broker, topic: TopicConfig, header: SendMessageHeader) -> None:
+    if not permitted(topic, broker.settings.permissions) & WRITABLE:
         raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not writable")
     if header.queue_id >= max(topic.read_queue_count, topic.write_queue_count):
         raise Refusal(

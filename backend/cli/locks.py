@@ -1,0 +1,235 @@
+"""The commands `regent lock …` and `regent queue …`: who holds queues, and why they stand still."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.orders import Ordering, order_change
+from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.rest import RestClient, connect, segment
+from backend.cli.target import Options
+
+PAGE_SIZE: Final = 500
+
+lock = App(name=["lock", "locks"], help="Show locks of ordered queues, and release them.")
+lease = App(name=["lease", "leases"], help="Show who leads broker groups, and until when.")
+lock.command(lease)
+queue = App(name=["queue", "queues"], help="Say why queues stand still.")
+
+QueueId = Annotated[int, Parameter(validator=validators.Number(gte=0))]
+
+
+@lock.command(name="list")
+def list_locks(
+    *,
+    group: str | None = None,
+    topic: str | None = None,
+    holder: str | None = None,
+    dead: Annotated[bool, Parameter(negative="")] = False,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List who holds which queue in order, as the brokers tell it now.
+
+    A lock that is not renewed ends after a minute. Stock brokers do not tell their locks; such
+    brokers are named below the table.
+
+    Examples:
+        regent lock list
+        regent lock list --group billing --dead
+        regent lock list --holder 10.0.0.7@412 -o json
+
+    Args:
+        group: Only locks of this consumer group.
+        topic: Only locks of queues of this topic.
+        holder: Only what the client of this id holds.
+        dead: Only locks whose holder is not connected any more.
+        cluster: Name of the cluster; without, all clusters.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    wanted = {
+        "cluster_name": cluster,
+        "consumer_group": group,
+        "topic": topic,
+        "client_id": holder,
+        "holder": "gone" if dead else None,
+    }
+    with connect(options) as client:
+        found, unknown = _collect(client, limit, wanted)
+    if options.output == "json":
+        print_json({"locks": found, "unknown": unknown})
+        return
+    print_table(
+        (
+            *("CLUSTER", "CONSUMER GROUP", "TOPIC", "QUEUE#", "BROKER", "HOLDER"),
+            *("HELD#", "RENEWED#", "ENDS IN#", "IS"),
+        ),
+        [
+            (
+                one["cluster_name"],
+                one["consumer_group"],
+                one["topic"],
+                one["queue_id"],
+                one["group_name"],
+                one["client_id"],
+                _seconds(one["held_ms"]),
+                f"{_seconds(one['renewed_ms'])} ago",
+                _seconds(one["expires_in_ms"]),
+                one["holder"],
+            )
+            for one in found
+        ],
+    )
+    for one in unknown:
+        print_line(f"unknown: locks of {one['group_name']} ({one['address']}): {one['why']}")
+
+
+@lock.command(name="release")
+def release_locks(
+    holder: str,
+    /,
+    *,
+    group: str | None = None,
+    topic: str | None = None,
+    queue: QueueId | None = None,
+    broker_group: str | None = None,
+    cluster: ClusterName = None,
+    ordering: Ordering = Ordering(),  # noqa: B008
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Release what a client holds: all of it, or the locks that the options name.
+
+    The group's members are told at once, so that whoever is given a queue goes on. A client that is
+    still connected may have its last batch consumed twice or out of order; then a reason is needed.
+
+    Examples:
+        regent lock list --dead
+        regent lock release 10.0.0.7@412 --dry-run
+        regent lock release 10.0.0.7@412 --group billing --topic orders --queue 3
+
+    Args:
+        holder: Id of the client that holds the locks.
+        group: Only locks of this consumer group.
+        topic: Only locks of queues of this topic.
+        queue: Only the queue of this number.
+        broker_group: Only locks on this broker group.
+        cluster: Name of the cluster; not needed when there is only one.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        name = choose_cluster(client, cluster)
+        print_note(f"target: locks of {holder} in cluster {name} at {client.target.server}")
+        parameters = {
+            "cluster_name": name,
+            "client_id": holder,
+            "consumer_group": group,
+            "topic": topic,
+            "group_name": broker_group,
+            "queue_id": queue,
+        }
+        is_json = options.output == "json"
+        order_change(client, "release_locks", parameters, ordering, is_json=is_json)
+
+
+@lease.command(name="list")
+def list_leases(
+    *,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List who leads each broker group under a controller, and until when.
+
+    Example:
+        regent lock lease list
+
+    Args:
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        name = choose_cluster(client, cluster)
+        found = list(client.list(f"/clusters/{segment(name)}/leases", limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("GROUP", "MASTER#", "ADDRESS", "ALIVE", "EPOCH#", "POLICY", "LEASE ENDS"),
+        [
+            (
+                one["group_name"],
+                one["master_id"],
+                one["master_address"],
+                "yes" if one["is_master_alive"] else "no",
+                one["master_epoch"],
+                one["policy"],
+                "none runs" if one["ends_at"] is None else time_text(one["ends_at"]),
+            )
+            for one in found
+        ],
+    )
+
+
+@queue.command(name="why")
+def explain_queues(
+    topic: str,
+    /,
+    *,
+    group: str,
+    queue: QueueId | None = None,
+    broker_group: str | None = None,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Say in a sentence why a consumer group does not read the queues of a topic, or that it does.
+
+    The brokers are asked now; below each sentence stands what they told.
+
+    Examples:
+        regent queue why orders --group billing
+        regent queue why orders --group billing --queue 3
+
+    Args:
+        topic: Name of the topic.
+        group: Name of the consumer group.
+        queue: Number of one queue; without, all.
+        broker_group: Only queues of this broker group.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        name = choose_cluster(client, cluster)
+        path = f"/clusters/{segment(name)}/topics/{segment(topic)}/pauses"
+        found = client.get(path, consumer_group=group, queue_id=queue, group_name=broker_group)
+    if options.output == "json":
+        print_json(found)
+        return
+    for one in found["queues"]:
+        print_line(one["sentence"])
+        for line in one["evidence"]:
+            print_line(f"  {line}")
+
+
+def _collect(
+    client: RestClient, limit: int, wanted: Mapping[str, str | None]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Read pages of locks, and whose are not known: of the first page, since all tell the same."""
+    found: list[dict[str, Any]] = []
+    page = client.get("/locks", limit=min(limit, PAGE_SIZE), **wanted)
+    unknown: list[dict[str, Any]] = page["unknown"]
+    found += page["items"]
+    while page["next"] is not None and len(found) < limit:
+        size = min(limit - len(found), PAGE_SIZE)
+        page = client.get("/locks", limit=size, after=page["next"], **wanted)
+        found += page["items"]
+    return found, unknown
+
+
+def _seconds(age_ms: int) -> str:
+    return f"{age_ms / 1000:.1f} s"

@@ -1,0 +1,210 @@
+"""Let producers come to a broker or keep them away: what the kinds about brokers share.
+
+The means is the broker's own permission, as stock tools set it: the broker registers its topics
+without the write bit, so that routes change everywhere and no name server is told otherwise.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import msgspec
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.db import brokers as broker_rows
+from backend.db import topics
+from backend.domain.broker import Broker
+from backend.domain.names import check_address, check_cluster_name, check_group_name
+from backend.domain.operation import Value
+from backend.domain.operation_errors import BrokerUnknown
+from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
+from backend.domain.topic import Permission
+from backend.services.operations import broker_steps, groups, masters
+from backend.services.operations.kind import OperationContext, StepRun, StepWork, Waiting
+from backend.services.operations.masters import Master
+
+NAMED_COUNT_MAX: Final = 20
+
+BrokerId = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerOrder:
+    """Mean a broker of a group by its address if one is given, else by its id.
+
+    The id is the one that name servers know it by: 0 for the master. It changes with the master, an
+    address does not, so that what takes an operation back names the address.
+    """
+
+    cluster_name: str
+    group_name: str
+    broker_id: BrokerId = 0
+    address: str | None = None
+
+    @property
+    def target(self) -> str:
+        """Name the broker as it was meant."""
+        return f"{self.group_name}/{self.broker_id if self.address is None else self.address}"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold a broker as it is recorded, and its permission; None is one that could not be read."""
+
+    broker: Broker
+    permission: int | None
+    why_unknown: str | None
+
+    @property
+    def preconditions(self) -> tuple[Precondition, ...]:
+        """Name the facts that a plan for it is made from."""
+        return (
+            Precondition("address", self.broker.address),
+            Precondition("permission", permission_text(self.permission)),
+        )
+
+    @property
+    def check(self) -> Check:
+        """Say whether the broker can be told anything."""
+        if self.permission is None:
+            why = f"{self.broker.address} does not say what it permits: {self.why_unknown}"
+            return Check("the broker answers", CheckVerdict.BLOCK, why)
+        return Check("the broker answers", CheckVerdict.PASS, f"at {self.broker.address}")
+
+    def difference(self, permission: int | None) -> Difference:
+        """Say what becomes of its permission."""
+        return Difference(
+            f"brokerPermission of {self.broker.address}",
+            permission_text(self.permission),
+            permission_text(permission),
+        )
+
+
+async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
+    """Find the broker that is meant, counted on or not.
+
+    Raises:
+        InvalidName: no cluster or group may be called so.
+        InvalidAddress: no broker could be reached there.
+        BrokerUnknown: the records hold none so.
+    """
+    check_cluster_name(order.cluster_name)
+    check_group_name(order.group_name)
+    if order.address is not None:
+        check_address(order.address)
+    async with context.database.connect() as connection:
+        found = await broker_rows.find(
+            connection,
+            order.cluster_name,
+            order.group_name,
+            broker_id=None if order.address is not None else order.broker_id,
+            address=order.address,
+        )
+    if found is None:
+        raise BrokerUnknown(order.cluster_name, order.group_name, order.address or order.broker_id)
+    return found
+
+
+async def read_present(order: BrokerOrder, context: OperationContext) -> Present:
+    """Find the broker that is meant and ask it for its permission.
+
+    Raises:
+        BrokerUnknown: the records hold none so.
+    """
+    broker = await find_broker(order, context)
+    try:
+        permission = await context.brokers.permission(broker.address)
+    except (BrokerUnreachable, BrokerRefused) as error:
+        return Present(broker, None, error.reason)
+    return Present(broker, permission, None)
+
+
+def permission_work(address: str, permission: int, context: OperationContext) -> StepWork:
+    """Set a broker's permission; doing it twice is harmless."""
+    brokers = context.brokers
+
+    async def read() -> Value:
+        return {"permission": await brokers.permission(address)}
+
+    async def change(run: StepRun) -> Value:
+        await brokers.set_permission(address, permission, fence=broker_steps.fence_of(run))
+        return await read()
+
+    return StepWork(read, change)
+
+
+def routes_work(order: BrokerOrder, address: str, context: OperationContext) -> StepWork:
+    """Wait until producers are sent to the group for nothing, unless another is its master."""
+
+    async def read() -> Value:
+        return {"writable_topics": await count_writable(order, address, context)}
+
+    async def wait(_run: StepRun) -> Value:
+        count = await count_writable(order, address, context)
+        if count:
+            reason = f"producers are still sent to {order.group_name} for {count} topics"
+            raise Waiting(reason, {"writable_topics": count})
+        return {"writable_topics": 0}
+
+    return StepWork(read, wait)
+
+
+async def count_writable(order: BrokerOrder, address: str, context: OperationContext) -> int:
+    """Count the topics that producers are sent to a broker for; to a replica, for none."""
+    async with context.database.connect() as connection:
+        master = await broker_rows.find(
+            connection, order.cluster_name, order.group_name, broker_id=0
+        )
+        if master is None or master.address != address or not master.is_online:
+            return 0
+        return await topics.count_writable_of_group(
+            connection, order.cluster_name, order.group_name
+        )
+
+
+async def check_fencing(present: Present, context: OperationContext) -> Check:
+    """Say whether the broker itself refuses a worker that was overtaken."""
+    broker = present.broker
+    return await masters.check_fencing([Master(broker.group_name, broker.address)], context)
+
+
+async def check_other_queues(order: BrokerOrder, context: OperationContext) -> Check:
+    """Say which topics could be written nowhere."""
+    async with context.database.connect() as connection:
+        names = await topics.list_writable_only_on(
+            connection, order.cluster_name, order.group_name, limit=NAMED_COUNT_MAX + 1
+        )
+    if not names:
+        why = "every topic can be written on another group"
+        return Check("queues to write elsewhere", CheckVerdict.PASS, why)
+    more = " and more" if len(names) > NAMED_COUNT_MAX else ""
+    why = f"no other group takes sends to {', '.join(names[:NAMED_COUNT_MAX])}{more}"
+    return Check("queues to write elsewhere", CheckVerdict.WARN, why)
+
+
+async def read_back(address: str, intended: int, context: OperationContext) -> ReadBack:
+    """Read back what a broker permits."""
+    try:
+        found: int | None = await context.brokers.permission(address)
+    except (BrokerUnreachable, BrokerRefused):
+        found = None
+    told = None if found is None else permission_text(found)
+    return groups.compare(f"brokerPermission of {address}", permission_text(intended), told)
+
+
+def without_write(permission: int) -> int:
+    """Take the right to write from a permission."""
+    return permission & ~int(Permission.WRITE)
+
+
+def with_write(permission: int) -> int:
+    """Add the right to write to a permission."""
+    return permission | int(Permission.WRITE)
+
+
+def permission_text(permission: int | None) -> str:
+    """Write a permission for people; what is not known is said so."""
+    if permission is None:
+        return "unknown"
+    names = {Permission.READ: "read", Permission.WRITE: "write"}
+    rights = [name for one, name in names.items() if permission & one]
+    return f"{permission} ({' and '.join(rights) or 'nothing'})"

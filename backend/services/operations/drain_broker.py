@@ -1,0 +1,221 @@
+"""Empty a broker so that it can be stopped: producers leave, mastership moves, consumers finish."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import msgspec
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.domain.operation import Operation, Value
+from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.services.group_changes import GroupView, find_group
+from backend.services.leftovers import Leftovers, find_leftovers
+from backend.services.operations import broker_permissions as permissions
+from backend.services.operations import cordon_broker, elect_master, groups
+from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.elect_master import ElectMaster
+from backend.services.operations.kind import (
+    Kind,
+    OperationContext,
+    StepRun,
+    StepWork,
+    Waiting,
+)
+
+WAIVED_COUNT_MAX: Final = 100
+CORDON, ROUTES, ELECT, FOLLOW, READ = "permission", "routes", "elect", "follow", "read"
+
+GroupNames = Annotated[
+    tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=300)], ...],
+    msgspec.Meta(max_length=WAIVED_COUNT_MAX),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DrainBroker(BrokerOrder):
+    """Drain a broker; consumer groups that are waived are not waited for."""
+
+    waived_groups: GroupNames = ()
+
+
+async def plan(order: DrainBroker, context: OperationContext) -> Plan:
+    """Say who takes over, and what is still to be read.
+
+    Raises:
+        BrokerUnknown: the cluster's records hold no such broker.
+    """
+    present = await permissions.read_present(order, context)
+    address = present.broker.address
+    after = None if present.permission is None else permissions.without_write(present.permission)
+    view = await find_group(
+        groups.checked(order.cluster_name, order.group_name), context.controller
+    )
+    election = await _plan_election(order, view, address, context)
+    is_read_elsewhere = election is not None or not _is_master(present, view)
+    left = None if is_read_elsewhere else await _leftovers(address, context)
+    return Plan(
+        summary=f"{order.target} ({address}) is drained: {_summary(election, is_read_elsewhere)}",
+        risk=Risk.SERVICE,
+        steps=(
+            PlannedStep(CORDON, f"take the right to write from {address}"),
+            *(() if election is None else election.steps),
+            PlannedStep(ROUTES, "wait until routes send no producer there"),
+            *(() if is_read_elsewhere else (PlannedStep(READ, _read_title(order)),)),
+        ),
+        preconditions=(
+            *present.preconditions,
+            *(() if election is None else election.preconditions),
+        ),
+        changes=(
+            present.difference(after),
+            *(() if election is None else election.changes),
+        ),
+        impact=(
+            *await cordon_broker.describe_impact(order, present, context),
+            *(() if election is None else election.impact),
+        ),
+        checks=(
+            present.check,
+            await permissions.check_fencing(present, context),
+            *(() if election is None else election.checks),
+            await permissions.check_other_queues(order, context),
+            *_check_leftovers(order, left, is_read_elsewhere=is_read_elsewhere),
+        ),
+        way_back="uncordon it, at any time; then elect it if it shall be master again",
+        facts={
+            **({} if election is None else election.facts),
+            "address": address,
+            "permission": after,
+            "heir_id": None if election is None else election.facts["winner_id"],
+            "leftovers": None if left is None else left.as_value(),
+        },
+    )
+
+
+def steps(
+    order: DrainBroker, operation: Operation, context: OperationContext
+) -> Sequence[StepWork]:
+    """Do what was planned, by the names of its steps."""
+    facts = operation.plan.facts
+    address = facts["address"]
+    works = {
+        CORDON: permissions.permission_work(address, facts["permission"], context),
+        ROUTES: permissions.routes_work(order, address, context),
+        READ: _read_work(order, address, context),
+    }
+    if facts["heir_id"] is not None:
+        election = _election(order, facts["heir_id"])
+        elect, follow = elect_master.steps(election, operation, context)
+        works |= {ELECT: elect, FOLLOW: follow}
+    return [works[step.name] for step in operation.steps]
+
+
+async def verify(
+    order: DrainBroker, operation: Operation, context: OperationContext
+) -> list[ReadBack]:
+    """Read back what it permits, what producers are told, who is master, and what is unread."""
+    facts = operation.plan.facts
+    address = facts["address"]
+    count = await permissions.count_writable(order, address, context)
+    found = [
+        await permissions.read_back(address, facts["permission"], context),
+        groups.compare("topics that producers are sent there for", 0, count),
+    ]
+    if facts["heir_id"] is not None:
+        name = groups.checked(order.cluster_name, order.group_name)
+        view = await find_group(name, context.controller)
+        master = None if view is None else view.group.master
+        told = "nobody" if master is None else "another" if master.address != address else "it"
+        found.append(groups.compare("master", "another", told))
+    if any(step.name == READ for step in operation.steps):
+        left = await _leftovers(address, context)
+        unread = None if left is None else left.without(order.waived_groups).count
+        found.append(groups.compare("messages that are still to be read", 0, unread))
+    return found
+
+
+KIND: Final = Kind("drain_broker", DrainBroker, plan, steps, verify, cordon_broker.undo)
+
+
+def _read_work(order: DrainBroker, address: str, context: OperationContext) -> StepWork:
+    brokers = context.brokers
+
+    async def read() -> Value:
+        return (await find_leftovers(address, brokers)).as_value()
+
+    async def wait(_run: StepRun) -> Value:
+        left = (await find_leftovers(address, brokers)).without(order.waived_groups)
+        if left.count:
+            raise Waiting(left.sentence, left.as_value())
+        return left.as_value()
+
+    return StepWork(read, wait)
+
+
+async def _plan_election(
+    order: DrainBroker, view: GroupView | None, address: str, context: OperationContext
+) -> Plan | None:
+    """Plan that another of the set becomes master; None where the broker is not, or has no heir."""
+    if view is None or view.group.master is None or view.group.master.address != address:
+        return None
+    heirs = view.liveness.alive_ids & view.group.sync_state_set.members - {view.group.master_id}
+    if not heirs:
+        return None
+    sightings = view.liveness.sightings
+    # The one whose log is longest has the least to copy before it serves.
+    heir_id = max(heirs, key=lambda i: (sightings[i].max_offset, -i))
+    return await elect_master.plan(_election(order, heir_id), context)
+
+
+def _election(order: DrainBroker, heir_id: int) -> ElectMaster:
+    return ElectMaster(order.cluster_name, order.group_name, heir_id)
+
+
+def _is_master(present: Present, view: GroupView | None) -> bool:
+    if view is None:
+        return present.broker.is_master
+    master = view.group.master
+    return master is not None and master.address == present.broker.address
+
+
+async def _leftovers(address: str, context: OperationContext) -> Leftovers | None:
+    try:
+        return await find_leftovers(address, context.brokers)
+    except (BrokerUnreachable, BrokerRefused):
+        return None
+
+
+def _summary(election: Plan | None, is_read_elsewhere: bool) -> str:  # noqa: FBT001 - one of three
+    if election is not None:
+        return f"producers leave it, and broker {election.facts['winner_id']} becomes master"
+    if is_read_elsewhere:
+        return "it is a replica, which nobody reads or writes"
+    return "producers leave it, and consumers read it to the end"
+
+
+def _read_title(order: DrainBroker) -> str:
+    waived = f", but not for {', '.join(order.waived_groups)}" if order.waived_groups else ""
+    return f"wait until consumer groups have read to the end{waived}"
+
+
+def _check_leftovers(
+    order: DrainBroker, left: Leftovers | None, *, is_read_elsewhere: bool
+) -> tuple[Check, ...]:
+    name = "messages that are still to be read"
+    if is_read_elsewhere:
+        why = "another broker of the group holds them, and serves them as master"
+        return (Check(name, CheckVerdict.PASS, why),)
+    if left is None:
+        return (Check(name, CheckVerdict.WARN, "the broker does not say how far its groups are"),)
+    checks = []
+    waiting = left.without(order.waived_groups)
+    if waiting.count:
+        checks.append(Check(name, CheckVerdict.WARN, f"{waiting.sentence}: that is waited for"))
+    else:
+        checks.append(Check(name, CheckVerdict.PASS, "all groups have read to the end"))
+    absent = sorted(g for g in waiting.lags if waiting.lags[g] and g not in waiting.online)
+    if absent:
+        why = f"nobody reads for {', '.join(absent)}: start a consumer, or waive the group"
+        checks.append(Check("consumers", CheckVerdict.WARN, why))
+    return tuple(checks)

@@ -1,0 +1,222 @@
+"""Ask the brokers of a topic why a consumer group does not read its queues."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.clients.clock import Clock
+from backend.db import brokers as broker_rows
+from backend.db import topics
+from backend.db.engine import Database
+from backend.domain.broker import MASTER_ID
+from backend.domain.consumer_group import GroupSettings
+from backend.domain.queue_lock import HeldLocks
+from backend.domain.queue_pause import Explanation, QueueFacts, explain
+from backend.domain.queue_reading import OnlineGroup, QueueProgress, QueueReaders
+from backend.domain.topic import QueueSettings, TopicPlacement
+from backend.domain.topic_layout import TopicLayout
+from backend.services.topics import describe_topic
+
+MEMBERS: Final = "the group's members"
+
+AnswerT = TypeVar("AnswerT")
+
+
+class QueueSource(Protocol):
+    """Speaks to brokers; each as the method of `Brokers` of that name."""
+
+    async def queue_locks(self, address: str, *, consumer_group: str | None = None) -> HeldLocks:
+        """Ask who holds queues."""
+        ...
+
+    async def queue_readers(self, address: str, group: str, topic: str) -> QueueReaders:
+        """Ask who reads queues."""
+        ...
+
+    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
+        """Ask who of a group is connected."""
+        ...
+
+    async def group_settings(self, address: str, group: str) -> GroupSettings | None:
+        """Ask how a group is served."""
+        ...
+
+    async def topic_layout(self, address: str, topic: str) -> TopicLayout | None:
+        """Ask how a topic is laid out."""
+        ...
+
+    async def progress(
+        self, address: str, group: str, topic: str | None = None
+    ) -> list[QueueProgress]:
+        """Ask how far a group is."""
+        ...
+
+    async def max_offset(self, address: str, topic: str, queue_id: int) -> int:
+        """Ask where a queue ends."""
+        ...
+
+    async def permission(self, address: str) -> int:
+        """Ask what clients may do."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueuesAsked:
+    """Mean queues of a topic, as one consumer group reads them: all, or those that are named."""
+
+    cluster_name: str
+    topic: str
+    consumer_group: str
+    group_name: str | None = None
+    queue_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations:
+    """Hold why each queue stands still, or that it does not, and when that was so."""
+
+    queues: tuple[Explanation, ...]
+    observed_at: datetime
+
+
+async def explain_queues(
+    asked: QueuesAsked, *, database: Database, brokers: QueueSource, clock: Clock
+) -> Explanations:
+    """Explain each queue by broker group and number, those that stand still first.
+
+    Raises:
+        InvalidName: no cluster or topic may be called so.
+        ClusterNotFound: no cluster is.
+        TopicNotFound: no topic of the cluster is.
+    """
+    topic = await describe_topic(asked.cluster_name, asked.topic, database=database)
+    async with database.connect() as connection:
+        placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
+    meant = [one for one in placements if asked.group_name in (None, one.group_name)]
+    found = await asyncio.gather(
+        *(_explain_group(asked, one, database=database, brokers=brokers) for one in meant)
+    )
+    queues = [one for explained in found for one in explained]
+    order = {True: 0, None: 1, False: 2}
+    queues.sort(key=lambda one: (order[one.is_paused], one.facts.group_name, one.facts.queue_id))
+    return Explanations(tuple(queues), clock.now())
+
+
+async def _explain_group(
+    asked: QueuesAsked, placement: TopicPlacement, *, database: Database, brokers: QueueSource
+) -> list[Explanation]:
+    async with database.connect() as connection:
+        master = await broker_rows.find(
+            connection, asked.cluster_name, placement.group_name, broker_id=MASTER_ID
+        )
+    ids = [*range(placement.settings.read_queue_count)]
+    if asked.queue_id is not None:
+        ids = [asked.queue_id]
+    nobody = [
+        QueueFacts(asked.topic, placement.group_name, i, asked.consumer_group, has_master=False)
+        for i in ids
+    ]
+    if master is None or not master.is_online:
+        return [explain(facts) for facts in nobody]
+    at_master = [replace(facts, has_master=True, address=master.address) for facts in nobody]
+    return [
+        explain(facts) for facts in await _Asker(asked, master.address, brokers).fill(at_master)
+    ]
+
+
+class _Asker:
+    """Ask one master what is to be known of a topic's queues; what it does not tell is noted."""
+
+    def __init__(self, asked: QueuesAsked, address: str, brokers: QueueSource) -> None:
+        self._asked, self._address, self._brokers = asked, address, brokers
+        self._untold: dict[str, str] = {}
+
+    async def fill(self, queues: list[QueueFacts]) -> list[QueueFacts]:
+        """Ask for everything at once, and add it to what is known of the queues."""
+        at, topic = self._address, self._asked.topic
+        refusal = max_offset = None
+        first = queues[0].queue_id if queues else 0
+        try:
+            max_offset = await self._brokers.max_offset(at, topic, first)
+        except BrokerRefused as error:
+            refusal = error.reason
+        except BrokerUnreachable as error:
+            return [replace(facts, silence=error.reason) for facts in queues]
+        told = await self._ask_all()
+        return [
+            replace(
+                facts,
+                refusal=refusal,
+                max_offset=max_offset if facts.queue_id == first else None,
+                is_gate_open=None if told.readers is None else told.readers.is_gate_open,
+                permission=told.permission,
+                settings=told.settings,
+                may_consume=told.may_consume,
+                online=told.online,
+                is_online_known=MEMBERS not in self._untold,
+                progress=told.progress.get(facts.queue_id),
+                locks=None if told.locks is None else told.locks.locks,
+                reader=None if told.readers is None else told.readers.readers.get(facts.queue_id),
+                observed_for_ms=None if told.readers is None else told.readers.observed_for_ms,
+                unknown=tuple(f"{what}: {why}" for what, why in self._untold.items()),
+            )
+            for facts in queues
+        ]
+
+    async def _ask_all(self) -> "_Told":
+        at, brokers = self._address, self._brokers
+        group, topic = self._asked.consumer_group, self._asked.topic
+        layout = asyncio.gather(
+            self._ask("what the broker permits", brokers.permission(at)),
+            self._ask("the topic's layout", brokers.topic_layout(at, topic)),
+            self._ask("whether the group may consume", brokers.group_settings(at, group)),
+        )
+        reading = asyncio.gather(
+            self._ask(MEMBERS, brokers.online_group(at, group)),
+            self._ask("the group's offsets", brokers.progress(at, group, topic)),
+            self._ask("who holds the queues", brokers.queue_locks(at, consumer_group=group)),
+            self._ask("who reads the queues", brokers.queue_readers(at, group, topic)),
+        )
+        permission, laid_out, group_settings = await layout
+        online, progress, locks, readers = await reading
+        by_queue = {one.queue_id: one for one in progress or () if one.topic == topic}
+        return _Told(
+            permission,
+            None if laid_out is None else _settings(laid_out),
+            None if group_settings is None else group_settings.consume_enabled,
+            online,
+            by_queue,
+            locks,
+            readers,
+        )
+
+    async def _ask(self, what: str, answer: Awaitable[AnswerT]) -> AnswerT | None:
+        try:
+            return await answer
+        except (BrokerUnreachable, BrokerRefused) as error:
+            self._untold[what] = error.reason
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    permission: int | None
+    settings: QueueSettings | None
+    may_consume: bool | None
+    online: OnlineGroup | None
+    progress: Mapping[int, QueueProgress]
+    locks: HeldLocks | None
+    readers: QueueReaders | None
+
+
+def _settings(layout: TopicLayout) -> QueueSettings:
+    return QueueSettings(
+        layout.read_queue_count,
+        layout.write_queue_count,
+        layout.permissions,
+        layout.topic_sys_flag,
+        layout.is_ordered,
+    )

@@ -1,0 +1,85 @@
+"""Locks are released and brokers cordoned once, wherever the worker that does it dies."""
+
+import itertools
+
+import pytest
+
+from backend.domain.operation import OperationState as S
+from backend.remoting.bodies import MessageQueue
+from tests.conftest import eventually
+
+QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")
+POINTS = ["before the effect", "after the effect", "commit", "clock"]
+CORDON = {"group_name": "broker-a"}
+
+
+def holder(agents):
+    agent = agents.agent()
+    held = agent.locks.find("billing", QUEUE, agent.clock())
+    return held and held.client_id
+
+
+def take(agents, client_id):
+    agent = agents.agent()
+    [_] = agent.locks.lock("billing", client_id=client_id, queues=[QUEUE], now_ms=agent.clock())
+
+
+async def finish(agents, operation_id):
+    """Work at an operation until it waits for nothing more."""
+
+    async def has_ended():
+        return (await agents.end(operation_id)).state not in {S.QUEUED, S.RUNNING}
+
+    await eventually(has_ended)
+    return await agents.look(operation_id)
+
+
+@pytest.mark.parametrize("name", POINTS)
+async def test_a_worker_may_die_anywhere_and_only_the_planned_hold_ends(agents, name):
+    deaths = 0
+    for passed in itertools.count(step=1 if "effect" in name else 3):
+        take(agents, "dead")
+        planned = await agents.plan("release_locks", client_id="dead")
+        await agents.confirm(planned)
+
+        lives = await agents.run(planned.id, (name, passed))
+        is_free = holder(agents) is None
+        if is_free:
+            # Whoever comes next is not to lose the queue to a step that is begun again.
+            take(agents, "dead")
+        done = await agents.end(planned.id)
+
+        assert done.state is S.DONE, (passed, done.outcome)
+        assert holder(agents) == ("dead" if is_free else None)
+        assert [step.before for step in done.steps] == [{"holders": {"billing orders/0": "dead"}}]
+        agent = agents.agent()
+        agent.locks.unlock("billing", client_id="dead", queues=[QUEUE])
+        if lives:
+            break
+        deaths += 1
+    assert deaths > 0
+
+
+@pytest.mark.parametrize("name", POINTS)
+async def test_a_worker_may_die_anywhere_and_a_broker_is_cordoned_and_back(agents, name):
+    deaths = 0
+    for passed in itertools.count(step=1 if "effect" in name else 4):
+        planned = await agents.plan("cordon_broker", **CORDON)
+        await agents.confirm(planned)
+
+        lives = await agents.run(planned.id, (name, passed))
+        done = await finish(agents, planned.id)
+
+        assert done.state is S.DONE, (passed, done.outcome)
+        assert agents.agent().settings.permissions == 4
+        assert (done.steps[0].before, done.steps[0].after) == (
+            {"permission": 6},
+            {"permission": 4},
+        )
+        back = await agents.undo(done)
+        assert (back.kind, back.state) == ("uncordon_broker", S.DONE)
+        assert agents.agent().settings.permissions == 6
+        if lives:
+            break
+        deaths += 1
+    assert deaths > 0

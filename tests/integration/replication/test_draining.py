@@ -1,0 +1,81 @@
+"""A master that is drained hands over to another of its set, and is written no more."""
+
+import time
+
+import pytest
+
+from backend.clients.brokers import Brokers
+from backend.clients.clock import SystemClock
+from backend.clients.remoting_client import RemotingClient
+from backend.domain.operation import Author, Confirmation, OperationState
+from backend.services.operations import orders
+from backend.services.operations.engine import run_operation
+from backend.services.operations.kind import OperationContext, OperationRequest
+from tests.integration.operations.crashing import Queue, Tripwire
+from tests.integration.replication.conftest import GROUP, read_all
+
+ANNA = Author("anna", "test")
+CLUSTER = "TestCluster"
+
+
+@pytest.fixture
+def context(database, group):
+    controller = group.name_server.controller
+    return OperationContext(database, SystemClock(), Queue(Tripwire()), controller)
+
+
+async def settle(operation_id, context):
+    """Work at an operation until it waits for nothing more."""
+    deadline = time.monotonic() + 30
+    while True:
+        await run_operation(operation_id, context)
+        found = await orders.describe_operation(operation_id, context)
+        if found.state not in {OperationState.QUEUED, OperationState.RUNNING}:
+            return found
+        assert time.monotonic() < deadline, found
+
+
+async def test_a_drained_master_hands_over_and_its_messages_stay_readable(group, context):
+    await group.add_many(2)
+    for number in range(20):
+        assert (await group.send(1, b"%d" % number)).code == 0
+    request = OperationRequest("drain_broker", {"cluster_name": CLUSTER, "group_name": GROUP})
+
+    planned = await orders.plan_operation(request, ANNA, context)
+    given = Confirmation(f"{GROUP}/0", "to be replaced")
+    await orders.confirm_operation(planned.id, given, ANNA, context)
+    ended = await settle(planned.id, context)
+
+    assert [step.name for step in planned.steps] == ["permission", "elect", "follow", "routes"]
+    assert planned.plan.facts["heir_id"] == 2
+    assert ended.state is OperationState.DONE, (ended.outcome, ended.steps)
+    master, epoch, _ = await group.state()
+    assert (master, epoch) == (2, 2)
+    assert (await group.send(2, b"20")).code == 0
+    assert await read_all(group.client(2)) == [b"%d" % number for number in range(21)]
+    remoting = RemotingClient()
+    brokers = Brokers(remoting)
+    permissions = [await brokers.permission(f"127.0.0.1:{agent.port}") for agent in group.agents]
+    await remoting.aclose()
+    assert permissions == [4, 6]
+
+
+async def test_a_replica_is_drained_at_once(group, context):
+    await group.add_many(2)
+    request = OperationRequest(
+        "drain_broker",
+        {
+            "cluster_name": CLUSTER,
+            "group_name": GROUP,
+            "address": f"127.0.0.1:{group.agents[1].port}",
+        },
+    )
+
+    planned = await orders.plan_operation(request, ANNA, context)
+    given = Confirmation(planned.target, "to be replaced")
+    await orders.confirm_operation(planned.id, given, ANNA, context)
+    ended = await settle(planned.id, context)
+
+    assert [step.name for step in planned.steps] == ["permission", "routes"]
+    assert ended.state is OperationState.DONE, ended.outcome
+    assert (await group.state())[0] == 1

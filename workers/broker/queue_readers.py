@@ -1,0 +1,72 @@
+"""Remember when each group was last seen at each queue, so that a pause can be explained.
+
+Kept in memory only: a broker that has just started says since when it looks, and claims nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+READER_COUNT_MAX: Final = 200_000
+"""Beyond it nobody new is remembered, so that bad names can't fill the memory."""
+
+
+@dataclass(slots=True)
+class QueueReader:
+    """When a group last pulled, committed and advanced, in milliseconds of the broker's clock."""
+
+    pulled_at_ms: int | None = None
+    committed_at_ms: int | None = None
+    advanced_at_ms: int | None = None
+    offset: int | None = None
+    address: str | None = None
+
+
+class QueueReaders:
+    """All groups at all queues."""
+
+    def __init__(self, started_at_ms: int) -> None:
+        self.started_at_ms = started_at_ms
+        self._readers: dict[tuple[str, str, int], QueueReader] = {}
+
+    def note_pull(
+        self, group: str, topic: str, queue_id: int, *, address: str, now_ms: int
+    ) -> None:
+        """Note that a client of the group asked for messages."""
+        reader = self._find_or_add(group, topic, queue_id)
+        if reader is not None:
+            reader.pulled_at_ms, reader.address = now_ms, address
+
+    def note_commit(
+        self,
+        group: str,
+        topic: str,
+        queue_id: int,
+        *,
+        offset: int,
+        address: str,
+        now_ms: int,
+    ) -> None:
+        """Note how far a client says that the group is; only another offset is an advance."""
+        reader = self._find_or_add(group, topic, queue_id)
+        if reader is None:
+            return
+        if reader.offset is not None and reader.offset != offset:
+            reader.advanced_at_ms = now_ms
+        reader.offset, reader.committed_at_ms = offset, now_ms
+        reader.address = address
+
+    def find(self, group: str, topic: str, queue_id: int) -> QueueReader | None:
+        """Give what was seen of a group at a queue; None when that is nothing."""
+        return self._readers.get((group, topic, queue_id))
+
+    def remove_topic(self, topic: str) -> None:
+        """Forget a topic that is gone."""
+        for key in [key for key in self._readers if key[1] == topic]:
+            del self._readers[key]
+
+    def _find_or_add(self, group: str, topic: str, queue_id: int) -> QueueReader | None:
+        key = (group, topic, queue_id)
+        reader = self._readers.get(key)
+        if reader is None and len(self._readers) < READER_COUNT_MAX:
+            reader = self._readers[key] = QueueReader()
+        return reader
