@@ -23,6 +23,7 @@ from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
+from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
 from workers.broker.properties import format_properties_text
 from workers.broker.resources import disk_of, resident_bytes
@@ -113,6 +114,7 @@ def sample_of(broker: Broker) -> BrokerSample:
     """Take one sample of counters, positions and resources."""
     store, settings, meters = broker.store, broker.settings, broker.meters
     counters = store.counters()
+    messages_in, bytes_in = taken_in(counters)
     queues: dict[str, list[QueueSample]] = {}
     entry_count = 0
     for topic, queue_id, low, high in store.queues():
@@ -134,8 +136,8 @@ def sample_of(broker: Broker) -> BrokerSample:
         cluster_name=settings.cluster_name,
         broker_name=settings.broker_name,
         broker_id=settings.broker_id if broker.replication is None else broker.replication.role_id,
-        messages_in=counters.messages,
-        bytes_in=counters.bytes,
+        messages_in=messages_in,
+        bytes_in=bytes_in,
         messages_out=meters.messages_out,
         bytes_out=meters.bytes_out,
         commit_log_min_position=store.min_position,
@@ -152,7 +154,7 @@ def sample_of(broker: Broker) -> BrokerSample:
 
 def _runtime_info(broker: Broker) -> dict[str, str]:
     store, meters, settings = broker.store, broker.meters, broker.settings
-    now_ms, put_count = broker.clock(), store.counters().messages
+    now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
     disk = disk_of(settings.root_dir)
     used_ratio = f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
     info: dict[str, str | int] = {
