@@ -40,6 +40,12 @@ async def knows_group(client):
     return (await client.call(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, fields)).code == 0
 
 
+async def has_grown(client, count):
+    """Whether more than so many messages are there to be read."""
+    answer = await client.call(RequestCode.GET_MAX_OFFSET, {"topic": "orders", "queueId": 0})
+    return int(answer.ext["offset"]) > count
+
+
 async def commit(client, offset, *, queue_id=0):
     fields = {"consumerGroup": "g", "topic": "orders", "queueId": queue_id, "commitOffset": offset}
     return await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)
@@ -158,8 +164,9 @@ async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed
             answer = await group.client(master).send("orders", body, properties=properties)
             assert answer.code == 0
             sent.append(body)
-        # Within the deliveries of the level of a second, which take as long as the sends took.
-        await asyncio.sleep(0.05 * epoch)
+        # In the middle of the deliveries, which take as long as the sends took.
+        wanted = len(sent) - 250
+        await eventually(partial(has_grown, group.client(master), wanted), timeout_s=20)
         group.kill(master)
         former, master = master, 3 - master
         await group.await_state(master, epoch, {master})
