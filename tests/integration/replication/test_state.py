@@ -204,6 +204,11 @@ async def test_nobody_sees_the_topic_that_a_group_keeps_its_state_in(group, cons
             RequestCode.UPDATE_AND_CREATE_TOPIC, layout | {"topic": STATE_TOPIC}
         ),
         "delete": await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": STATE_TOPIC}),
+        "by tag": await client.call(
+            RequestCode.QUERY_MESSAGE,
+            {"topic": STATE_TOPIC, "key": "snapshot", "indexType": "T", "maxNum": 9}
+            | {"beginTimestamp": 0, "endTimestamp": 2**62},
+        ),
         "view": await client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": 0}),
     }
     codes = {name: answer.code for name, answer in answers.items()}

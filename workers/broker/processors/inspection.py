@@ -28,6 +28,7 @@ from workers.broker.processors.send_back import read_message
 from workers.broker.properties import format_properties_text
 from workers.broker.resources import disk_of, resident_bytes
 from workers.broker.settings import describe_settings
+from workers.broker.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
 # Stock's `defaultQueryMaxNum`, which replaces what a query by unique key asks for.
@@ -56,6 +57,7 @@ def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
 async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the messages with a key, the oldest first; of too many the newest."""
     header = decode_header(QueryMessageHeader, command.ext)
+    check_visible(header.topic)
     kind = _KINDS_OF_KEY.get(header.index_type or "", "key")
     count_max = max(0, header.count_max)
     if command.ext.get("_UNIQUE_KEY_QUERY", "").lower() == "true":

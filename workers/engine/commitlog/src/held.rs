@@ -50,10 +50,8 @@ impl Store {
         let (mut position, end) = (from.max(self.min_position()), self.max_position());
         let mut segment: Option<LogSegment> = None;
         while position < end {
-            if !segment
-                .as_ref()
-                .is_some_and(|at| at.bytes(position, 1).is_some())
-            {
+            let is_elsewhere = |at: &LogSegment| at.bytes(position, 1).is_none();
+            if segment.as_ref().is_none_or(is_elsewhere) {
                 segment = self.log.segment_at(position);
             }
             let rest = segment.as_ref().and_then(|at| at.bytes_from(position));
