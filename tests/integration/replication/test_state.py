@@ -226,13 +226,18 @@ async def test_nobody_sees_the_topic_that_a_group_keeps_its_state_in(group, cons
     assert sample["messagesIn"] == sum(counted.values()) == 1
 
 
-async def test_offsets_of_a_deleted_topic_do_not_come_back(group, consumers):
+async def test_offsets_of_a_deleted_topic_do_not_come_back(group, consumers, eventually):
     await consumers(2)
     assert (await commit(group.client(1), 7)).code == 0
-    await asyncio.sleep(0.2)
+
+    async def is_known_to_replica(table):
+        body = (await group.client(2).call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
+        return json.loads(body)["offsetTable"] == table
+
+    await eventually(lambda: is_known_to_replica({"orders@g": {"0": 7}}), timeout_s=20)
     answer = await group.client(1).call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "orders"})
     assert answer.code == 0
-    await asyncio.sleep(0.2)
+    await eventually(lambda: is_known_to_replica({}), timeout_s=20)
 
     group.kill(1)
 
