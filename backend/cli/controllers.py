@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.orders import Ordering, find_group_cluster, ids_text, order_change
 from backend.cli.output import print_json, print_table, time_text
 from backend.cli.rest import connect, segment
@@ -132,6 +133,51 @@ def elect_master(
         }
         is_json = options.output == "json"
         order_change(client, "elect_master", parameters, ordering, is_json=is_json)
+
+
+@controller.command(name="prefer")
+def prefer_master(
+    group: str,
+    /,
+    *,
+    broker: BrokerId | None = None,
+    nobody: Annotated[bool, Parameter(negative="")] = False,
+    cluster: ClusterName = None,
+    ordering: Ordering = Ordering(),  # noqa: B008
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Prefer a replica as master; it acts at the next election and causes none.
+
+    Among members of the sync-state set whose logs are equal the preferred one wins, before any
+    priority. One that lacks messages never wins by it, and a living master stays: to have another
+    one now, elect it.
+
+    Examples:
+        regent controller prefer broker-a --broker 2
+        regent controller prefer broker-a --nobody
+
+    Args:
+        group: Name of the broker group.
+        broker: Id of the replica to prefer.
+        nobody: Prefer none any more.
+        cluster: Name of the cluster; not needed when there is only one.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    if (broker is None) != nobody:
+        raise CommandError(
+            "one of --broker and --nobody is needed",
+            next_step="regent controller prefer GROUP --broker ID",
+            exit_code=ExitCode.USAGE,
+        )
+    with connect(options) as client:
+        parameters = {
+            "cluster_name": find_group_cluster(client, cluster, group),
+            "group_name": group,
+            "broker_id": broker,
+        }
+        is_json = options.output == "json"
+        order_change(client, "prefer_master", parameters, ordering, is_json=is_json)
 
 
 @controller.command(name="forget")

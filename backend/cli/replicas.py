@@ -82,7 +82,8 @@ def get_group(
     print_line(
         f"Group {found['name']} of {found['cluster_name']}: master {master} in epoch "
         f"{found['master_epoch']}, sync-state set {ids_text(found['sync_state_set'])} "
-        f"(epoch {found['sync_state_set_epoch']}), lease policy {found['lease_policy']}"
+        f"(epoch {found['sync_state_set_epoch']}), lease policy {found['lease_policy']}, preferred "
+        f"{found['preferred_id'] or 'nobody'}"
     )
     print_table(_REPLICA_COLUMNS, [_row(one) for one in found["replicas"]])
     print_line("")

@@ -37,7 +37,7 @@ _FIND: Final = Statement(
 SELECT to_jsonb(found) FROM (
 SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_name,
        g.master_id, g.master_epoch, g.sync_state_set, g.sync_state_set_epoch,
-       g.is_master_lost, g.lease_policy,
+       g.is_master_lost, g.lease_policy, g.preferred_id,
        coalesce(greatest(0, ceil(1000 * extract(
            epoch FROM g.lease_expires_at - clock_timestamp()))), 0)::bigint AS lease_left_ms,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
@@ -113,6 +113,7 @@ WITH changed AS (
            sync_state_set = CAST(:sync_state_set AS bigint[]),
            sync_state_set_epoch = CAST(:sync_state_set_epoch AS integer),
            is_master_lost = CAST(:is_master_lost AS boolean),
+           preferred_id = CAST(:preferred_id AS bigint),
            lease_expires_at =
                CASE WHEN NOT CAST(:ends_lease AS boolean) THEN lease_expires_at
                     WHEN CAST(:lease_ms AS bigint) > 0 THEN clock_timestamp()
@@ -318,6 +319,7 @@ def _statement(change: Change) -> tuple[Statement, dict[str, Any]]:
     ]
     values |= {
         "is_master_lost": group.is_master_lost,
+        "preferred_id": group.preferred_id,
         "ends_lease": change.kind is ChangeKind.MASTER_ELECTED,
         "saved": json.dumps(saved),
         "retired_ids": sorted(group.retired_ids - change.before.retired_ids),
@@ -343,6 +345,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
         sync_state_set=SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]),
         is_master_lost=row["is_master_lost"],
         lease_policy=LeasePolicy(row["lease_policy"]),
+        preferred_id=row["preferred_id"],
     )
     liveness = Liveness(sightings, row["lease_left_ms"])
     return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)

@@ -92,6 +92,7 @@ replica_groups = Table(
     Column("lease_policy", Text, nullable=False),
     # Until then the master may acknowledge alone; renewals leave the revision as it is.
     _instant("lease_expires_at", nullable=True),
+    Column("preferred_id", BigInteger),
     CheckConstraint("lease_policy IN ('quorum', 'strict')", name="lease_policy"),
     CheckConstraint("master_id IS NULL OR master_id = ANY (sync_state_set)", name="master"),
     CheckConstraint("master_epoch >= 0 AND sync_state_set_epoch >= 0", name="epochs"),

@@ -40,6 +40,7 @@ class Verdict(StrEnum):
     ASKED_LATER = "asked_later"
     LOWER_EPOCH = "lower_epoch"
     LOWER_OFFSET = "lower_offset"
+    NOT_PREFERRED = "not_preferred"
     LOWER_PRIORITY = "lower_priority"
     HIGHER_ID = "higher_id"
 
@@ -55,6 +56,7 @@ REASONS: Final[Mapping[Verdict, str]] = {
     Verdict.ASKED_LATER: "was not the first to ask in a group that never had a master",
     Verdict.LOWER_EPOCH: "has a log of an older epoch",
     Verdict.LOWER_OFFSET: "has a shorter log",
+    Verdict.NOT_PREFERRED: "has a log as good as the winner's, whom operators prefer",
     Verdict.LOWER_PRIORITY: "has the lower priority (the greater number)",
     Verdict.HIGHER_ID: "equals the winner, who has the smaller id",
 }
@@ -235,7 +237,7 @@ def _choose(
         return group.master_id
     if designated_id is not None:
         return designated_id if designated_id in able else None
-    return min(able, key=lambda i: _rank(i, liveness), default=None)
+    return min(able, key=lambda i: _rank(i, group, liveness), default=None)
 
 
 def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
@@ -245,9 +247,12 @@ def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
     return None if sighting.is_verified else Verdict.UNVERIFIED
 
 
-def _rank(broker_id: int, liveness: Liveness) -> tuple[int, int, int, int]:
+def _rank(
+    broker_id: int, group: ReplicaGroup, liveness: Liveness
+) -> tuple[int, int, bool, int, int]:
     told = liveness.sightings[broker_id]
-    return (-told.epoch, -told.max_offset, told.priority, broker_id)
+    is_other = broker_id != group.preferred_id
+    return (-told.epoch, -told.max_offset, is_other, told.priority, broker_id)
 
 
 def _verdict(
@@ -271,14 +276,16 @@ def _verdict(
     if verdict is None:
         # Somebody able in the pool means that there is a winner.
         assert winner_id is not None
-        verdict = Verdict.MASTER_STAYS if stays else _compare(broker_id, winner_id, liveness)
+        verdict = Verdict.MASTER_STAYS if stays else _compare(broker_id, winner_id, group, liveness)
     return verdict
 
 
-def _compare(broker_id: int, winner_id: int, liveness: Liveness) -> Verdict:
+def _compare(broker_id: int, winner_id: int, group: ReplicaGroup, liveness: Liveness) -> Verdict:
     told, best = liveness.sightings[broker_id], liveness.sightings[winner_id]
     if told.epoch != best.epoch:
         return Verdict.LOWER_EPOCH
     if told.max_offset != best.max_offset:
         return Verdict.LOWER_OFFSET
+    if winner_id == group.preferred_id:
+        return Verdict.NOT_PREFERRED
     return Verdict.LOWER_PRIORITY if told.priority != best.priority else Verdict.HIGHER_ID

@@ -12,6 +12,7 @@ from typing import Final
 
 from backend.domain.errors import (
     AlterSyncStateSetRefused,
+    BrokerGroupNotControlled,
     BrokerIdRefused,
     BrokerNotAlive,
     BrokerNotRegistered,
@@ -49,6 +50,7 @@ class ChangeKind(StrEnum):
     MASTER_LOST = "master_lost"
     REPLICAS_REMOVED = "replicas_removed"
     REPLICAS_ADOPTED = "replicas_adopted"
+    PREFERENCE_CHANGED = "preference_changed"
     GROUP_REMOVED = "group_removed"
 
 
@@ -94,6 +96,8 @@ class ReplicaGroup:
     # Nobody could replace the master when it was found dead, so it needs a new epoch to come back.
     is_master_lost: bool = False
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
+    # Whom operators would have as master, among members whose logs are equal.
+    preferred_id: int | None = None
 
     @property
     def master(self) -> Replica | None:
@@ -245,6 +249,26 @@ def lose_master(group: ReplicaGroup) -> Change | None:
     return Change(ChangeKind.MASTER_LOST, group, replace(group, is_master_lost=True))
 
 
+def prefer_master(
+    group: ReplicaGroup | None, *, group_name: str, broker_id: int | None
+) -> Change | None:
+    """Note whom operators would have as master, or that they no longer care.
+
+    It decides the next election between members whose logs are equal, and causes none.
+
+    Raises:
+        BrokerGroupNotControlled: the group is not known.
+        UnknownReplica: the one named is no replica of it.
+    """
+    if group is None:
+        raise BrokerGroupNotControlled(group_name)
+    if broker_id is not None and broker_id not in group.replicas:
+        raise UnknownReplica(group_name, broker_id)
+    if broker_id == group.preferred_id:
+        return None
+    return Change(ChangeKind.PREFERENCE_CHANGED, group, replace(group, preferred_id=broker_id))
+
+
 def clean_replicas(
     group: ReplicaGroup | None,
     *,
@@ -282,6 +306,7 @@ def clean_replicas(
         replicas=left,
         retired_ids=group.retired_ids | (group.replicas.keys() & broker_ids),
         master_id=None if group.master_id in broker_ids else group.master_id,
+        preferred_id=None if group.preferred_id in broker_ids else group.preferred_id,
         sync_state_set=held if members == held.members else held.with_members(members),
     )
     return Change(ChangeKind.REPLICAS_REMOVED, group, after)

@@ -20,6 +20,8 @@ OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 HALF_OPERATION_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 TRANSACTION_CHECK_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+STATE_TOPIC: Final = "rmq_sys_REGENT_STATE"
+"""Ours: what a failover must keep besides messages (D14). No client sees it."""
 
 SYSTEM_TOPICS: Final = frozenset(
     {
@@ -45,6 +47,7 @@ CLOSED_TOPICS: Final = frozenset(
         TRANSACTION_CHECK_TOPIC,
         SELF_TEST_TOPIC,
         OFFSET_MOVED_TOPIC,
+        STATE_TOPIC,
     }
 )
 

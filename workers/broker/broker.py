@@ -41,7 +41,7 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
-from workers.broker.topics import permitted
+from workers.broker.topics import check_visible, permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
 REFUSAL_REPORT_MS: Final = 10_000
@@ -193,6 +193,7 @@ class Broker:
         Raises:
             Refusal: this broker has no topic of that name.
         """
+        check_visible(name)
         topic = self.topics.find(name)
         if topic is None:
             raise Refusal(
@@ -346,7 +347,12 @@ class Broker:
             self.store,
             levels_ms=self.settings.delay_levels_ms,
             stored=stored,
-            deliver=partial(deliver_delayed, self.store, self.arrived),
+            deliver=partial(
+                deliver_delayed,
+                self.store,
+                self.arrived,
+                names_origin=self.settings.controller_mode,
+            ),
             clock=self.clock,
         )
 

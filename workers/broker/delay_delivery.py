@@ -14,10 +14,8 @@ import msgspec
 import structlog
 from regent_engine import StoreError
 
-from backend.remoting import java_json
-from backend.remoting.bodies import DataVersion
-from backend.remoting.bodies.base import Body
 from backend.remoting.names import SCHEDULE_TOPIC
+from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
 BATCH_COUNT: Final = 64
 RETRY_MS: Final = 100
@@ -28,10 +26,9 @@ SLEEP_MS_MAX: Final = 1000
 log = structlog.get_logger()
 
 
-class DelayOffsetFile(Body, frozen=True, kw_only=True):
+class DelayOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
     """The stock shape of `delayOffset.json`: the next queue offset of each level."""
 
-    data_version: DataVersion = DataVersion()
     offsets: dict[int, int] = msgspec.field(name="offsetTable", default_factory=dict)
 
 
@@ -41,10 +38,10 @@ class ScheduledStore(Protocol):
     def entries(
         self, topic: str, queue_id: int, offset: int, count: int
     ) -> list[tuple[int, int, int]]: ...
-    def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
+    def held_offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
 
 
-class DelayDelivery:
+class DelayDelivery(LoggedTable):
     """Moves due messages of all levels to where they belong."""
 
     def __init__(
@@ -56,15 +53,13 @@ class DelayDelivery:
         deliver: Callable[[int], None],
         clock: Callable[[], int],
     ) -> None:
-        stored = stored or DelayOffsetFile()
+        super().__init__(stored)
         self._store, self._levels_ms = store, levels_ms
         self._deliver, self._clock = deliver, clock
-        self._progress = dict(stored.offsets)
+        self._progress = dict(stored.offsets) if stored else {}
         self._timers: dict[int, asyncio.TimerHandle] = {}
         self._refused_levels: set[int] = set()
         self._is_running = False
-        self.data_version: DataVersion = stored.data_version
-        self.change_count = 0
 
     @property
     def progress(self) -> Mapping[int, int]:
@@ -92,28 +87,36 @@ class DelayDelivery:
         self._timers.clear()
 
     def adopt(self, told: DelayOffsetFile) -> None:
-        """Take over how far a master has delivered; for one that does not deliver itself."""
-        if not self._is_running and self._progress != self._progress | told.offsets:
-            self._progress |= told.offsets
+        """Take over how far a master of stock has delivered; for one that does not deliver."""
+        self.apply(told.offsets)
+
+    def apply(self, offsets: Mapping[int, int]) -> None:
+        """Take over how far a master has delivered some levels; for one that does not deliver."""
+        if not (self._is_running or offsets.items() <= self._progress.items()):
+            self._progress |= offsets
             self.change_count += 1
 
-    def stamp(self, now_ms: int) -> None:
-        """Give the progress a new version before it is saved."""
-        self.data_version = self.data_version.next(now_ms)
+    def replace(self, offsets: Mapping[int, int]) -> None:
+        """Take over how far a master has delivered each level; for one that does not deliver."""
+        if not self._is_running and self._progress != offsets:
+            self._progress = dict(offsets)
+            self.change_count += 1
 
-    def as_file(self) -> bytes:
-        """Give the content of `delayOffset.json`."""
-        document: dict[str, Any] = {
-            "dataVersion": self.data_version,
-            "offsetTable": self._progress,
-        }
-        return java_json.encode(document)
+    def delivered(self, level: int, offset: int) -> None:
+        """Note that all before an offset of a level is delivered, by whomever."""
+        if offset > self._progress.get(level, 0):
+            self._progress[level] = offset
+            self.change_count += 1
+
+    def _document(self) -> dict[str, Any]:
+        return {"dataVersion": self.data_version, "offsetTable": self._progress}
 
     def _correct(self, level: int) -> None:
-        low, high = self._store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
+        # What this log says was delivered counts, though nobody may see it yet.
+        low, high = self._store.held_offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
         stored = self._progress.get(level)
-        if stored is not None:
-            self._progress[level] = min(max(stored, low), high)
+        if stored is not None or low > 0:
+            self._progress[level] = min(max(stored or 0, low), high)
 
     def _schedule(self, level: int, delay_ms: int) -> None:
         delay_s = min(delay_ms, SLEEP_MS_MAX) / 1000
@@ -151,6 +154,5 @@ class DelayDelivery:
                 return wait_ms
             self._deliver(log_position)
             offset += 1
-            self._progress[level] = offset
-            self.change_count += 1
+            self.delivered(level, offset)
         return 0 if entries else None

@@ -1,6 +1,7 @@
 """Bring a delayed message, whose time has come, to the queue it was meant for."""
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import structlog
 from regent_engine import (
@@ -12,8 +13,10 @@ from regent_engine import (
     encode_properties,
 )
 
-from backend.remoting.names import HALF_TOPIC
+from backend.remoting.names import HALF_TOPIC, STATE_TOPIC
 from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
+
+_NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
 
 log = structlog.get_logger()
 
@@ -22,9 +25,13 @@ def deliver_delayed(
     store: Store,
     arrived: Callable[[Iterable[tuple[str, int, int]]], None],
     log_position: int,
+    *,
+    names_origin: bool = False,
 ) -> None:
     """Copy a delayed message to its real queue; its own properties stay as they are.
 
+    Where it names its origin, the copy says which message it delivers, in the field that names the
+    half message of a transaction otherwise: so a delivery and its progress are one record (D14).
     What can never be delivered is reported and passed over, or it would block its level.
 
     Raises:
@@ -34,7 +41,7 @@ def deliver_delayed(
     if record is None:
         return
     topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
-    if not topic or topic == HALF_TOPIC or not queue_id or not queue_id.isdecimal():
+    if not topic or topic in _NEVER_REAL or not queue_id or not queue_id.isdecimal():
         log.error("delayed_message_discarded", log_position=log_position, topic=topic)
         return
     appended = store.append(
@@ -48,6 +55,7 @@ def deliver_delayed(
         born_timestamp_ms=record.born_timestamp_ms,
         born_host=record.born_host,
         reconsume_times=record.reconsume_times,
+        prepared_transaction_offset=log_position if names_origin else 0,
         store_host=record.store_host,
     )
     arrived([(topic, int(queue_id), appended.queue_offset + 1)])

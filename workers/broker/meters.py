@@ -5,6 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from regent_engine import Counters
+
+from backend.remoting.names import STATE_TOPIC
+
 SNAPSHOT_INTERVAL_MS: Final = 10_000
 _WINDOWS: Final = (1, 6, 60)
 
@@ -14,6 +18,12 @@ class _Snapshot:
     at_ms: int
     put_count: int
     got_count: int
+
+
+def taken_in(counters: Counters) -> tuple[int, int]:
+    """Count the messages, and their bytes, that are not what the broker itself keeps (D14)."""
+    own_messages, own_bytes = counters.topics.get(STATE_TOPIC, (0, 0))
+    return counters.messages - own_messages, counters.bytes - own_bytes
 
 
 class Meters:

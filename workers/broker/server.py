@@ -18,7 +18,7 @@ from regent_engine import Store, StoreError
 from workers.broker.broker import Broker
 from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.meters import SNAPSHOT_INTERVAL_MS
+from workers.broker.meters import SNAPSHOT_INTERVAL_MS, taken_in
 from workers.broker.name_servers import NameServers
 from workers.broker.registration import Registrant
 from workers.broker.replication.duties import Duties
@@ -225,7 +225,8 @@ class BrokerServer:
     async def _keep_house(self) -> None:
         while True:
             await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
-            self.broker.meters.snapshot(self._clock(), self.store.counters().messages)
+            put_count, _ = taken_in(self.store.counters())
+            self.broker.meters.snapshot(self._clock(), put_count)
             self.sweep()
 
     def sweep(self) -> None:

@@ -7,6 +7,8 @@ import msgspec
 
 from backend.remoting import java_json, names
 from backend.remoting.bodies import DataVersion, TopicConfig, TopicConfigTable
+from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Refusal
 from workers.broker.settings import BrokerSettings
 
 READABLE: Final = 4
@@ -81,7 +83,8 @@ class TopicTable:
         if table.data_version == self.data_version:
             return False
         for name, topic in table.topics.items():
-            if self._topics.get(name) != topic:
+            # A master of stock knows no better than to let clients make it.
+            if self._topics.get(name) != topic and name != names.STATE_TOPIC:
                 self._topics[name] = topic
                 self._listener(name, topic)
         self.data_version = table.data_version
@@ -141,6 +144,16 @@ def system_topics(settings: BrokerSettings) -> list[TopicConfig]:
         topic_of(names.SCHEDULE_TOPIC, schedule_queue_count),
         topic_of(names.OFFSET_MOVED_TOPIC, 1),
     ]
+
+
+def check_visible(name: str) -> None:
+    """Pass a topic that clients may know of.
+
+    Raises:
+        Refusal: it holds what brokers tell one another (D14).
+    """
+    if name == names.STATE_TOPIC:
+        raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{name}] is not readable")
 
 
 def topic_of(

@@ -35,6 +35,15 @@ class ElectMasterInput:
 
 
 @strawberry.input
+class PreferMasterInput:
+    """Prefer the broker named as master at the next election, or without one nobody any more."""
+
+    cluster_name: str
+    group_name: str
+    broker_id: Int64 | None = None
+
+
+@strawberry.input
 class ForgetReplicasInput:
     """Forget dead replicas by id; without ids the whole group, with its living ones if wanted."""
 
@@ -90,6 +99,7 @@ class PlanInput:
     """Name the kind of operation, with its parameters; exactly one."""
 
     elect_master: ElectMasterInput | None = strawberry.UNSET
+    prefer_master: PreferMasterInput | None = strawberry.UNSET
     forget_replicas: ForgetReplicasInput | None = strawberry.UNSET
     adopt_replicas: AdoptReplicasInput | None = strawberry.UNSET
     release_locks: ReleaseLocksInput | None = strawberry.UNSET

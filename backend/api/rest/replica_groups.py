@@ -81,6 +81,7 @@ class ReplicaGroupOut(BaseModel):
     master_id: int | None
     master_epoch: int
     is_master_alive: bool
+    preferred_id: int | None
     sync_state_set: list[int]
     sync_state_set_epoch: int
     retired_ids: list[int]
@@ -221,6 +222,7 @@ def group_out(found: ReplicaGroupView) -> ReplicaGroupOut:
         master_id=group.master_id,
         master_epoch=group.master_epoch,
         is_master_alive=found.is_master_alive,
+        preferred_id=group.preferred_id,
         sync_state_set=sorted(group.sync_state_set.members),
         sync_state_set_epoch=group.sync_state_set.epoch,
         retired_ids=sorted(group.retired_ids),

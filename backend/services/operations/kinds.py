@@ -16,6 +16,7 @@ from backend.services.operations import (
     elect_master,
     forget_broker,
     forget_replicas,
+    prefer_master,
     release_locks,
     reset_offsets,
     uncordon_broker,
@@ -26,6 +27,7 @@ KINDS: Final[Kinds] = {
     kind.name: kind
     for kind in (
         elect_master.KIND,
+        prefer_master.KIND,
         forget_replicas.KIND,
         adopt_replicas.KIND,
         release_locks.KIND,

@@ -61,6 +61,7 @@ export type ElectionVerdict =
   | 'NOT_ALIVE'
   | 'NOT_DESIGNATED'
   | 'NOT_IN_SYNC'
+  | 'NOT_PREFERRED'
   | 'STAYS'
   | 'UNVERIFIED'
   | 'WINS';
@@ -78,6 +79,7 @@ export type GroupChangeKind =
   | 'GROUP_REMOVED'
   | 'MASTER_ELECTED'
   | 'MASTER_LOST'
+  | 'PREFERENCE_CHANGED'
   | 'REPLICAS_ADOPTED'
   | 'REPLICAS_REMOVED'
   | 'SYNC_STATE_SET_ALTERED';

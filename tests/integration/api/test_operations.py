@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from backend.db.operation_tables import operations
+from backend.domain.election import Sighting
 from backend.domain.errors import AdoptionAwaited
 from backend.services.replica_groups import RegisterReplica, register
 from tests.integration.api.ordering import LOSS, OPS, REASON, V1, G
@@ -60,6 +61,42 @@ async def test_an_election_back_makes_the_first_one_undone(
 
     assert (await client.get(f"{OPS}/{first['id']}")).json()["state"] == "undone"
     assert (await client.get(G)).json()["master_id"] == 1
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_preference_is_carried_out_judged_by_and_undone(
+    client, plan, act, carry_out, driver
+):
+    planned = await plan("prefer_master", broker_id=3)
+    await act(planned, "confirm", {})
+    await carry_out()
+    driver.witness.heard = {i: Sighting(0, 10_000, epoch=1, max_offset=9) for i in (2, 3)}
+
+    preview = planned["plan"]
+    assert (preview["risk"], preview["summary"]) == ("R1", "broker 3 is preferred as master of g")
+    assert [(d["what"], d["before"], d["after"]) for d in preview["changes"]] == [
+        ("preferred master", "nobody", "broker 3")
+    ]
+    done = (await client.get(f"{OPS}/{planned['id']}")).json()
+    assert (done["state"], done["outcome"]) == ("done", "read back as intended")
+    group = (await client.get(G)).json()
+    assert (group["preferred_id"], group["master_id"], group["master_epoch"]) == (3, 1, 1)
+    verdicts = {c["broker_id"]: c["verdict"] for c in group["election"]["candidates"]}
+    assert verdicts == {1: "not_alive", 2: "not_preferred", 3: "wins"}
+    newest = (await client.get(G + "/changes", params={"limit": 1})).json()["items"][0]
+    assert newest["kind"] == "preference_changed"
+    assert newest["cause"] == f"operation {done['id']}/0 of admin"
+    # Another one is planned from a preference that moves meanwhile.
+    stale = await plan("prefer_master", broker_id=2)
+
+    back = await act(done, "undo", status=201)
+    await act(back, "confirm", {})
+    await carry_out()
+
+    assert (await client.get(G)).json()["preferred_id"] is None
+    assert (await client.get(f"{OPS}/{planned['id']}")).json()["state"] == "undone"
+    told = await act(stale, "confirm", {}, status=412)
+    assert told["error"]["details"]["precondition"] == "preferred master"
 
 
 @pytest.mark.usefixtures("f3")
@@ -144,6 +181,8 @@ async def test_the_gate_of_the_risk_class_is_kept(plan, act, given, what):
         ("elect_master", {"broker_id": "2"}, 400, "invalid_parameters"),
         ("elect_master", {"broker": 2}, 400, "invalid_parameters"),
         ("elect_master", {"group_name": "a/b"}, 400, "invalid_name"),
+        ("prefer_master", {"broker_id": 9}, 409, "unknown_replica"),
+        ("prefer_master", {"group_name": "h"}, 404, "broker_group_not_controlled"),
         ("dance", {}, 400, "invalid_parameters"),
         ("forget_replicas", {"broker_ids": [8]}, 409, "unknown_replica"),
         (

@@ -11,8 +11,8 @@ from tests.integration.api.spelling import as_rest
 V1 = "/api/v1"
 G = V1 + "/clusters/c/replica-groups/g"
 GROUP_FIELDS = """
-  clusterName name mode leasePolicy leaseLeftMs masterId masterEpoch isMasterAlive syncStateSet
-  syncStateSetEpoch retiredIds
+  clusterName name mode leasePolicy leaseLeftMs masterId masterEpoch isMasterAlive preferredId
+  syncStateSet syncStateSetEpoch retiredIds
   replicas { brokerId address isMaster isInSync isAlive lastHeartbeatAt epoch maxOffset
              confirmOffset isVerified }
   election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } }

@@ -17,6 +17,7 @@ SAFE = {"GET", "HEAD"}
 NOT_OF_A_CLUSTER = {"/api/v1/session", "/api/v1/capacity/reports"}
 COMMANDS = {
     "elect_master": ("controller", "elect"),
+    "prefer_master": ("controller", "prefer"),
     "forget_replicas": ("controller", "forget"),
     "adopt_replicas": ("replica", "adopt"),
     "release_locks": ("lock", "release"),

@@ -18,7 +18,7 @@ class QueueDouble:
         due = self.due.get(queue_id + 1, [])[offset : offset + count]
         return [(1000 * queue_id + offset + at, 100, time) for at, time in enumerate(due)]
 
-    def offsets(self, _topic, queue_id):
+    def held_offsets(self, _topic, queue_id):
         return (0, len(self.due.get(queue_id + 1, [])))
 
 

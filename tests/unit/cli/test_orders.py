@@ -15,6 +15,7 @@ PATH = f"/operations/{ID}"
 ELECT = ["controller", "elect", "broker-a", "--broker", "2"]
 FORGET = ["controller", "forget", "broker-a", "--broker", "2"]
 ADOPT = ["replica", "adopt", "broker-a"]
+PREFER = ["controller", "prefer", "broker-a"]
 WITH_REASON = ["--yes", "--reason", "planned work"]
 
 
@@ -158,6 +159,24 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
         "INTENDED OBSERVED VERDICT",
         "master 2 2 agrees",
     ]
+
+
+@pytest.mark.parametrize(("options", "broker_id"), [(["--broker", "2"], 2), (["--nobody"], None)])
+def test_a_preference_is_ordered_for_a_broker_or_for_nobody(east, options, broker_id):
+    assert run([*PREFER, *options, "--yes", "--reason", "r"]) == 0
+
+    [(_, order), _] = sent(east)
+    assert (order["kind"], order["parameters"]) == (
+        "prefer_master",
+        {"cluster_name": "east", "group_name": "broker-a", "broker_id": broker_id},
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--broker", "2", "--nobody"]])
+def test_a_preference_names_a_broker_or_nobody(east, capsys, options):
+    assert run([*PREFER, *options]) == 2
+    assert "--broker and --nobody" in capsys.readouterr().err
+    assert not sent(east)
 
 
 @pytest.mark.parametrize("order", [ELECT, FORGET, ADOPT])

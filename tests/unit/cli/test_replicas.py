@@ -45,6 +45,7 @@ def group(**values):
         "master_id": 1,
         "master_epoch": 3,
         "is_master_alive": True,
+        "preferred_id": 2,
         "sync_state_set": [1],
         "sync_state_set_epoch": 5,
         "retired_ids": [],
@@ -134,7 +135,7 @@ def test_a_group_is_shown_with_the_election_as_it_would_be(capsys):
     shown = lines(capsys)
     assert shown[0] == (
         "Group broker-a of east: master 1 in epoch 3, sync-state set 1 (epoch 5),"
-        " lease policy quorum"
+        " lease policy quorum, preferred 2"
     )
     assert shown[4:] == [
         "",

@@ -104,6 +104,33 @@ def test_the_lower_priority_number_decides_between_equal_logs():  # S50
     assert elect(f3(), alive(2, 3, b2={"priority": 2}, b3={"priority": 1})).master_id == 3
 
 
+def test_the_preferred_of_equal_logs_wins_before_any_priority():
+    liveness = alive(2, 3, b2={"priority": 1}, b3={"priority": 9})
+    group = f3(preferred_id=3)
+
+    assert elect(group, liveness).master_id == 3
+    assert verdicts(group, liveness)[2] is Verdict.NOT_PREFERRED
+    assert elect(f3(), liveness).master_id == 2
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        (ALL, {"b3": {"max_offset": 9}}),
+        (ALL, {"b3": {"epoch": 0, "max_offset": 99}}),
+        (ALL, {"b3": {"is_verified": False}}),
+        ({1, 2}, {}),
+    ],
+)
+def test_who_lacks_anything_never_wins_by_being_preferred(members, told):
+    assert elect(f3(members=members, preferred_id=3), alive(2, 3, **told)).master_id == 2
+
+
+def test_a_preference_takes_no_office_from_a_living_master():
+    assert elect(f3(preferred_id=2), alive(1, 2, 3)) is None
+    assert elect(f3(preferred_id=2), alive(1, 2, 3), designate(3)).master_id == 3
+
+
 def test_equal_replicas_are_decided_by_id():
     assert elect(f3(), alive(2, 3)).master_id == 2
 

@@ -1,9 +1,12 @@
 """Ids, sets and cleaning, by the numbers of control-plane.md 9 (S1-S38, S73-S79)."""
 
+from dataclasses import replace
+
 import pytest
 
 from backend.domain.errors import (
     AlterSyncStateSetRefused,
+    BrokerGroupNotControlled,
     BrokerIdRefused,
     BrokerNotAlive,
     BrokerNotRegistered,
@@ -24,6 +27,7 @@ from backend.domain.replica_group import (
     clean_replicas,
     lose_master,
     next_broker_id,
+    prefer_master,
     register_replica,
 )
 
@@ -196,6 +200,26 @@ def test_a_lost_master_stays_recorded_in_its_epoch():
     assert (lost.master_id, lost.master_epoch, lost.sync_state_set) == (1, 1, group.sync_state_set)
     assert lost.is_master_lost
     assert lose_master(lost) is None
+
+
+def test_a_preference_changes_nothing_else_and_is_taken_back():
+    preferred = prefer_master(f3(), group_name="g", broker_id=3).after
+
+    assert preferred == replace(f3(), preferred_id=3)
+    assert prefer_master(preferred, group_name="g", broker_id=3) is None
+    assert prefer_master(preferred, group_name="g", broker_id=None).after == f3()
+
+
+def test_only_a_replica_of_a_known_group_is_preferred():
+    with pytest.raises(UnknownReplica):
+        prefer_master(f3(), group_name="g", broker_id=9)
+    with pytest.raises(BrokerGroupNotControlled):
+        prefer_master(None, group_name="g", broker_id=1)
+
+
+def test_a_forgotten_replica_is_no_longer_preferred():
+    assert clean(f3(preferred_id=3), 3).preferred_id is None
+    assert clean(f3(preferred_id=2), 3).preferred_id == 2
 
 
 def test_a_living_replica_is_not_cleaned():  # S73

@@ -16,6 +16,7 @@ from backend.domain.replica_group import (
     clean_replicas,
     lose_master,
     next_broker_id,
+    prefer_master,
     register_replica,
 )
 
@@ -123,11 +124,18 @@ class GroupLife(RuleBasedStateMachine):
         rivals = before.sync_state_set.members & self.alive - unverified
         if winner in rivals and not designated:
             assert all(offsets[winner] >= offsets[i] for i in rivals)
+            if winner != before.master_id:
+                equals = {i for i in rivals if offsets[i] == offsets[winner]}
+                assert before.preferred_id not in equals - {winner}
 
     @rule()
     def lose(self):
         if self.group is not None:
             self.take(lose_master(self.group))
+
+    @rule(broker_id=st.none() | IDS)
+    def prefer(self, broker_id):
+        self.attempt(lambda: prefer_master(self.group, group_name="g", broker_id=broker_id))
 
     @rule(ids=ID_SETS, living=st.booleans())
     def clean(self, ids, living):
@@ -158,6 +166,7 @@ class GroupLife(RuleBasedStateMachine):
         members = self.group.sync_state_set.members
         assert self.group.master_id is None or self.group.master_id in members
         assert members <= self.group.replicas.keys()
+        assert self.group.preferred_id in {None, *self.group.replicas}
 
     @invariant()
     def an_id_belongs_to_one_broker_for_ever(self):  # V6, V7

@@ -23,8 +23,10 @@ from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
+from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
 from workers.broker.resources import disk_of, resident_bytes
+from workers.broker.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
 # Stock's `defaultQueryMaxNum`, which replaces what a query by unique key asks for.
@@ -46,6 +48,7 @@ def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
 async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the messages with a key, the oldest first; of too many the newest."""
     header = decode_header(QueryMessageHeader, command.ext)
+    check_visible(header.topic)
     kind = _KINDS_OF_KEY.get(header.index_type or "", "key")
     count_max = max(0, header.count_max)
     if command.ext.get("_UNIQUE_KEY_QUERY", "").lower() == "true":
@@ -104,6 +107,7 @@ def sample_of(broker: Broker) -> BrokerSample:
     """Take one sample of counters, positions and resources."""
     store, settings, meters = broker.store, broker.settings, broker.meters
     counters = store.counters()
+    messages_in, bytes_in = taken_in(counters)
     queues: dict[str, list[QueueSample]] = {}
     entry_count = 0
     for topic, queue_id, low, high in store.queues():
@@ -125,8 +129,8 @@ def sample_of(broker: Broker) -> BrokerSample:
         cluster_name=settings.cluster_name,
         broker_name=settings.broker_name,
         broker_id=settings.broker_id if broker.replication is None else broker.replication.role_id,
-        messages_in=counters.messages,
-        bytes_in=counters.bytes,
+        messages_in=messages_in,
+        bytes_in=bytes_in,
         messages_out=meters.messages_out,
         bytes_out=meters.bytes_out,
         commit_log_min_position=store.min_position,
@@ -143,7 +147,7 @@ def sample_of(broker: Broker) -> BrokerSample:
 
 def _runtime_info(broker: Broker) -> dict[str, str]:
     store, meters, settings = broker.store, broker.meters, broker.settings
-    now_ms, put_count = broker.clock(), store.counters().messages
+    now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
     disk = disk_of(settings.root_dir)
     used_ratio = f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
     info: dict[str, str | int] = {

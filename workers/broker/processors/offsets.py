@@ -15,6 +15,7 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.resources import memory_bytes
+from workers.broker.topics import check_visible
 
 
 def on_query_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -61,6 +62,7 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
 def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Find the offset of a moment in a queue."""
     header = decode_header(SearchOffsetHeader, command.ext)
+    check_visible(header.topic)
     if header.boundary_type.upper() not in {"LOWER", "UPPER"}:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field boundaryType is malformed")
     if broker.store.offsets(header.topic, header.queue_id) is None:
@@ -74,6 +76,7 @@ def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes
 def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the offset that the next message of a queue will get."""
     header = decode_header(QueueHeader, command.ext)
+    check_visible(header.topic)
     _, high = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     return answer(command, ext={"offset": str(high)})
 
@@ -81,6 +84,7 @@ def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> byte
 def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell the offset of the oldest message of a queue."""
     header = decode_header(QueueHeader, command.ext)
+    check_visible(header.topic)
     low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
     return answer(command, ext={"offset": str(low)})
 
@@ -88,6 +92,7 @@ def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> byte
 def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell when the oldest message of a queue was stored, -1 when there is none."""
     header = decode_header(QueueHeader, command.ext)
+    check_visible(header.topic)
     timestamp_ms = -1
     if broker.store.offsets(header.topic, header.queue_id) is not None:
         timestamp_ms = broker.store.earliest_store_timestamp(header.topic, header.queue_id)

@@ -21,12 +21,12 @@ UNBOUNDED: Final = 2**63 - 1
 
 def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica the committed offsets of all groups."""
-    return answer(command, body=broker.offsets.as_file())
+    return answer(command, body=broker.offsets.as_body())
 
 
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give a replica how far each delay level is delivered."""
-    return answer(command, body=broker.state.delays.as_file())
+    return answer(command, body=broker.state.delays.as_body())
 
 
 def on_get_request_modes(_broker: Broker, _caller: Caller, command: Command) -> bytes:

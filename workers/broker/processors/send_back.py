@@ -7,7 +7,7 @@ from regent_engine import Command, ProtocolError, Record, decode_records, offset
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.command import answer
 from backend.remoting.headers import SendBackHeader, decode_header
-from backend.remoting.names import dead_letter_topic, retry_topic
+from backend.remoting.names import STATE_TOPIC, dead_letter_topic, retry_topic
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
@@ -53,7 +53,7 @@ def read_message(broker: Broker, log_position: int) -> Record:
         records = decode_records(content or b"")
     except ProtocolError:
         records = []
-    if not records:
+    if not records or records[0].topic == STATE_TOPIC:
         raise Refusal(
             ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
         )

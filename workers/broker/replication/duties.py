@@ -21,6 +21,7 @@ from workers.broker.replication.lease import Lease, boot_time_s
 from workers.broker.replication.metadata_copy import MetadataCopy
 from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
+from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
@@ -45,7 +46,14 @@ class Duties:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self._registrant, self.verification = registrant, verification
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
-        self._handover = Handover(broker)
+        self._journal = StateJournal(
+            broker.store,
+            broker.settings,
+            offsets=broker.offsets,
+            delays=broker.state.delays,
+            arrived=broker.arrived,
+        )
+        self._handover = Handover(broker, self._journal)
         self._own_id = 0
         self._authority: Authority | None = None
         self._lease = Lease()
@@ -115,6 +123,7 @@ class Duties:
 
     def fence(self) -> None:
         """Take and show nothing until the group's master is known; called before clients come."""
+        self._journal.load()
         self._broker.hot.set_deferring(True)
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.confirm(0)
@@ -141,6 +150,7 @@ class Duties:
 
     async def stop(self) -> None:
         """Be neither master nor replica any more, and tell clients that waited for that."""
+        self._journal.write()
         self._end_term()
         await self._stop_following()
         self._listener.stop()
@@ -218,7 +228,10 @@ class Duties:
                 if task.done():
                     task.result()
             if self._term is not None:
+                self._journal.write()
                 self._term.tick()
+            else:
+                self._journal.catch_up()
             self._listener.tick(loop.time())
 
     # What a role means.
@@ -249,6 +262,7 @@ class Duties:
             raise
         if self._led_epoch is None or self._has_resigned:
             return  # Another was elected meanwhile, or is about to be.
+        self._journal.lead(state.epoch)
         term = self._term = Term(
             self,
             self._settings,
@@ -283,8 +297,10 @@ class Duties:
             verification=self.verification,
             when_durable=self._broker.flusher.when_durable,
             on_confirmed=self._on_confirmed,
+            on_cut=self._journal.cut,
         )
-        copy = MetadataCopy(self._broker, state.master_address)
+        self._journal.follow(state.epoch)
+        copy = MetadataCopy(self._broker, self._journal, state.master_address)
         self._following = [
             asyncio.create_task(follower.run(), name="follow"),
             asyncio.create_task(copy.run(), name="copy-metadata"),
@@ -362,6 +378,7 @@ class Duties:
 
     def _end_term(self) -> None:
         self._listener.close_sessions()
+        self._journal.stand_down()
         self._led_epoch = None
         if self._term is not None:
             self._term.end()

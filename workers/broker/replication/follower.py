@@ -48,11 +48,13 @@ class Follower:
         verification: Verification,
         when_durable: WhenDurable,
         on_confirmed: Callable[[int], None],
+        on_cut: Callable[[], None],
     ) -> None:
         self._store, self._settings = store, settings
         self._broker_id, self._epoch, self.master_address = broker_id, epoch, master_address
         self._verification = verification
         self._when_durable, self._on_confirmed = when_durable, on_confirmed
+        self._on_cut = on_cut
         self._copying: Copying | None = None
 
     def describe(self, now_ms: int) -> HaClientBody:
@@ -144,6 +146,7 @@ class Follower:
         if end < own_end:
             log.warning("log_truncated", position=end, bytes=own_end - end)
             await _finish(lambda: self._store.truncate_to(end))
+            self._on_cut()
         if self._settings.flush_mode == "sync":
             # The first report is of the whole log.
             await asyncio.to_thread(self._store.flush)

@@ -11,6 +11,7 @@ from typing import Final
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
+from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.term import Term
 from workers.broker.write_block import WriteBlock
 
@@ -25,8 +26,8 @@ SUCCESSOR_S_MAX: Final = 0.5
 class Handover:
     """What a master does on its way out, and back in where nobody is elected."""
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(self, broker: Broker, journal: StateJournal) -> None:
+        self._broker, self._journal = broker, journal
         self._return: asyncio.TimerHandle | None = None
         self._is_leaving = False
 
@@ -75,6 +76,8 @@ class Handover:
         self._broker.block_writes(WriteBlock.HANDING_OVER)
         self._broker.state.delays.stop()
         self._broker.gate.shut()
+        # Offsets that were committed are confirmed as well, so that the successor has all of them.
+        self._journal.write()
 
     def _go_on(self, term: Term) -> None:
         """Serve as before: nobody was elected."""

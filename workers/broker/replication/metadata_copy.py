@@ -1,7 +1,8 @@
-"""Keep a replica's topics, groups, offsets and delays like its master's (storage-and-ha.md 9.10).
+"""Keep a replica's topics and groups like its master's (storage-and-ha.md 9.10).
 
-What the master has is taken over; what only this broker has stays, for absence is no deletion. A
-failover may so find offsets of up to `COPY_INTERVAL_S` ago, and consumers see messages again.
+What the master has is taken over; what only this broker has stays, for absence is no deletion.
+Offsets and delays come in the log (D14), but not from a master of stock: those are asked for, so
+that a failover may find what they were up to `COPY_INTERVAL_S` ago.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.consumer_offsets import ConsumerOffsetFile
 from workers.broker.delay_delivery import DelayOffsetFile
+from workers.broker.replication.state_journal import StateJournal
 from workers.broker.requester import Requester, connect, split_address
 
 COPY_INTERVAL_S: Final = 1.0
@@ -31,8 +33,8 @@ log = structlog.get_logger()
 class MetadataCopy:
     """Asks one master again and again."""
 
-    def __init__(self, broker: Broker, master_address: str) -> None:
-        self._broker, self._address = broker, master_address
+    def __init__(self, broker: Broker, journal: StateJournal, master_address: str) -> None:
+        self._broker, self._journal, self._address = broker, journal, master_address
 
     async def run(self) -> None:
         """Copy until cancelled."""
@@ -71,9 +73,12 @@ class MetadataCopy:
         )
         await self._take(requester, topics, TopicConfigTable, self._take_topics)
         await self._take(requester, groups, SubscriptionGroupTable, self._take_groups)
+        if self._journal.has_word_of_master:
+            return
         offsets, delays = RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_DELAY_OFFSET
         await self._take(requester, offsets, ConsumerOffsetFile, self._take_offsets)
         await self._take(requester, delays, DelayOffsetFile, self._take_delays)
+        self._journal.overrule()
 
     async def _take(
         self, requester: Requester, code: int, kind: type[T], adopt: Callable[[T], None]

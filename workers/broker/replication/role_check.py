@@ -25,6 +25,9 @@ _FENCED: Final = _FOR_THE_MASTER | {
     RequestCode.LOCK_BATCH_MQ,
 }
 
+_FOR_ITS_RECORDS: Final = frozenset({RequestCode.UPDATE_CONSUMER_OFFSET})
+"""What a master alone may take, because it alone can have it kept by the group (D14)."""
+
 
 def check_role(code: int, *, is_readable: bool, is_master: bool) -> None:
     """Pass a request that a broker may serve in its role.
@@ -37,4 +40,9 @@ def check_role(code: int, *, is_readable: bool, is_master: bool) -> None:
     if code in _FOR_THE_MASTER and not is_master:
         raise Refusal(
             ResponseCode.NO_PERMISSION, "only the master changes topics and consumer groups"
+        )
+    if code in _FOR_ITS_RECORDS and not is_master:
+        raise Refusal(
+            ResponseCode.SERVICE_NOT_AVAILABLE,
+            "only the master of the group takes committed offsets: ask for the route again",
         )

@@ -384,6 +384,21 @@ class Store:
     def offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
     def queues(self) -> list[tuple[str, int, int, int]]:
         """List queues as (topic, queue id, min offset, max offset)."""
+    def held_offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None:
+        """Give `offsets` with the messages that readers do not see."""
+    def held_entries(
+        self, topic: str, queue_id: int, offset: int, count: int
+    ) -> list[tuple[int, int, int]]:
+        """List `entries` with those that readers do not see."""
+    def held_record(self, log_position: int) -> bytes | None:
+        """Give `record`, whether or not readers see it."""
+    def copied_ends(self, topic: str, log_position: int) -> list[tuple[int, int]]:
+        """Tell how far a topic's queues were copied elsewhere by the records from a position on.
+
+        Readers may see them or not. A copy has its message's log position as its
+        `prepared_transaction_offset`. Given are queue ids, and the offset behind the last message
+        of each that a copy names. A record must begin at the position.
+        """
     def offset_by_time(
         self, topic: str, queue_id: int, timestamp_ms: int, boundary: str = "LOWER"
     ) -> int: ...

@@ -27,6 +27,13 @@ test('a change whose forerunner is not known tells what it came to', () => {
   expect(changeWords(aChange({ kind: 'ADDRESS_CHANGED' }), undefined).word).toBe('moved');
 });
 
+test('a preference is told without a name, which history does not keep', () => {
+  expect(changeWords(aChange({ kind: 'PREFERENCE_CHANGED' }), before)).toEqual({
+    word: 'preferred',
+    values: {},
+  });
+});
+
 test('an election says whom it replaced', () => {
   const elected = aChange({ masterId: '2', masterEpoch: 2 });
 

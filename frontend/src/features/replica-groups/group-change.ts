@@ -46,6 +46,8 @@ export function changeWords(change: GroupChange, before: GroupChange | undefined
       return replicaWords('removed', without(then.keys(), now.keys()));
     case 'REPLICAS_ADOPTED':
       return replicaWords('adopted', without(now.keys(), then.keys()));
+    case 'PREFERENCE_CHANGED':
+      return { word: 'preferred', values: {} };
     case 'ADDRESS_CHANGED': {
       const moved = [...now].find(([id, address]) => then.has(id) && then.get(id) !== address);
       if (!moved) return { word: 'moved', values: {} };

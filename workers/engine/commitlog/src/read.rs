@@ -33,15 +33,7 @@ impl Store {
         let Some(queue) = self.queues.find(topic, queue_id) else {
             return Vec::new();
         };
-        if offset < queue.min_offset() {
-            return Vec::new();
-        }
-        let end = queue.number_of(self.readable_end(&queue));
-        (queue.number_of(offset)..end)
-            .take(count)
-            .map_while(|number| queue.placed(number))
-            .map(|placed| placed.entry)
-            .collect()
+        queue.entries_until(self.readable_end(&queue), offset, count)
     }
 
     /// The whole record at a position; `None` when no record starts there.
@@ -49,6 +41,15 @@ impl Store {
     /// # Errors
     /// A record lies there and its checksum differs.
     pub fn read_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        self.record_until(self.confirmed_position(), log_position)
+    }
+
+    /// The whole record at a position, if it ends at or before another one.
+    pub(crate) fn record_until(
+        &self,
+        end: u64,
+        log_position: u64,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(segment) = self.log.segment_at(log_position) else {
             return Ok(None);
         };
@@ -57,7 +58,7 @@ impl Store {
         };
         match check(rest, log_position, self.config.crc_property) {
             Ok(Found::Record(record)) => Ok(Some(record.bytes.to_vec())
-                .filter(|record| log_position + record.len() as u64 <= self.confirmed_position())),
+                .filter(|record| log_position + record.len() as u64 <= end)),
             Err(
                 damage @ (RecordDamage::BodyCrc
                 | RecordDamage::RecordCrc
@@ -162,6 +163,20 @@ impl Store {
             return Ok(None);
         };
         Ok(store_timestamp(record, placed.entry.log_position))
+    }
+}
+
+impl SharedQueue {
+    /// Up to `count` entries from the one for `offset` on, ending before the one for `end`.
+    pub(crate) fn entries_until(&self, end: u64, offset: u64, count: usize) -> Vec<QueueEntry> {
+        if offset < self.min_offset() {
+            return Vec::new();
+        }
+        (self.number_of(offset)..self.number_of(end))
+            .take(count)
+            .map_while(|number| self.placed(number))
+            .map(|placed| placed.entry)
+            .collect()
     }
 }
 

@@ -13,6 +13,7 @@ use regent_commitlog::{Boundary, CrcProperty, FlushMode, NewMessage, StoreConfig
 use crate::error::{caught, into_python};
 use crate::message::host;
 use crate::shared_store::SharedStore;
+use crate::store_reads::entry_fields;
 use crate::store_results::{Appended, IndexStatus};
 
 fn now_ms() -> i64 {
@@ -205,10 +206,7 @@ impl Store {
         let entries = self.0.run(py, |store| {
             Ok(store.queue_entries(topic, queue_id, offset, count))
         })?;
-        Ok(entries
-            .iter()
-            .map(|entry| (entry.log_position, entry.size, entry.tags_code))
-            .collect())
+        Ok(entries.iter().map(entry_fields).collect())
     }
 
     fn record<'py>(

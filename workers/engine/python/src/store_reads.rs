@@ -77,6 +77,56 @@ impl Store {
         let place = |queue: commitlog::QueueRange| (queue.topic, queue.queue_id, queue.max_offset);
         Ok(queues.into_iter().map(place).collect())
     }
+
+    fn held_offsets(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+    ) -> PyResult<Option<(u64, u64)>> {
+        self.0
+            .run(py, |store| Ok(store.held_offsets(topic, queue_id)))
+    }
+
+    fn held_entries(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue_id: i32,
+        offset: u64,
+        count: usize,
+    ) -> PyResult<Vec<(u64, u32, i64)>> {
+        let entries = self.0.run(py, |store| {
+            Ok(store.held_entries(topic, queue_id, offset, count))
+        })?;
+        Ok(entries.iter().map(entry_fields).collect())
+    }
+
+    fn held_record<'py>(
+        &self,
+        py: Python<'py>,
+        log_position: u64,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let record = self
+            .0
+            .read(py, |store| Ok(store.held_record(log_position)?))?;
+        Ok(record.map(|record| PyBytes::new(py, &record)))
+    }
+
+    fn copied_ends(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        log_position: u64,
+    ) -> PyResult<Vec<(i32, u64)>> {
+        self.0
+            .read(py, |store| Ok(store.copied_ends(topic, log_position)?))
+    }
+}
+
+/// Log position, size and tags code.
+pub(crate) fn entry_fields(entry: &commitlog::QueueEntry) -> (u64, u32, i64) {
+    (entry.log_position, entry.size, entry.tags_code)
 }
 
 fn result(outcome: &ReadOutcome, slices: &RecordSlices<'_>) -> Result<ReadResult, Failure> {

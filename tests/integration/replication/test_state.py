@@ -1,0 +1,259 @@
+"""Committed offsets and delayed messages travel in the log across failovers (D14, I9, I13)."""
+
+import asyncio
+import itertools
+import json
+import time
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from backend.remoting.names import STATE_TOPIC
+from backend.remoting.request_code import RequestCode
+from tests.integration.replication.conftest import GROUP, read_all
+
+STALE_S_MAX = 0.1
+
+
+@pytest.fixture
+def consumers(group, eventually):
+    """A consumer group on the first broker, as tools make it."""
+
+    async def create(count):
+        await group.add_many(count)
+        assert (await group.send(1, b"first")).code == 0
+        body = b'{"groupName":"g"}'
+        answer = await group.client(1).call(
+            RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body
+        )
+        assert answer.code == 0, answer.remark
+        # Groups are still copied every second.
+        for number in range(2, count + 1):
+            await eventually(partial(knows_group, group.client(number)), timeout_s=20)
+
+    return create
+
+
+async def knows_group(client):
+    fields = {"group": "g"}
+    return (await client.call(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, fields)).code == 0
+
+
+async def has_grown(client, count):
+    """Whether more than so many messages are there to be read."""
+    answer = await client.call(RequestCode.GET_MAX_OFFSET, {"topic": "orders", "queueId": 0})
+    return int(answer.ext["offset"]) > count
+
+
+async def commit(client, offset, *, queue_id=0):
+    fields = {"consumerGroup": "g", "topic": "orders", "queueId": queue_id, "commitOffset": offset}
+    return await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)
+
+
+async def committed(client, *, queue_id=0):
+    """The offset that the master knows, once it serves."""
+    fields = {"consumerGroup": "g", "topic": "orders", "queueId": queue_id}
+    async with asyncio.timeout(20):
+        while True:
+            answer = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, fields)
+            if answer.code == 0:
+                return int(answer.ext["offset"])
+            await asyncio.sleep(0.01)
+
+
+class Committer:
+    """Commits one offset after the other, and remembers when each was answered."""
+
+    def __init__(self, client):
+        self.client, self.answered = client, []
+        self.task = asyncio.create_task(self.run())
+
+    async def run(self):
+        for offset in itertools.count(1):
+            if self.client.closed.is_set():
+                return
+            try:
+                answer = await commit(self.client, offset)
+            except ConnectionError:
+                return
+            if answer.code:
+                return
+            self.answered.append((offset, time.monotonic()))
+            await asyncio.sleep(0.001)
+
+    def known_before(self, moment):
+        return max((offset for offset, at in self.answered if at <= moment), default=0)
+
+
+async def test_a_killed_masters_offsets_are_at_most_a_moment_old(group, consumers):
+    await consumers(2)
+    master = 1
+    for epoch in range(2, 6):
+        committer = Committer(group.client(master))
+        await asyncio.sleep(0.7)
+        killed_at = time.monotonic()
+        group.kill(master)
+        await committer.task
+        former, master = master, 3 - master
+        await group.await_state(master, epoch, {master})
+
+        offset = await committed(group.client(master))
+
+        last = committer.answered[-1][0]
+        assert committer.known_before(killed_at - STALE_S_MAX) <= offset <= last
+        await group.start(former)
+        await group.await_state(master, epoch, {1, 2})
+
+
+@pytest.mark.parametrize("way", ["elected", "stopped"])
+async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumers, way):
+    await consumers(3)
+    committer = Committer(group.client(1))
+    await asyncio.sleep(0.5)
+    if way == "stopped":
+        await asyncio.to_thread(group.agents[0].stop)
+    else:
+        fields = {
+            "clusterName": "TestCluster",
+            "brokerName": GROUP,
+            "brokerId": 2,
+            "designateElect": True,
+        }
+        answer = await group.admin.call(RequestCode.CONTROLLER_ELECT_MASTER, fields)
+        assert answer.code == 0, answer.remark
+    await committer.task
+
+    master = (await group.await_master(2))[0]
+
+    assert await committed(group.client(master)) == committer.answered[-1][0]
+
+
+async def test_a_lone_master_that_is_killed_knows_its_offsets(group, consumers):
+    await consumers(1)
+    assert (await commit(group.client(1), 5)).code == 0
+    await asyncio.sleep(0.3)
+    group.kill(1)
+
+    await group.start(1)
+
+    await group.await_state(1, 2, {1})
+    assert await committed(group.client(1)) == 5
+
+
+async def test_a_replica_takes_no_commits(group, consumers):
+    await consumers(2)
+    assert (await commit(group.client(1), 1)).code == 0
+
+    refusal = await commit(group.client(2), 2)
+
+    assert refusal.code == 14
+    assert "ask for the route" in refusal.remark
+
+
+async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed(
+    group, eventually
+):  # I13
+    await group.add_many(2, messageDelayLevel="1s 2s")
+    assert (await group.send(1, b"first")).code == 0
+    master, sent = 1, []
+    for epoch in range(2, 6):
+        for number in range(300):
+            body = b"%d-%d" % (epoch, number)
+            properties = {"DELAY": "1" if number % 3 else "2"}
+            answer = await group.client(master).send("orders", body, properties=properties)
+            assert answer.code == 0
+            sent.append(body)
+        # In the middle of the deliveries, which take as long as the sends took.
+        wanted = len(sent) - 250
+        await eventually(partial(has_grown, group.client(master), wanted), timeout_s=20)
+        group.kill(master)
+        former, master = master, 3 - master
+        await group.await_state(master, epoch, {master})
+        await group.start(former)
+        await group.await_state(master, epoch, {1, 2})
+
+    async def are_all_there():
+        return len(await read_all(group.client(master))) > len(sent)
+
+    await eventually(are_all_there, timeout_s=20)
+    await asyncio.sleep(0.5)
+    held = await read_all(group.client(master))
+    assert Counter(held) == Counter([b"first", *sent])
+
+
+async def test_nobody_sees_the_topic_that_a_group_keeps_its_state_in(group, consumers):
+    await consumers(2)
+    client = group.client(1)
+    queue = {"topic": STATE_TOPIC, "queueId": 0}
+    layout = {"defaultTopic": "TBW102", "readQueueNums": 1, "writeQueueNums": 1, "perm": 6}
+    layout |= {"topicFilterType": "SINGLE_TAG", "topicSysFlag": 0, "order": False}
+
+    answers = {
+        "send": await client.send(STATE_TOPIC, b"m"),
+        "pull": await client.pull(STATE_TOPIC, sysFlag=4),
+        "last": await client.call(RequestCode.GET_MAX_OFFSET, queue),
+        "first": await client.call(RequestCode.GET_MIN_OFFSET, queue),
+        "by time": await client.call(
+            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, queue | {"timestamp": 0}
+        ),
+        "earliest": await client.call(RequestCode.GET_EARLIEST_MSG_STORETIME, queue),
+        "figures": await client.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": STATE_TOPIC}),
+        "layout": await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": STATE_TOPIC}),
+        "create": await client.call(
+            RequestCode.UPDATE_AND_CREATE_TOPIC, layout | {"topic": STATE_TOPIC}
+        ),
+        "delete": await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": STATE_TOPIC}),
+        "by tag": await client.call(
+            RequestCode.QUERY_MESSAGE,
+            {"topic": STATE_TOPIC, "key": "snapshot", "indexType": "T", "maxNum": 9}
+            | {"beginTimestamp": 0, "endTimestamp": 2**62},
+        ),
+        "view": await client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": 0}),
+    }
+    codes = {name: answer.code for name, answer in answers.items()}
+
+    refused = {"create": 29, "delete": 29, "view": 1}
+    assert codes == dict.fromkeys(codes, 16) | refused
+    listed = await client.call(RequestCode.GET_ALL_TOPIC_CONFIG)
+    named = await client.call(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
+    route = await group.admin.call(105, {"topic": STATE_TOPIC})
+    assert STATE_TOPIC.encode() not in listed.body + named.body
+    assert route.code == 17
+    sample = json.loads((await client.call(RequestCode.GET_BROKER_SAMPLE)).body)
+    counted = {topic["name"]: topic["messagesIn"] for topic in sample["topics"]}
+    assert STATE_TOPIC not in counted
+    assert sample["messagesIn"] == sum(counted.values()) == 1
+
+
+async def test_offsets_of_a_deleted_topic_do_not_come_back(group, consumers, eventually):
+    await consumers(2)
+    assert (await commit(group.client(1), 7)).code == 0
+
+    async def is_known_to_replica(table):
+        body = (await group.client(2).call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
+        return json.loads(body)["offsetTable"] == table
+
+    await eventually(lambda: is_known_to_replica({"orders@g": {"0": 7}}), timeout_s=20)
+    answer = await group.client(1).call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "orders"})
+    assert answer.code == 0
+    await eventually(lambda: is_known_to_replica({}), timeout_s=20)
+
+    group.kill(1)
+
+    await group.await_state(2, 2, {2})
+    body = (await group.client(2).call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
+    assert json.loads(body)["offsetTable"] == {}
+
+
+async def test_stock_files_are_still_written_for_tools(group, consumers, eventually):
+    await consumers(2)
+    assert (await commit(group.client(1), 7)).code == 0
+    paths = [agent.root / "store" / "config" / "consumerOffset.json" for agent in group.agents]
+
+    def tables():
+        return [
+            json.loads(path.read_bytes())["offsetTable"] if path.exists() else {} for path in paths
+        ]
+
+    await eventually(lambda: tables() == [{"orders@g": {"0": 7}}] * 2, timeout_s=20)

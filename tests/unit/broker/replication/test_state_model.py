@@ -1,0 +1,227 @@
+"""Random lives of a group, held against what its log says by a model of its own (D14, I9, I13).
+
+The model reads no records. For each one that a master appends it notes what the master knew then,
+so that every beginning of the log has a meaning; whoever becomes master must know that of its own.
+"""
+
+import copy
+import random
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from regent_engine import decode_records
+
+from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
+from tests.unit.broker.replication.journaled import LEVELS_MS, JournaledBroker, offsets_of
+
+BROKER_COUNT = 3
+
+
+@dataclass
+class Entry:
+    """A record of the group's log, and what the log says up to its end."""
+
+    place: tuple
+    fields: dict
+    position: int
+    end: int
+    offsets: dict
+    progress: dict
+
+    @property
+    def origin(self):
+        return self.fields.get("prepared_transaction_offset", 0)
+
+
+@dataclass
+class World:
+    """A group of which every broker holds a beginning of one log; the master holds all of it."""
+
+    brokers: list
+    source: random.Random
+    leader: JournaledBroker | None = None
+    epoch: int = 0
+    log: list[Entry] = field(default_factory=list)
+
+    @property
+    def replicas(self):
+        return [broker for broker in self.brokers if broker is not self.leader]
+
+    def end(self, count):
+        return self.log[count - 1].end if count else 0
+
+    def meaning(self):
+        last = self.log[-1] if self.log else None
+        return (last.offsets, last.progress) if last else ({}, {})
+
+    def note(self):
+        """Take what the master has appended into the log, with its meaning."""
+        for place, fields, appended in self.leader.store.appended:
+            offsets, progress = self.meaning()
+            at = appended.log_position
+            entry = Entry(place, fields, at, at + appended.size, offsets, dict(progress))
+            if place[0] == STATE_TOPIC:
+                entry.offsets = copy.deepcopy(offsets_of(self.leader))
+                entry.progress = dict(self.leader.delays.progress)
+            if entry.origin:
+                (delayed,) = decode_records(self.leader.store.held_record(entry.origin))
+                entry.progress[delayed.queue_id + 1] = delayed.queue_offset + 1
+            self.log.append(entry)
+        self.leader.store.appended.clear()
+
+    def copy(self, broker, count):
+        """Let a replica have the log's first records."""
+        for entry in self.log[:count]:
+            if entry.position >= broker.store.max_position:
+                appended = broker.store.append(*entry.place, **entry.fields)
+                assert appended.log_position == entry.position
+        broker.store.appended.clear()
+
+    def held_count(self, broker):
+        return sum(entry.end <= broker.store.max_position for entry in self.log)
+
+    def lead(self, broker):
+        """Make a broker master with what it holds, and cut what others hold beyond that."""
+        del self.log[self.held_count(broker) :]
+        self.leader, self.epoch = broker, self.epoch + 1
+        expected = self.meaning()
+        broker.journal.stand_down()
+        broker.journal.lead(self.epoch)
+        assert (offsets_of(broker), dict(broker.delays.progress)) == expected
+        end = self.end(len(self.log))
+        for replica in self.replicas:
+            replica.journal.stand_down()
+            replica.journal.follow(self.epoch)
+            if replica.store.max_position > end:
+                replica.store.truncate_to(end)
+                replica.journal.cut()
+            replica.store.appended.clear()
+        self.note()
+
+    def restart(self, broker):
+        broker.kill()
+        broker.open()
+        broker.confirm(0)
+        broker.journal.follow(self.epoch)
+
+    # What happens, in no order.
+
+    def do_commit(self):
+        for _ in range(self.source.randrange(1, 4)):
+            group, topic = self.source.choice("gh"), self.source.choice("tu")
+            offset, queue_id = self.source.randrange(100), self.source.randrange(2)
+            self.leader.commit(offset, group=group, topic=topic, queue_id=queue_id)
+
+    def do_remove_topic(self):
+        self.leader.offsets.remove_topic(self.source.choice("tu"))
+
+    def do_write(self):
+        self.leader.journal.write()
+        self.note()
+
+    def do_send(self):
+        self.leader.send(body=b"x" * self.source.randrange(6000))
+        self.note()
+
+    def do_send_delayed(self):
+        self.leader.send_delayed(self.source.randrange(len(LEVELS_MS)) + 1)
+        self.note()
+
+    def do_deliver(self):
+        self.leader.delays.deliver_due(self.source.randrange(len(LEVELS_MS)) + 1)
+        self.note()
+
+    def do_replicate(self):
+        for replica in self.replicas:
+            self.copy(replica, self.source.randint(self.held_count(replica), len(self.log)))
+
+    def do_confirm(self):
+        confirmed = min(broker.store.max_position for broker in self.brokers)
+        for broker in self.brokers:
+            broker.confirm(confirmed)
+
+    def do_catch_up(self):
+        for replica in self.replicas:
+            replica.journal.catch_up()
+
+    def do_save(self):
+        self.source.choice(self.brokers).save()
+
+    def do_restart_replica(self):
+        self.restart(self.source.choice(self.replicas))
+
+    def do_resume(self):
+        """Kill the master, and have it elected again."""
+        self.restart(self.leader)
+        self.lead(self.leader)
+
+    def do_fail_over(self):
+        """Kill the master, or have it deposed while it still writes; a replica follows it."""
+        old = self.leader
+        if self.source.random() < 0.5:
+            self.restart(old)
+        else:
+            old.journal.write()
+        self.lead(self.source.choice(self.replicas))
+
+    def come_to_rest(self):
+        """Deliver all that is due, and let every broker have and know all."""
+        for level in range(1, len(LEVELS_MS) + 1):
+            while True:
+                for replica in self.replicas:
+                    self.copy(replica, len(self.log))
+                self.do_confirm()
+                if self.leader.delays.deliver_due(level) is None:
+                    break
+                self.note()
+        self.do_write()
+        for replica in self.replicas:
+            self.copy(replica, len(self.log))
+        self.do_confirm()
+        self.do_catch_up()
+
+
+WEIGHTS = {
+    World.do_commit: 6,
+    World.do_write: 6,
+    World.do_send: 3,
+    World.do_send_delayed: 3,
+    World.do_deliver: 4,
+    World.do_replicate: 6,
+    World.do_confirm: 4,
+    World.do_catch_up: 4,
+    World.do_save: 1,
+    World.do_restart_replica: 1,
+    World.do_remove_topic: 1,
+    World.do_fail_over: 2,
+    World.do_resume: 1,
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32), count=st.integers(10, 150))
+def test_every_master_knows_what_its_log_says(tmp_path_factory, seed, count):
+    root = tmp_path_factory.mktemp("group")
+    source = random.Random(seed)
+    paths = [root / f"b{number}" for number in range(BROKER_COUNT)]
+    world = World([JournaledBroker(path) for path in paths], source)
+    world.lead(world.brokers[0])
+    for replica in world.replicas:
+        # A log without a snapshot says nothing; no group has one for longer than its first moment.
+        world.copy(replica, 1)
+
+    for action in source.choices(list(WEIGHTS), list(WEIGHTS.values()), k=count):
+        action(world)
+    world.come_to_rest()
+
+    known = [(offsets_of(broker), broker.delays.progress) for broker in world.brokers]
+    assert known[1:] == known[:-1]
+    delayed = [entry.position for entry in world.log if entry.place[0] == SCHEDULE_TOPIC]
+    delivered = Counter(entry.origin for entry in world.log if entry.origin)
+    assert delivered == Counter(delayed)
+    for broker in world.brokers:
+        broker.kill()
+    shutil.rmtree(root)

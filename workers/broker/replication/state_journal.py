@@ -1,0 +1,338 @@
+"""Keep in the log what a failover must keep besides messages: committed offsets and delays (D14).
+
+A master appends what changed, every tick, to a topic that no client sees; all there is when its
+epoch begins, and again when changes would take long to read, or its last word could expire.
+Replicas apply what is confirmed; a broker that becomes master applies the rest of what its log
+holds. So what a broker knows is a function of its log, and logs that agree bring the same.
+
+A delivered message names the delayed one it is a copy of, so that no failover comes between a
+delivery and its progress: what the last record could not know is read from the copies behind it.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import structlog
+from regent_engine import Store, StoreError, decode_records
+
+from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
+from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
+from workers.broker.delay_delivery import DelayDelivery
+from workers.broker.replication.state_record import (
+    SIZE_MAX,
+    SNAPSHOT_TAGS_CODE,
+    StateRecord,
+    UnreadableStateRecord,
+    change_records,
+    decode_state,
+    snapshot_records,
+)
+from workers.broker.settings import BrokerSettings
+
+QUEUE_ID: Final = 0
+SILENCE_BYTES_MAX: Final = 4 << 20
+"""How much log may follow a record: who becomes master looks for deliveries there."""
+
+CHANGES_BYTES_MIN: Final = 256 << 10
+CHANGES_PER_SNAPSHOT: Final = 4
+"""All there is is said again once changes take more than the first, and so often what it took."""
+
+REPLAY_COUNT_MAX: Final = 1024
+"""Beyond so many records the last snapshot is looked for, instead of applying them all."""
+
+_ENTRY_COUNT: Final = 512
+
+log = structlog.get_logger()
+
+
+class StateJournal:
+    """Writes and reads the records of one broker; all methods belong to the loop's thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: BrokerSettings,
+        *,
+        offsets: ConsumerOffsets,
+        delays: DelayDelivery,
+        arrived: Callable[[Iterable[tuple[str, int, int]]], None],
+    ) -> None:
+        self._store, self._offsets, self._delays = store, offsets, delays
+        self._arrived = arrived
+        self._store_host = (settings.advertised_ip, settings.listen_port)
+        self._segment_size = settings.commit_log_file_size_bytes
+        self._size_max = min(SIZE_MAX, settings.message_size_max_bytes // 2)
+        # What was read: the next record, None when a snapshot must come first, and where in the log
+        # the last one ends. What lies before the floor is older than what is known from elsewhere.
+        self._next: int | None = 0
+        self._read_end: int | None = None
+        self._floor = 0
+        self._seen_end = -1
+        self._parts: list[StateRecord] = []
+        self._followed_epoch: int | None = None
+        # What was written, in the epoch that this broker leads.
+        self._led_epoch: int | None = None
+        self._told_delays: dict[int, int] = {}
+        self._needs_snapshot = False
+        self._snapshot_position = self._written_end = 0
+        self._snapshot_bytes = self._changes_bytes = 0
+        self._refusal: str | None = None
+
+    @property
+    def has_word_of_master(self) -> bool:
+        """Tell whether the log holds records of the present master; one of stock writes none."""
+        _, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
+        return self._is_word_of_master(end)
+
+    def load(self) -> None:
+        """Begin with what the log knows, unless the files were written without it.
+
+        Called before readers of the store are limited, and before this broker has a role.
+        """
+        self._offsets.follow()
+        if self._offsets.is_log_newer and self._delays.is_log_newer:
+            self._recover()
+            self._set_in_log(is_in_log=True)
+        else:
+            self.overrule()
+
+    def follow(self, epoch: int) -> None:
+        """Go by the master of an epoch from now on."""
+        self._followed_epoch, self._seen_end = epoch, -1
+
+    def catch_up(self) -> None:
+        """Apply what is confirmed of the records of the master that is followed."""
+        low, end = self._store.offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
+        if self._led_epoch is not None or end == self._seen_end:
+            return
+        self._seen_end = end
+        # What its predecessors said is in its own first word.
+        if self._is_word_of_master(end):
+            self._try_to_read(lambda: self._replay(low, end))
+
+    def overrule(self) -> None:
+        """Hear that the tables are from elsewhere, and newer than what the log says so far."""
+        _, self._floor = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
+        self._forget()
+        self._set_in_log(is_in_log=False)
+
+    def cut(self) -> None:
+        """Hear that the log lost its end."""
+        _, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
+        self._floor = min(self._floor, end)
+        self._forget()
+
+    def lead(self, epoch: int) -> None:
+        """Apply the rest of what the log holds, take commits, and say all there is."""
+        self._recover()
+        self._led_epoch, self._needs_snapshot = epoch, True
+        self._offsets.lead()
+        self.write()
+
+    def write(self) -> None:
+        """Append what changed since the last call, if this broker leads."""
+        epoch = self._led_epoch
+        if epoch is None:
+            return
+        try:
+            if self._is_snapshot_due():
+                self._write_snapshot(epoch)
+            else:
+                self._write_changes(epoch)
+        except StoreError as error:
+            # Nobody knows any more which changes were told.
+            self._needs_snapshot = True
+            if self._refusal != error.code:
+                log.warning("state_not_written", code=error.code, reason=str(error))
+            self._refusal = error.code
+        else:
+            self._refusal = None
+
+    def stand_down(self) -> None:
+        """Write nothing and take no commits any more."""
+        self._led_epoch = None
+        self._offsets.follow()
+
+    # Reading.
+
+    def _recover(self) -> None:
+        """Apply all that the log holds, whether or not readers see it yet."""
+        low, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
+        if end > self._floor:
+            self._try_to_read(lambda: self._replay(low, end))
+            self._try_to_read(self._count_deliveries)
+
+    def _try_to_read(self, read: Callable[[], None]) -> None:
+        """Go on with what is known where the log is damaged, which it says itself (D13)."""
+        try:
+            read()
+        except StoreError as error:
+            log.error("state_not_read", reason=str(error))  # noqa: TRY400 - the reason says it all
+
+    def _count_deliveries(self) -> None:
+        """Find what was delivered since the last record."""
+        if self._read_end is not None:
+            for queue_id, offset in self._store.copied_ends(SCHEDULE_TOPIC, self._read_end):
+                self._delays.delivered(queue_id + 1, offset)
+
+    def _replay(self, low: int, end: int) -> None:
+        """Apply the records before a queue offset that were not applied yet."""
+        start = self._next
+        if start is None or not low <= start <= end or end - start > REPLAY_COUNT_MAX:
+            start = self._last_snapshot(low, end)
+            if start is None:
+                log.warning("state_without_snapshot", first=low, end=end)
+                return
+            self._parts.clear()
+        for offset in range(start, end):
+            read = self._record(offset)
+            if read is not None:
+                record, self._read_end = read
+                self._apply(record)
+        self._next = end
+        self._set_in_log(is_in_log=True)
+
+    def _apply(self, record: StateRecord) -> None:
+        if not record.is_snapshot:
+            self._parts.clear()
+            self._offsets.apply(OffsetChanges(record.removed_topics, record.offsets))
+            self._delays.apply(record.delays)
+            return
+        if record.part != len(self._parts):
+            self._parts.clear()
+        self._parts.append(record)
+        if self._parts[0].part == 0 and len(self._parts) == record.part_count:
+            whole: dict[str, dict[int, int]] = {}
+            for part in self._parts:
+                for key, queues in part.offsets.items():
+                    whole.setdefault(key, {}).update(queues)
+            self._offsets.replace(whole)
+            self._delays.replace(self._parts[0].delays)
+            self._parts.clear()
+
+    def _last_snapshot(self, low: int, end: int) -> int | None:
+        """Find where the last snapshot begins that is whole before a queue offset."""
+        behind = end
+        while behind > low:
+            start = max(low, behind - _ENTRY_COUNT)
+            entries = self._store.held_entries(STATE_TOPIC, QUEUE_ID, start, behind - start)
+            for at, (_, _, tags_code) in reversed(list(enumerate(entries, start))):
+                if tags_code == SNAPSHOT_TAGS_CODE and self._is_whole(at, end):
+                    return at
+            behind = start
+        return None
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        """Tell whether all parts of a snapshot follow one another before a queue offset."""
+        first = self._record(start)
+        if first is None or not 0 < first[0].part_count <= end - start:
+            return False
+        last = self._record(start + first[0].part_count - 1)
+        return last is not None and last[0].part == first[0].part_count - 1
+
+    def _is_word_of_master(self, end: int) -> bool:
+        """Tell whether the last record before a queue offset is of the master that is followed."""
+        try:
+            read = self._record(end - 1) if end > 0 else None
+        except StoreError:
+            return False
+        return read is not None and read[0].epoch == self._followed_epoch
+
+    def _record(self, offset: int) -> tuple[StateRecord, int] | None:
+        """Read a record, and give where in the log it ends; None for one that says nothing here."""
+        for position, size, _ in self._store.held_entries(STATE_TOPIC, QUEUE_ID, offset, 1):
+            content = self._store.held_record(position)
+            if content is None:
+                break
+            try:
+                return decode_state(decode_records(content)[0].body), position + size
+            except UnreadableStateRecord as error:
+                log.warning("state_record_unreadable", log_position=position, reason=str(error))
+        return None
+
+    def _forget(self) -> None:
+        """Apply nothing before the next snapshot."""
+        self._next = self._read_end = None
+        self._seen_end = -1
+        self._parts.clear()
+
+    def _set_in_log(self, *, is_in_log: bool) -> None:
+        self._offsets.is_in_log = self._delays.is_in_log = is_in_log
+
+    # Writing.
+
+    def _is_snapshot_due(self) -> bool:
+        """Tell whether all there is must be said again.
+
+        Each segment of the log has it, since the newest one is never deleted.
+        """
+        changes_max = max(CHANGES_BYTES_MIN, CHANGES_PER_SNAPSHOT * self._snapshot_bytes)
+        end, last = self._store.max_position, self._snapshot_position
+        return (
+            self._needs_snapshot
+            or self._segment_of(end) != self._segment_of(last)
+            or self._changes_bytes > changes_max
+        )
+
+    def _segment_of(self, position: int) -> int:
+        return position // self._segment_size
+
+    def _write_snapshot(self, epoch: int) -> None:
+        self._offsets.take_changes()
+        self._told_delays = dict(self._delays.progress)
+        records = snapshot_records(
+            epoch,
+            offsets=self._offsets.table,
+            delays=self._told_delays,
+            size_max=self._size_max,
+        )
+        # One that began in another segment would expire in parts; a second one fits, if any does.
+        for _ in range(2):
+            first, self._snapshot_position, self._snapshot_bytes = self._append(records)
+            if self._segment_of(first) == self._segment_of(self._snapshot_position):
+                break
+        self._changes_bytes = 0
+        self._needs_snapshot = False
+        self._set_in_log(is_in_log=True)
+
+    def _write_changes(self, epoch: int) -> None:
+        delays = {
+            level: offset
+            for level, offset in self._delays.progress.items()
+            if self._told_delays.get(level) != offset
+        }
+        is_silent = self._store.max_position - self._written_end > SILENCE_BYTES_MAX
+        if not (delays or self._offsets.has_changes or is_silent):
+            return
+        changes = self._offsets.take_changes()
+        self._told_delays |= delays
+        records = change_records(
+            epoch,
+            removed_topics=changes.removed_topics,
+            offsets=changes.offsets,
+            delays=delays,
+            size_max=self._size_max,
+        )
+        self._changes_bytes += self._append(records)[2]
+
+    def _append(self, records: list[StateRecord]) -> tuple[int, int, int]:
+        """Append records; give where the first and the last begin, and what all take.
+
+        Raises:
+            StoreError: the store refused; some of them may be there.
+        """
+        positions, size = [], 0
+        for record in records:
+            appended = self._store.append(
+                STATE_TOPIC,
+                QUEUE_ID,
+                record.encode(),
+                record.properties,
+                store_host=self._store_host,
+            )
+            positions.append(appended.log_position)
+            size += appended.size
+            self._next = appended.queue_offset + 1
+            self._read_end = self._written_end = appended.log_position + appended.size
+        self._arrived([(STATE_TOPIC, QUEUE_ID, self._next or 0)])
+        return positions[0], positions[-1], size

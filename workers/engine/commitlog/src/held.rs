@@ -1,0 +1,92 @@
+//! What the log holds whether or not readers see it: what a broker that becomes master goes by (D14).
+
+use std::collections::BTreeMap;
+
+use crate::error::StoreError;
+use crate::log::LogSegment;
+use crate::message::QueueEntry;
+use crate::record::{Found, RecordView, locate};
+use crate::store::Store;
+
+impl Store {
+    /// [`Store::queue_offsets`] with the entries that readers do not see.
+    #[must_use]
+    pub fn held_offsets(&self, topic: &str, queue_id: i32) -> Option<(u64, u64)> {
+        let queue = self.queues.find(topic, queue_id)?;
+        Some((queue.min_offset(), queue.max_offset()))
+    }
+
+    /// [`Store::queue_entries`] with those that readers do not see.
+    #[must_use]
+    pub fn held_entries(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        offset: u64,
+        count: usize,
+    ) -> Vec<QueueEntry> {
+        let Some(queue) = self.queues.find(topic, queue_id) else {
+            return Vec::new();
+        };
+        queue.entries_until(queue.max_offset(), offset, count)
+    }
+
+    /// [`Store::read_record`], whether or not readers see the record.
+    ///
+    /// # Errors
+    /// A record lies there and its checksum differs.
+    pub fn held_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        self.record_until(self.max_position(), log_position)
+    }
+
+    /// How far the queues of a topic were copied to other topics by the records from a position on,
+    /// where a record begins: for each queue the offset behind the last of its messages whose log
+    /// position a copy has as its `prepared_transaction_offset`, in the order of queue ids.
+    ///
+    /// # Errors
+    /// The log is damaged there.
+    pub fn copied_ends(&self, topic: &str, from: u64) -> Result<Vec<(i32, u64)>, StoreError> {
+        let mut ends = BTreeMap::new();
+        let (mut position, end) = (from.max(self.min_position()), self.max_position());
+        let mut segment: Option<LogSegment> = None;
+        while position < end {
+            let is_elsewhere = |at: &LogSegment| at.bytes(position, 1).is_none();
+            if segment.as_ref().is_none_or(is_elsewhere) {
+                segment = self.log.segment_at(position);
+            }
+            let rest = segment.as_ref().and_then(|at| at.bytes_from(position));
+            let Some(rest) = rest else { break };
+            match locate(rest, position) {
+                Ok(Found::Blank) => position = self.log.next_segment_start(position),
+                Ok(Found::Record(record)) => {
+                    position += record.bytes.len() as u64;
+                    if let Some((queue_id, offset)) = self.origin_in(topic, &record) {
+                        let known = ends.entry(queue_id).or_insert(0);
+                        *known = offset.saturating_add(1).max(*known);
+                    }
+                }
+                Err(damage) => {
+                    let reason = damage.to_string();
+                    return Err(StoreError::Corrupt { position, reason });
+                }
+            }
+        }
+        Ok(ends.into_iter().collect())
+    }
+
+    /// Queue and offset of the message of a topic that a record is a copy of.
+    fn origin_in(&self, topic: &str, copy: &RecordView<'_>) -> Option<(i32, u64)> {
+        // Nearly every record ends the search here.
+        let position = u64::try_from(copy.prepared_transaction_offset).ok()?;
+        if position == 0 || position >= copy.log_position {
+            return None;
+        }
+        let segment = self.log.segment_at(position)?;
+        match locate(segment.bytes_from(position)?, position).ok()? {
+            Found::Record(origin) if origin.topic == topic.as_bytes() => {
+                Some((origin.queue_id, origin.queue_offset))
+            }
+            _ => None,
+        }
+    }
+}
