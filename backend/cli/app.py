@@ -19,8 +19,11 @@ from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
+from backend.cli.sessions import session as open_session
 from backend.cli.store import store
+from backend.cli.tokens import token
 from backend.cli.topics import topic
+from backend.cli.users import user
 
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
 
@@ -44,8 +47,9 @@ app = App(
         regent topic list           see its topics
         regent capacity report      see how long the disks last
 
-    Commands speak to the server of --server, REGENT_URL or `regent login`;
-    without any, to the local cluster of `regent up` in this directory.
+    Commands speak to the server of --server, REGENT_URL or `regent login`, with
+    REGENT_TOKEN or as who signed in; without any, to the local cluster of
+    `regent up` in this directory.
     """,
     help_format="plaintext",
     result_action="return_value",
@@ -65,6 +69,9 @@ app.command(capacity)
 app.command(store)
 app.command(operation)
 app.command(audit)
+app.command(user)
+app.command(open_session)
+app.command(token)
 
 
 def _show_examples(commands: App) -> None:

@@ -119,7 +119,10 @@ class AccessMutation:
     async def create_api_token(self, info: Info, wanted: ApiTokenInput) -> CreatedApiToken:
         """Make a token of one's own, with a role of one's own at most."""
         api = info.context.api
-        scope = TokenScope(wanted.role, tuple(wanted.cluster_patterns), wanted.is_read_only)
+        # graphql-core hands an enum argument over as its value, a plain string.
+        scope = TokenScope(
+            user_domain.Role(wanted.role), tuple(wanted.cluster_patterns), wanted.is_read_only
+        )
         created = await api_tokens.create_token(
             api_tokens.CreateApiToken(wanted.name, scope, wanted.lifetime_days),
             info.context.principal,
@@ -148,7 +151,7 @@ class AccessMutation:
         api = info.context.api
         invited = await users.add_user(
             name,
-            role,
+            user_domain.Role(role),
             _author(info),
             verifier=api.verifier,
             database=api.database,
@@ -164,7 +167,7 @@ class AccessMutation:
         api = info.context.api
         user = await users.change_role(
             name,
-            role,
+            user_domain.Role(role),
             _author(info),
             reason=_checked(reason),
             database=api.database,

@@ -59,7 +59,7 @@ def _guard(field: GraphQLField, permission: Permission, *, is_mutation: bool) ->
 def _guarded(resolve: Resolver, permission: Permission, *, is_mutation: bool) -> Resolver:
     def resolve_over_http(root: Any, info: Any, **arguments: Any) -> Any:
         context: GraphContext = info.context
-        if context.request is None:
+        if context.request is None or context.request.scope["type"] == "websocket":
             return resolve_over_socket(root, info, **arguments)
         _check(context.principal, permission)
         return resolve(root, info, **arguments)

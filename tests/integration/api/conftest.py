@@ -5,6 +5,8 @@ import contextlib
 import socket
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from http.cookiejar import DefaultCookiePolicy
 from uuid import UUID
 
 import httpx
@@ -35,6 +37,7 @@ from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
 from backend.services.sessions import Visit, sign_in
 from backend.services.users import ensure_bootstrap_user
 from backend.settings import ServerSettings
+from tests.integration.api.access import make_credentials
 from tests.integration.api.ordering import GROUP, OPS
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -339,3 +342,18 @@ def act(client):
         return answer.json()
 
     return ask
+
+
+@pytest.fixture
+async def anybody(app):
+    """A client that comes with what each request brings, and keeps no cookie."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        yield client
+
+
+@pytest.fixture
+def credentials(context, bootstrap_user):  # noqa: ARG001 - only its effect is wanted
+    """Give the headers of a kind of caller in a role, whose user is made when there is none."""
+    return partial(make_credentials, context)
