@@ -33,7 +33,9 @@ class RestClient:
 
     def __init__(self, target: Target, *, transport: httpx.BaseTransport | None = None) -> None:
         self.target = target
-        headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+        headers = {"User-Agent": "regent"}
+        if target.token:
+            headers["Authorization"] = f"Bearer {target.token}"
         self._http = httpx.Client(
             base_url=f"{target.server}/api/v1",
             headers=headers,
