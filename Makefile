@@ -131,7 +131,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-controller bench-failover fuzz interop scenarios fmt lock clean
+.PHONY: bench bench-controller bench-failover fuzz interop access scenarios fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
 
@@ -147,6 +147,9 @@ fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
 
 interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster, and the stock store beside ours
 	$(PYTHON) -m pytest -q tests/interop
+
+access: $(STAMPS)/engine ## Write the table in docs/access.md, which says who may ask for what
+	$(PYTHON) -m tests.access_table
 
 scenarios: $(STAMPS)/python ## Write docs/scenarios.md, which says what test shows which scenario
 	$(PYTHON) -m tests.scenarios

@@ -28,8 +28,8 @@ from backend.clients.remoting_client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.services import topology
+from backend.services.passwords import PasswordVerifier
 from backend.services.samples import observe
-from backend.services.sessions import PasswordVerifier
 from backend.settings import ServerSettings
 
 EXIT_FAILED: Final = 1

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
-from backend.domain import errors, operation_errors
+from backend.domain import access_errors, errors, operation_errors
 
 ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidName: HTTPStatus.BAD_REQUEST,
@@ -57,6 +57,16 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
     errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
+    access_errors.PasswordChangeRequired: HTTPStatus.FORBIDDEN,
+    access_errors.InvalidPassword: HTTPStatus.BAD_REQUEST,
+    access_errors.InvalidTokenScope: HTTPStatus.BAD_REQUEST,
+    access_errors.UserNotFound: HTTPStatus.NOT_FOUND,
+    access_errors.UserAlreadyExists: HTTPStatus.CONFLICT,
+    access_errors.LastAdministrator: HTTPStatus.CONFLICT,
+    access_errors.SessionNotFound: HTTPStatus.NOT_FOUND,
+    access_errors.ApiTokenNotFound: HTTPStatus.NOT_FOUND,
+    access_errors.ApiTokenAlreadyExists: HTTPStatus.CONFLICT,
+    access_errors.TooManyApiTokens: HTTPStatus.CONFLICT,
     operation_errors.OperationNotFound: HTTPStatus.NOT_FOUND,
     operation_errors.OperationStateConflict: HTTPStatus.CONFLICT,
     operation_errors.OperationFenced: HTTPStatus.CONFLICT,

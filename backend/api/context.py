@@ -12,20 +12,20 @@ from backend.api.feeds import Feed
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db.engine import Database
+from backend.domain.access import Credential, Permission, Principal, require
 from backend.domain.controller_figures import ControllerFigures
-from backend.domain.errors import Forbidden, Unauthenticated
+from backend.domain.errors import Unauthenticated
 from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
-from backend.domain.session import Session
 from backend.services.broker_configs import PropertySource
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
 from backend.services.operations.kind import OperationContext
+from backend.services.passwords import PasswordVerifier
 from backend.services.queue_pauses import QueueSource
 from backend.services.replica_lags import PositionSource
 from backend.services.samples import ObservedSample
-from backend.services.sessions import PasswordVerifier
 from backend.settings import ServerSettings
 
 
@@ -87,38 +87,49 @@ def get_context(connection: HTTPConnection) -> ApiContext:
     return cast("ApiContext", connection.app.state.context)
 
 
-def get_session(connection: HTTPConnection) -> Session:
-    """Return who is signed in; the gate has let nobody else through.
+def get_principal(connection: HTTPConnection) -> Principal:
+    """Return who asks; the gate has let nobody else through.
 
     Raises:
         Unauthenticated: a route was reached past the gate.
     """
-    session = getattr(connection.state, "session", None)
-    if session is None:
+    principal = getattr(connection.state, "principal", None)
+    if principal is None:
         raise Unauthenticated
-    return cast("Session", session)
+    return cast("Principal", principal)
 
 
-def require_change(session: Session) -> Session:
-    """Return a session that may change something.
-
-    Raises:
-        Forbidden: its user may only look.
-    """
-    if not session.may_change:
-        raise Forbidden(f"the role {session.role} may only read")
-    return session
-
-
-def author_of(session: Session, connection: HTTPConnection, door: str) -> Author:
-    """Say in the audit who asks for a change, through which door and from where.
+def require_change(principal: Principal) -> Principal:
+    """Return whoever asks when they may change something.
 
     Raises:
-        Forbidden: the user may only look.
+        Forbidden: they may only look.
     """
-    peer = "unknown" if connection.client is None else connection.client.host
-    return Author(require_change(session).user_name, f"{door} {peer}")
+    require(principal, Permission.CHANGE)
+    return principal
+
+
+def author_of(principal: Principal, connection: HTTPConnection, door: str) -> Author:
+    """Say in the audit who asks for a change, through which door, from where and with what.
+
+    Raises:
+        Forbidden: they may only look.
+    """
+    return name_author(require_change(principal), connection, door)
+
+
+def name_author(principal: Principal, connection: HTTPConnection, door: str) -> Author:
+    """Say in the audit who asks for what any user may ask for."""
+    source = f"{door} {peer_of(connection)}"
+    if principal.credential is Credential.TOKEN:
+        source += f" token {principal.credential_name}"
+    return Author(principal.user_name, source)
+
+
+def peer_of(connection: HTTPConnection) -> str:
+    """Return the address that somebody comes from."""
+    return "unknown" if connection.client is None else connection.client.host
 
 
 Context = Annotated[ApiContext, Depends(get_context)]
-SignedIn = Annotated[Session, Depends(get_session)]
+SignedIn = Annotated[Principal, Depends(get_principal)]

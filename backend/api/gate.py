@@ -1,9 +1,9 @@
-"""Let nobody past without a session, but to the few places that must be open.
+"""Let nobody past without a credential, but to the few places that must be open.
 
 A gate in front of the application rather than a rule in every route: what is not named below is
 closed, routes of tomorrow and WebSockets included. A session comes as a cookie or as a bearer
-token. A cookie comes along whoever asks the browser, so a request that carries one and could change
-something must also come from a page of ours.
+token, an API token as a bearer token alone. A cookie comes along whoever asks the browser, so a
+request that carries one and could change something must also come from a page of ours.
 """
 
 from http import HTTPStatus
@@ -16,10 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from backend.api.answers import UNAVAILABLE, domain_error_response, unavailable_response
-from backend.api.context import ApiContext
+from backend.api.context import ApiContext, peer_of
+from backend.domain.access import Credential, Principal
 from backend.domain.errors import DomainError, Forbidden, Unauthenticated
-from backend.domain.session import Session
-from backend.services.sessions import find_session
+from backend.services.credentials import find_principal
 
 COOKIE_NAME: Final = "regent_session"
 GRAPHQL_PATH: Final = "/graphql"
@@ -42,27 +42,30 @@ class SessionGate:
             return
         connection = HTTPConnection(scope)
         try:
-            token, session = await self._authenticate(connection)
+            token, principal = await self._authenticate(connection)
         except DomainError as error:
             await _refuse(_response(error, scope), scope, receive, send)
             return
         except UNAVAILABLE as error:
             await _refuse(unavailable_response(error), scope, receive, send)
             return
-        connection.state.session, connection.state.token = session, token
+        connection.state.principal, connection.state.token = principal, token
         await self._app(scope, receive, send)
 
-    async def _authenticate(self, connection: HTTPConnection) -> tuple[str, Session]:
+    async def _authenticate(self, connection: HTTPConnection) -> tuple[str, Principal]:
         token, is_cookie = _read_token(connection)
-        session = await find_session(
-            token, database=self._context.database, clock=self._context.clock
+        principal = await find_principal(
+            token,
+            database=self._context.database,
+            clock=self._context.clock,
+            source=peer_of(connection),
         )
-        if session is None:
+        if principal is None or (is_cookie and principal.credential is not Credential.SESSION):
             raise Unauthenticated
         is_safe = connection.scope.get("method") in SAFE_METHODS
         if is_cookie and not is_safe and not self._is_from_our_page(connection):
             raise Forbidden("the request comes from a page of another origin")
-        return token, session
+        return token, principal
 
     def _is_from_our_page(self, connection: HTTPConnection) -> bool:
         return is_own_origin(connection, self._context.settings.allowed_origins)

@@ -31,8 +31,11 @@ from backend.cli.locks import lock, queue
 from backend.cli.offsets import offset
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
+from backend.cli.sessions import session as open_session
 from backend.cli.store import store
+from backend.cli.tokens import token
 from backend.cli.topics import topic
+from backend.cli.users import user
 
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
 
@@ -56,8 +59,9 @@ app = App(
         regent topic list           see its topics
         regent capacity report      see how long the disks last
 
-    Commands speak to the server of --server, REGENT_URL or `regent login`;
-    without any, to the local cluster of `regent up` in this directory.
+    Commands speak to the server of --server, REGENT_URL or `regent login`, with
+    REGENT_TOKEN or as who signed in; without any, to the local cluster of
+    `regent up` in this directory.
     """,
     help_format="plaintext",
     result_action="return_value",
@@ -84,6 +88,9 @@ app.command(capacity)
 app.command(store)
 app.command(operation)
 app.command(audit)
+app.command(user)
+app.command(open_session)
+app.command(token)
 
 
 def _show_examples(commands: App) -> None:

@@ -56,7 +56,7 @@ def list_entries(
                 one["actor"],
                 one["source"],
                 one["action"],
-                f"{one['subject']} of {one['cluster_name']}",
+                _subject(one),
                 one["operation_id"],
             )
             for one in found
@@ -113,6 +113,12 @@ def verify_entries(*, options: Options = Options()) -> None:  # noqa: B008
     if options.output != "json":
         print_line(f"{checked} entries are as they were written")
         print_line(f"the chain ends at entry {found['end_number']}, hash {found['end_hash']}")
+
+
+def _subject(one: Mapping[str, Any]) -> str:
+    # What is done to access is of no cluster.
+    cluster: str = one["cluster_name"]
+    return f"{one['subject']} of {cluster}" if cluster else str(one["subject"])
 
 
 def _parts(client: RestClient) -> Iterator[Mapping[str, Any]]:

@@ -33,7 +33,9 @@ class RestClient:
 
     def __init__(self, target: Target, *, transport: httpx.BaseTransport | None = None) -> None:
         self.target = target
-        headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+        headers = {"User-Agent": "regent"}
+        if target.token:
+            headers["Authorization"] = f"Bearer {target.token}"
         self._http = httpx.Client(
             base_url=f"{target.server}/api/v1",
             headers=headers,
@@ -86,9 +88,13 @@ class RestClient:
             arguments["headers"] = {"Idempotency-Key": key}
         return self._call("POST", path, **arguments)
 
-    def delete(self, path: str) -> None:
-        """Remove one resource."""
-        self._call("DELETE", path)
+    def put(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Replace one value."""
+        return self._call("PUT", path, json=body)
+
+    def delete(self, path: str, **parameters: str | int | None) -> Any:
+        """Remove one resource, or some."""
+        return self._call("DELETE", path, params=_present(parameters))
 
     def list(
         self, path: str, *, limit: int, **parameters: str | int | None
@@ -148,6 +154,8 @@ class RestClient:
         next_step = None
         if status == HTTPStatus.UNAUTHORIZED:
             next_step = f"regent login --server {self.target.server}"
+        elif status == HTTPStatus.TOO_MANY_REQUESTS:
+            next_step = f"wait {response.headers.get('retry-after', '60')} s, then try again"
         elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             next_step = "try again, then look into the control plane's log"
         return CommandError(

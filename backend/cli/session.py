@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.logins import Login, forget_login, save_login
-from backend.cli.output import print_json, print_line, time_text
+from backend.cli.output import print_json, print_line, print_note, time_text
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
@@ -44,6 +44,8 @@ def login(
     with RestClient(Target(target.server, target.origin, restart=target.restart)) as client:
         session = client.sign_in(name, password)
     path = save_login(Login(target.server, session["token"]))
+    if session.get("must_change_password"):
+        print_note("this is a one-time password; choose your own now: regent user password")
     if options.output == "json":
         print_json({"server": target.server, "name": session["name"], "role": session["role"]})
         return
@@ -92,7 +94,8 @@ def whoami(*, options: Options = Options()) -> None:  # noqa: B008
         print_json({"server": server, **session})
         return
     until = time_text(session["expires_at"])
-    print_line(f"{session['name']} ({session['role']}) at {server} until {until}")
+    by = " by a token" if session.get("credential") == "token" else ""
+    print_line(f"{session['name']} ({session['role']}){by} at {server} until {until}")
 
 
 def _password(target: Target, name: str, *, is_piped: bool) -> str:

@@ -26,7 +26,7 @@ class Options:
     server: Annotated[str | None, Parameter(env_var="REGENT_URL")] = None
     """Address of the control plane, such as https://regent.example.org:8080."""
     token: Annotated[str | None, Parameter(env_var="REGENT_TOKEN")] = None
-    """Token of a session; taken from `regent login` when left out."""
+    """API token (`regent token create`); what `regent login` saved when left out."""
     data: Path | None = None
     """Directory of a local cluster (`regent up --data DIR`); .regent when nothing else is set."""
     output: Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])] = "table"

@@ -1,81 +1,148 @@
-"""Keep users and the sessions they have open."""
+"""Keep the sessions that users have open."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
 
+from backend.db.access_tables import sessions, users
 from backend.db.engine import Connection
-from backend.db.tables import sessions, users
-from backend.domain.session import Role, Session
+from backend.domain.access import Credential, Principal
+from backend.domain.session import Session
+from backend.domain.user import Role
+
+SessionKey = tuple[datetime, UUID]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredUser:
-    """Hold a user and what proves their password."""
-
-    id: int
-    name: str
-    role: Role
-    password_hash: str
-
-
-async def count_users(connection: Connection) -> int:
-    """Count all users."""
-    return int(await connection.scalar(select(func.count()).select_from(users)) or 0)
-
-
-async def add_user(
-    connection: Connection, name: str, *, password_hash: str, role: Role, at: datetime
-) -> bool:
-    """Add a user; tell whether the name was free."""
-    statement = (
-        insert(users)
-        .values(name=name, password_hash=password_hash, role=role, created_at=at)
-        .on_conflict_do_nothing()
-        .returning(users.c.id)
-    )
-    return (await connection.execute(statement)).first() is not None
-
-
-async def find_user(connection: Connection, name: str) -> StoredUser | None:
-    """Find the user of a name."""
-    statement = select(users).where(users.c.name == name)
-    row = (await connection.execute(statement)).first()
-    if row is None:
-        return None
-    return StoredUser(row.id, row.name, Role(row.role), row.password_hash)
-
-
-async def add(
-    connection: Connection,
-    token_hash: bytes,
-    *,
-    user_id: int,
-    created_at: datetime,
-    expires_at: datetime,
-) -> None:
+async def add(connection: Connection, token_hash: bytes, session: Session, *, user_id: int) -> None:
     """Open a session, and forget those that have ended by then."""
-    await connection.execute(delete(sessions).where(sessions.c.expires_at <= created_at))
+    await connection.execute(delete(sessions).where(sessions.c.expires_at <= session.created_at))
     await connection.execute(
         insert(sessions).values(
-            token_hash=token_hash, user_id=user_id, created_at=created_at, expires_at=expires_at
+            token_hash=token_hash,
+            id=session.id,
+            user_id=user_id,
+            source=session.source,
+            user_agent=session.user_agent,
+            created_at=session.created_at,
+            last_used_at=session.last_used_at,
+            expires_at=session.expires_at,
         )
     )
 
 
-async def find(connection: Connection, token_hash: bytes, *, at: datetime) -> Session | None:
-    """Find the session of a token that has not ended by an instant."""
+async def find_principal(
+    connection: Connection, token_hash: bytes, *, at: datetime
+) -> tuple[Principal, datetime] | None:
+    """Find who holds a session that is open at an instant, and when it was last used."""
     statement = (
-        select(users.c.name, users.c.role, sessions.c.expires_at)
+        select(sessions, users.c.name, users.c.role, users.c.password_expires_at)
         .select_from(sessions.join(users))
-        .where(sessions.c.token_hash == token_hash, sessions.c.expires_at > at)
+        .where(sessions.c.token_hash == token_hash, _is_open(at))
     )
     row = (await connection.execute(statement)).first()
-    return None if row is None else Session(row.name, Role(row.role), row.expires_at)
+    if row is None:
+        return None
+    principal = Principal(
+        user_id=row.user_id,
+        user_name=row.name,
+        role=Role(row.role),
+        credential=Credential.SESSION,
+        credential_id=row.id,
+        expires_at=row.expires_at,
+        must_change_password=row.password_expires_at is not None,
+    )
+    return principal, row.last_used_at
 
 
-async def remove(connection: Connection, token_hash: bytes) -> None:
+async def note_use(connection: Connection, session_id: UUID, *, at: datetime) -> None:
+    """Keep when a session was last used."""
+    await connection.execute(
+        update(sessions).where(sessions.c.id == session_id).values(last_used_at=at)
+    )
+
+
+async def list_newest(
+    connection: Connection,
+    *,
+    user_name: str | None,
+    after: SessionKey | None,
+    at: datetime,
+    limit: int,
+) -> list[Session]:
+    """List open sessions of a user or of all, the newest first."""
+    columns = sessions.c
+    statement = (
+        select(sessions, users.c.name)
+        .select_from(sessions.join(users))
+        .where(_is_open(at), *_of(user_name))
+        .order_by(columns.created_at.desc(), columns.id.desc())
+        .limit(limit)
+    )
+    if after is not None:
+        opened_at, session_id = after
+        statement = statement.where(
+            or_(
+                columns.created_at < opened_at,
+                and_(columns.created_at == opened_at, columns.id < session_id),
+            )
+        )
+    return [_session(row) for row in await connection.execute(statement)]
+
+
+async def count(connection: Connection, *, user_name: str | None, at: datetime) -> int:
+    """Count open sessions of a user or of all."""
+    statement = (
+        select(func.count()).select_from(sessions.join(users)).where(_is_open(at), *_of(user_name))
+    )
+    return int(await connection.scalar(statement) or 0)
+
+
+async def find(connection: Connection, session_id: UUID, *, at: datetime) -> Session | None:
+    """Find the open session of an id."""
+    statement = (
+        select(sessions, users.c.name)
+        .select_from(sessions.join(users))
+        .where(sessions.c.id == session_id, _is_open(at))
+    )
+    row = (await connection.execute(statement)).first()
+    return None if row is None else _session(row)
+
+
+async def remove(connection: Connection, session_id: UUID) -> None:
     """End a session; one that has ended already is no error."""
+    await connection.execute(delete(sessions).where(sessions.c.id == session_id))
+
+
+async def remove_by_hash(connection: Connection, token_hash: bytes) -> None:
+    """End the session of a secret; one that has ended already is no error."""
     await connection.execute(delete(sessions).where(sessions.c.token_hash == token_hash))
+
+
+async def remove_of_user(connection: Connection, user_id: int, *, but: UUID | None = None) -> int:
+    """End all sessions of a user, perhaps all but one; return how many."""
+    statement = delete(sessions).where(sessions.c.user_id == user_id)
+    if but is not None:
+        statement = statement.where(sessions.c.id != but)
+    return (await connection.execute(statement)).rowcount
+
+
+def _is_open(at: datetime) -> ColumnElement[bool]:
+    return and_(sessions.c.expires_at > at, users.c.disabled_at.is_(None))
+
+
+def _of(user_name: str | None) -> list[ColumnElement[bool]]:
+    return [] if user_name is None else [users.c.name == user_name]
+
+
+def _session(row: Any) -> Session:
+    return Session(
+        id=row.id,
+        user_name=row.name,
+        source=row.source,
+        user_agent=row.user_agent,
+        created_at=row.created_at,
+        last_used_at=row.last_used_at,
+        expires_at=row.expires_at,
+    )

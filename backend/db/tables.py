@@ -15,7 +15,6 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
-    LargeBinary,
     Table,
     Text,
     UniqueConstraint,
@@ -23,12 +22,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from backend.db import operation_tables
+from backend.db import access_tables, operation_tables
 from backend.db.schema import instant as _instant
 from backend.db.schema import metadata
 
 # Named here, so that whoever has the metadata has all tables.
-assert operation_tables.operations.metadata is metadata
+assert operation_tables.operations.metadata is access_tables.users.metadata is metadata
 
 
 def _id() -> Column[int]:
@@ -204,29 +203,6 @@ route_versions = Table(
     Column("cluster_id", BigInteger, ForeignKey("clusters.id"), primary_key=True),
     Column("version", BigInteger, nullable=False),
     _instant("changed_at"),
-)
-
-users = Table(
-    "users",
-    metadata,
-    _id(),
-    Column("name", Text, nullable=False, unique=True),
-    Column("password_hash", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    _instant("created_at"),
-    CheckConstraint("role IN ('admin', 'viewer')", name="role"),
-)
-
-sessions = Table(
-    "sessions",
-    metadata,
-    # Only the hash is kept: who reads this table still cannot sign in with what it holds.
-    Column("token_hash", LargeBinary, primary_key=True),
-    Column("user_id", BigInteger, ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
-    _instant("created_at"),
-    _instant("expires_at"),
-    Index(None, "user_id"),
-    Index(None, "expires_at"),
 )
 
 sample_files = Table(

@@ -1,31 +1,21 @@
-"""Describe who is signed in, what they may do, and when a guesser is told to wait."""
+"""Describe a session that somebody has open, for whoever may end it."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
+from uuid import UUID
 
-BOOTSTRAP_USER_NAME: Final = "admin"
-USER_NAME_LENGTH_MAX: Final = 128
-PASSWORD_LENGTH_MAX: Final = 1_024
-
-
-class Role(StrEnum):
-    """Say what a user may do: look, or also change."""
-
-    ADMIN = "admin"
-    VIEWER = "viewer"
+USER_AGENT_LENGTH_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Hold who is signed in, and until when."""
+    """Hold an open session: whose, from which address and program, and until when."""
 
+    id: UUID
     user_name: str
-    role: Role
+    source: str
+    user_agent: str
+    created_at: datetime
+    last_used_at: datetime
     expires_at: datetime
-
-    @property
-    def may_change(self) -> bool:
-        """Tell whether the user may ask for anything beside reading."""
-        return self.role is Role.ADMIN

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from backend.domain import errors, operation_errors
+from backend.domain import access_errors, errors, operation_errors
 from backend.remoting.response_code import ResponseCode
 
 ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
@@ -43,6 +43,16 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.InvalidCredentials: ResponseCode.NO_PERMISSION,
     errors.TooManyAttempts: ResponseCode.SYSTEM_BUSY,
     errors.Forbidden: ResponseCode.NO_PERMISSION,
+    access_errors.PasswordChangeRequired: ResponseCode.NO_PERMISSION,
+    access_errors.InvalidPassword: ResponseCode.INVALID_PARAMETER,
+    access_errors.InvalidTokenScope: ResponseCode.INVALID_PARAMETER,
+    access_errors.UserNotFound: ResponseCode.QUERY_NOT_FOUND,
+    access_errors.UserAlreadyExists: ResponseCode.SYSTEM_ERROR,
+    access_errors.LastAdministrator: ResponseCode.SYSTEM_ERROR,
+    access_errors.SessionNotFound: ResponseCode.QUERY_NOT_FOUND,
+    access_errors.ApiTokenNotFound: ResponseCode.QUERY_NOT_FOUND,
+    access_errors.ApiTokenAlreadyExists: ResponseCode.SYSTEM_ERROR,
+    access_errors.TooManyApiTokens: ResponseCode.SYSTEM_ERROR,
     operation_errors.OperationNotFound: ResponseCode.QUERY_NOT_FOUND,
     operation_errors.OperationStateConflict: ResponseCode.SYSTEM_ERROR,
     operation_errors.OperationFenced: ResponseCode.SYSTEM_ERROR,

@@ -1,79 +1,52 @@
-"""Sign people in and out, and tell who is signed in.
+"""Sign people in and out, list who is signed in, and end sessions."""
 
-A session's token is random and opaque; only its hash is kept. A password is compared in constant
-time by argon2, off the event loop and by few at once, also when no user has the name.
-"""
-
-import asyncio
-import hashlib
-import secrets
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from typing import Final
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from uuid import UUID, uuid4
 
 from backend.clients.clock import Clock
-from backend.db import sessions
+from backend.db import audit, sessions, users
+from backend.db.audit import Deed
 from backend.db.engine import Database
+from backend.db.sessions import SessionKey
+from backend.domain.access import Credential, Principal
+from backend.domain.access_errors import SessionNotFound
 from backend.domain.errors import InvalidCredentials
-from backend.domain.session import (
-    BOOTSTRAP_USER_NAME,
-    PASSWORD_LENGTH_MAX,
-    USER_NAME_LENGTH_MAX,
-    Role,
-    Session,
-)
+from backend.domain.operation import Author
+from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.session import USER_AGENT_LENGTH_MAX, Session
+from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, User
+from backend.services.credentials import hash_secret, make_secret
+from backend.services.passwords import PasswordVerifier
 
-TOKEN_BYTES: Final = 32
-TOKEN_LENGTH_MAX: Final = 128
-VERIFICATIONS_AT_ONCE_MAX: Final = 2
+NO_CLUSTER: Final = ""
+"""What the audit names as the cluster of a deed that is of none."""
 
-_hasher: Final = PasswordHasher()
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Hold from where somebody signs in, and for how long."""
+
+    lifetime: timedelta
+    source: str = "unknown"
+    user_agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """Hold a new session with its token, which is shown this once."""
+    """Hold a new session with its secret, which is shown this once."""
 
     token: str = field(repr=False)
     session: Session
-
-
-class PasswordVerifier:
-    """Compare passwords few at a time: each comparison takes 64 MiB and a core."""
-
-    def __init__(self) -> None:
-        self._turns = asyncio.Semaphore(VERIFICATIONS_AT_ONCE_MAX)
-
-    async def verify(self, password: str, password_hash: str | None) -> bool:
-        """Tell whether a password fits; without a hash take as long and say no."""
-        async with self._turns:
-            return await asyncio.to_thread(_verify, password, password_hash)
-
-
-async def ensure_bootstrap_user(secret: str, *, database: Database, clock: Clock) -> bool:
-    """Add the first administrator when nobody can sign in yet; tell whether that was so."""
-    async with database.begin() as connection:
-        if await sessions.count_users(connection) > 0:
-            return False
-        password_hash = await asyncio.to_thread(_hasher.hash, secret)
-        return await sessions.add_user(
-            connection,
-            BOOTSTRAP_USER_NAME,
-            password_hash=password_hash,
-            role=Role.ADMIN,
-            at=clock.now(),
-        )
+    user: User
 
 
 async def sign_in(
     *,
     user_name: str,
     password: str,
-    lifetime: timedelta,
+    visit: Visit,
     verifier: PasswordVerifier,
     database: Database,
     clock: Clock,
@@ -81,58 +54,115 @@ async def sign_in(
     """Open a session for whoever knows a user's password.
 
     Raises:
-        InvalidCredentials: the name and the password do not belong together.
+        InvalidCredentials: the name and the password do not belong together, the user is disabled,
+            or a one-time password has expired; which of these is not told.
     """
     if len(user_name) > USER_NAME_LENGTH_MAX or len(password) > PASSWORD_LENGTH_MAX:
         raise InvalidCredentials
     is_storable = "\0" not in user_name
     async with database.connect() as connection:
-        user = await sessions.find_user(connection, user_name) if is_storable else None
-    fits = await verifier.verify(password, None if user is None else user.password_hash)
-    if user is None or not fits:
+        stored = await users.find(connection, user_name) if is_storable else None
+    fits = await verifier.verify(password, None if stored is None else stored.password_hash)
+    if stored is None or not fits:
         raise InvalidCredentials
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    expires_at = stored.user.password_expires_at
+    if stored.user.is_disabled or (expires_at is not None and expires_at <= clock.now()):
+        raise InvalidCredentials
+    return await open_session(stored.user, visit, database=database, clock=clock)
+
+
+async def open_session(
+    user: User, visit: Visit, *, database: Database, clock: Clock
+) -> OpenedSession:
+    """Open a session for a user who has proved who they are, in whatever way."""
+    secret = make_secret(Credential.SESSION)
     now = clock.now()
-    session = Session(user.name, user.role, now + lifetime)
+    session = Session(
+        id=uuid4(),
+        user_name=user.name,
+        source=visit.source,
+        user_agent=_printable(visit.user_agent),
+        created_at=now,
+        last_used_at=now,
+        expires_at=now + visit.lifetime,
+    )
     async with database.begin() as connection:
-        await sessions.add(
-            connection,
-            _token_hash(token),
-            user_id=user.id,
-            created_at=now,
-            expires_at=session.expires_at,
-        )
-    return OpenedSession(token, session)
+        await sessions.add(connection, hash_secret(secret), session, user_id=user.id)
+    return OpenedSession(secret, session, user)
 
 
-async def find_session(token: str, *, database: Database, clock: Clock) -> Session | None:
-    """Find who holds a token, unless the session has ended."""
-    if not token or len(token) > TOKEN_LENGTH_MAX:
-        return None
+async def sign_out(secret: str, *, database: Database) -> None:
+    """End the session of a secret; ending it twice is no error."""
+    async with database.begin() as connection:
+        await sessions.remove_by_hash(connection, hash_secret(secret))
+
+
+async def list_sessions(
+    principal: Principal,
+    *,
+    user_name: str | None,
+    size: int,
+    after: SessionKey | None,
+    database: Database,
+    clock: Clock,
+) -> Page[Session, SessionKey]:
+    """List open sessions, the newest first: one's own, and to administrators everybody's.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+        UserNotFound: nobody has the name, or it is another's and one is no administrator.
+    """
+    check_page_size(size)
+    whose = user_name
+    if whose is None and not principal.sees_all_access:
+        whose = principal.user_name
+    now = clock.now()
     async with database.connect() as connection:
-        return await sessions.find(connection, _token_hash(token), at=clock.now())
-
-
-async def sign_out(token: str, *, database: Database) -> None:
-    """End the session of a token; ending it twice is no error."""
-    async with database.begin() as connection:
-        await sessions.remove(connection, _token_hash(token))
-
-
-def _token_hash(token: str) -> bytes:
-    # The token is random and long, so a fast hash keeps it as well as a slow one would.
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def _verify(password: str, password_hash: str | None) -> bool:
-    try:
-        return _hasher.verify(
-            password_hash if password_hash is not None else _nobodys_hash(), password
+        if whose is not None:
+            await users.get_for(connection, whose, principal)
+        found = await sessions.list_newest(
+            connection, user_name=whose, after=after, at=now, limit=size + 1
         )
-    except (VerificationError, InvalidHashError, UnicodeEncodeError):
-        return False
+        total = await sessions.count(connection, user_name=whose, at=now)
+    return cut_page(found, size=size, key=lambda one: (one.created_at, one.id), total_count=total)
 
 
-@cache
-def _nobodys_hash() -> str:
-    return _hasher.hash(secrets.token_urlsafe(TOKEN_BYTES))
+async def end_session(
+    session_id: UUID, principal: Principal, author: Author, *, database: Database, clock: Clock
+) -> None:
+    """End one open session: one's own, or as an administrator anybody's.
+
+    Raises:
+        SessionNotFound: no open session of one's own has the id.
+    """
+    now = clock.now()
+    async with database.begin() as connection:
+        session = await sessions.find(connection, session_id, at=now)
+        if session is None or not principal.may_see_access_of(session.user_name):
+            raise SessionNotFound(session_id)
+        await sessions.remove(connection, session_id)
+        details = {"session": str(session_id), "opened_from": session.source}
+        deed = Deed(author, "session.end", NO_CLUSTER, f"user {session.user_name}", details)
+        await audit.append(connection, deed, at=now)
+
+
+async def end_sessions(
+    user_name: str, principal: Principal, author: Author, *, database: Database, clock: Clock
+) -> int:
+    """Sign a user out everywhere, the session that asks included; return how many ended.
+
+    Raises:
+        UserNotFound: nobody has the name, or it is another's and one is no administrator.
+    """
+    async with database.begin() as connection:
+        user = await users.get_for(connection, user_name, principal)
+        count = await sessions.remove_of_user(connection, user.id)
+        details = {"ended_count": count}
+        deed = Deed(author, "session.end_all", NO_CLUSTER, f"user {user_name}", details)
+        await audit.append(connection, deed, at=clock.now())
+    return count
+
+
+def _printable(text: str) -> str:
+    shown = "".join(character for character in text if character.isprintable())
+    return shown[:USER_AGENT_LENGTH_MAX]

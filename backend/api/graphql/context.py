@@ -11,11 +11,11 @@ from strawberry.dataloader import DataLoader
 from strawberry.extensions import SchemaExtension
 from strawberry.fastapi import BaseContext
 
-from backend.api.context import ApiContext, get_context, get_session
+from backend.api.context import ApiContext, get_context, get_principal
+from backend.domain.access import Principal
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
 from backend.domain.page import Page
-from backend.domain.session import Session
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.broker_groups import list_broker_groups
 from backend.services.brokers import list_brokers_of_groups
@@ -128,11 +128,11 @@ class Loaders:
 
 
 class GraphContext(BaseContext):
-    """Hold the API's context, the session and the loaders."""
+    """Hold the API's context, who asks and the loaders."""
 
-    def __init__(self, api: ApiContext, session: Session, token: str) -> None:
+    def __init__(self, api: ApiContext, principal: Principal, token: str) -> None:
         super().__init__()
-        self.api, self.session, self.token = api, session, token
+        self.api, self.principal, self.token = api, principal, token
         self.loaders = Loaders(api)
 
 
@@ -152,10 +152,10 @@ Info = strawberry.Info[GraphContext, None]
 async def build_context(
     connection: HTTPConnection,
     api: Annotated[ApiContext, Depends(get_context)],
-    session: Annotated[Session, Depends(get_session)],
+    principal: Annotated[Principal, Depends(get_principal)],
 ) -> GraphContext:
     """Make the context of a request or of a WebSocket."""
-    return GraphContext(api, session, connection.state.token)
+    return GraphContext(api, principal, connection.state.token)
 
 
 def _by_key(

@@ -11,7 +11,7 @@ from strawberry.types.execution import ExecutionResult
 
 from backend.api.answers import UNAVAILABLE
 from backend.api.stock_codes import error_facts
-from backend.domain import errors, operation_errors
+from backend.domain import access_errors, errors, operation_errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidName: "invalid_input",
@@ -49,6 +49,16 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidCredentials: "unauthenticated",
     errors.TooManyAttempts: "too_many_attempts",
     errors.Forbidden: "forbidden",
+    access_errors.PasswordChangeRequired: "forbidden",
+    access_errors.InvalidPassword: "invalid_input",
+    access_errors.InvalidTokenScope: "invalid_input",
+    access_errors.UserNotFound: "not_found",
+    access_errors.UserAlreadyExists: "conflict",
+    access_errors.LastAdministrator: "conflict",
+    access_errors.SessionNotFound: "not_found",
+    access_errors.ApiTokenNotFound: "not_found",
+    access_errors.ApiTokenAlreadyExists: "conflict",
+    access_errors.TooManyApiTokens: "conflict",
     operation_errors.OperationNotFound: "not_found",
     operation_errors.OperationStateConflict: "conflict",
     operation_errors.OperationFenced: "conflict",

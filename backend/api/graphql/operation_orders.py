@@ -202,7 +202,7 @@ async def _order(act: Any, info: Info, operation_id: str, key: str | None) -> Op
 def _author(info: Info) -> domain.Author:
     request = info.context.request
     assert request is not None, "mutations come with a request"
-    return author_of(info.context.session, request, "graphql")
+    return author_of(info.context.principal, request, "graphql")
 
 
 def _checked(key: str | None) -> str | None:

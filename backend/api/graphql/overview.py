@@ -8,24 +8,32 @@ import strawberry
 from backend.api.graphql.capacity import CapacityRow
 from backend.api.graphql.context import Info
 from backend.api.graphql.scalars import Int64
+from backend.domain.access import Principal
 from backend.domain.cluster import Census
 from backend.domain.name_server import NameServerStatus
-from backend.domain.session import Session
 from backend.services.capacity_rows import find_soonest_full_disk
 
 
 @strawberry.type
 class Viewer:
-    """Present who is signed in."""
+    """Present who asks, in which role and with what, and until when."""
 
     name: str
     role: str
     expires_at: datetime
+    credential: str
+    must_change_password: bool
 
     @classmethod
-    def of(cls, session: Session) -> Self:
-        """Present a session."""
-        return cls(name=session.user_name, role=session.role.value, expires_at=session.expires_at)
+    def of(cls, principal: Principal) -> Self:
+        """Present who asks."""
+        return cls(
+            name=principal.user_name,
+            role=principal.role.value,
+            expires_at=principal.expires_at,
+            credential=principal.credential.value,
+            must_change_password=principal.must_change_password,
+        )
 
 
 @strawberry.type

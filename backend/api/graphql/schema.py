@@ -14,6 +14,7 @@ from strawberry.types import ExecutionContext
 from backend.api.context import require_change
 from backend.api.cursors import decode_cursor
 from backend.api.feeds import Feed
+from backend.api.graphql.access import AccessMutation, AccessQuery
 from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
 from backend.api.graphql.capacity import CapacityReport
@@ -21,6 +22,7 @@ from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
+from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.operation_orders import OperationMutation
@@ -34,7 +36,7 @@ from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
 from backend.services.clusters import describe_cluster, list_clusters, take_census
 from backend.services.controllers import describe_controller
-from backend.services.sessions import find_session
+from backend.services.credentials import find_principal
 
 SESSION_CHECK_INTERVAL_MS: Final = 10_000
 
@@ -50,13 +52,13 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery, BrokerConfigQuery, LockQuery):
+class Query(OperationQuery, AuditQuery, AccessQuery, BrokerConfigQuery, LockQuery):
     """Ask what is."""
 
     @strawberry.field
     def viewer(self, info: Info) -> Viewer:
         """Say who is signed in."""
-        return Viewer.of(info.context.session)
+        return Viewer.of(info.context.principal)
 
     @strawberry.field
     async def overview(self, info: Info) -> Overview:
@@ -132,19 +134,19 @@ class Query(OperationQuery, AuditQuery, BrokerConfigQuery, LockQuery):
 
 
 @strawberry.type
-class Mutation(OperationMutation):
+class Mutation(OperationMutation, AccessMutation):
     """Ask for a change."""
 
     @strawberry.mutation
     async def request_capacity_report(self, info: Info) -> CapacityReport:
         """Have a capacity report made."""
-        session = require_change(info.context.session)
+        principal = require_change(info.context.principal)
         api = info.context.api
         report = await request_report(
             database=api.database,
             clock=api.clock,
             task_queue=api.task_queue,
-            requested_by=session.user_name,
+            requested_by=principal.user_name,
         )
         return CapacityReport.of(report)
 
@@ -174,7 +176,7 @@ class Subscription:
 
 
 async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[ItemT, None]:
-    """Follow a feed until the session that asked for it has ended."""
+    """Follow a feed until the credential that asked for it has ended."""
     context = info.context
     api = context.api
     checked_at_ms = api.clock.now_ms()
@@ -183,8 +185,8 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
             now_ms = api.clock.now_ms()
             if now_ms - checked_at_ms >= SESSION_CHECK_INTERVAL_MS:
                 checked_at_ms = now_ms
-                session = await find_session(context.token, database=api.database, clock=api.clock)
-                if session is None:
+                found = await find_principal(context.token, database=api.database, clock=api.clock)
+                if found is None:
                     return
             yield item
 
@@ -200,13 +202,15 @@ class Schema(strawberry.Schema):
 
 def build_schema() -> Schema:
     """Make the schema."""
-    return Schema(
+    schema = Schema(
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
         extensions=[LimitDocuments, FreshLoaders, TellErrors],
         config=StrawberryConfig(scalar_map={Int64: INT64}, sort_schema=True),
     )
+    guard_fields(schema._schema)  # noqa: SLF001 - the core schema, which the library makes
+    return schema
 
 
 def print_schema() -> str:

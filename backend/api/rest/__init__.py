@@ -1,10 +1,12 @@
 """Answer scripts: resources under ``/api/v1``, JSON in snake case."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from backend.api.gate import API_PREFIX
+from backend.api.permissions import check_permission
 from backend.api.rest import (
     adoptions,
+    api_tokens,
     audit,
     broker_configs,
     broker_groups,
@@ -18,16 +20,22 @@ from backend.api.rest import (
     replica_lags,
     sessions,
     topics,
+    users,
 )
 
 
 def build_router() -> APIRouter:
     """Put all resources under the version's prefix."""
     router = APIRouter(prefix=API_PREFIX)
+    guarded = APIRouter(dependencies=[Depends(check_permission)])
     resources = (
-        *(sessions, clusters, broker_groups, replica_groups, log_histories, replica_lags),
-        *(adoptions, brokers, broker_configs, topics, locks, capacity, operations, audit),
+        *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
+        *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
+        audit,
     )
     for resource in resources:
-        router.include_router(resource.router)
+        guarded.include_router(resource.router)
+    # Whoever signs in has no credential yet.
+    router.include_router(sessions.open_router)
+    router.include_router(guarded)
     return router

@@ -79,13 +79,13 @@ async def show_reports(
 
 
 @router.post("/capacity/reports", status_code=HTTPStatus.ACCEPTED, responses=COMMON)
-async def create_report(context: Context, session: SignedIn) -> RequestedOut:
+async def create_report(context: Context, principal: SignedIn) -> RequestedOut:
     """Have a report made; one that waits already is answered instead."""
     report = await request_report(
         database=context.database,
         clock=context.clock,
         task_queue=context.task_queue,
-        requested_by=require_change(session).user_name,
+        requested_by=require_change(principal).user_name,
     )
     return RequestedOut(id=report.id)
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.api.context import Context, SignedIn, author_of
 from backend.api.cursors import decode_cursor
+from backend.api.permissions import body_names_cluster
 from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.operations import OperationFilter
@@ -49,13 +50,13 @@ Key = Annotated[
 ]
 
 
-def get_author(request: Request, session: SignedIn) -> Author:
+def get_author(request: Request, principal: SignedIn) -> Author:
     """Say who asks for a change.
 
     Raises:
         Forbidden: the user may only look.
     """
-    return author_of(session, request, "rest")
+    return author_of(principal, request, "rest")
 
 
 Asker = Annotated[Author, Depends(get_author)]
@@ -206,6 +207,7 @@ class ConfirmIn(BaseModel):
 
 
 @router.post("", status_code=201, responses=ORDERED)
+@body_names_cluster
 async def plan_operation(
     order: PlanIn, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:

@@ -1,24 +1,39 @@
-"""Sign in and out over REST."""
+"""Sign in and out over REST, list open sessions and end them."""
 
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated
+from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field, SecretStr
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from backend.api.context import Context, SignedIn
+from backend.api.context import ApiContext, Context, SignedIn, name_author, peer_of
+from backend.api.cursors import decode_cursor
 from backend.api.gate import COOKIE_NAME, is_own_origin
-from backend.api.rest.errors import COMMON, ErrorOut
+from backend.api.permissions import needs
+from backend.api.rest.errors import COMMON, NOT_FOUND, ErrorOut
+from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Credential, Permission
 from backend.domain.errors import Forbidden
-from backend.domain.session import (
-    PASSWORD_LENGTH_MAX,
-    USER_NAME_LENGTH_MAX,
-    Session,
-)
-from backend.services.sessions import sign_in, sign_out
+from backend.domain.operation import Author
+from backend.domain.session import Session
+from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role
+from backend.services import sessions
 
+open_router = APIRouter(tags=["session"])
 router = APIRouter(tags=["session"])
+
+
+def get_deed_author(request: Request, principal: SignedIn) -> Author:
+    """Say who asks for what is not of a cluster."""
+    return name_author(principal, request, "rest")
+
+
+DeedAuthor = Annotated[Author, Depends(get_deed_author)]
+OfUser = Annotated[
+    str | None, Query(max_length=USER_NAME_LENGTH_MAX, description="Only those of this user.")
+]
 
 
 class SignIn(BaseModel):
@@ -29,11 +44,16 @@ class SignIn(BaseModel):
 
 
 class SessionOut(BaseModel):
-    """Who is signed in, and until when."""
+    """Who asks, in which role and with what, and until when.
+
+    A one-time password must be changed before anything else is answered.
+    """
 
     name: str
-    role: str
+    role: Role
     expires_at: datetime
+    credential: Credential
+    must_change_password: bool
 
 
 class OpenedSessionOut(SessionOut):
@@ -42,7 +62,28 @@ class OpenedSessionOut(SessionOut):
     token: str | None = None
 
 
-@router.post(
+class OpenSessionOut(BaseModel):
+    """An open session; `is_own` marks the one that asks. Use is noted to the minute."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    user_name: str
+    source: str
+    user_agent: str
+    created_at: datetime
+    last_used_at: datetime
+    expires_at: datetime
+    is_own: bool = False
+
+
+class EndedOut(BaseModel):
+    """How many sessions were ended."""
+
+    ended_count: int
+
+
+@open_router.post(
     "/session",
     responses={**COMMON, 429: {"model": ErrorOut}},
     response_model_exclude_none=True,
@@ -58,49 +99,120 @@ async def create_session(
     ] = False,
 ) -> OpenedSessionOut:
     """Sign in; the answer sets the session's cookie."""
-    settings = context.settings
-    if not is_own_origin(request, settings.allowed_origins):
+    if not is_own_origin(request, context.settings.allowed_origins):
         raise Forbidden("the request comes from a page of another origin")
-    caller = request.client.host if request.client else ""
+    opened = await _sign_in(body, request, context)
+    _set_cookie(response, opened.token, context)
+    return OpenedSessionOut(
+        name=opened.user.name,
+        role=opened.user.role,
+        expires_at=opened.session.expires_at,
+        credential=Credential.SESSION,
+        must_change_password=opened.user.must_change_password,
+        token=opened.token if token else None,
+    )
+
+
+async def _sign_in(body: SignIn, request: Request, context: ApiContext) -> sessions.OpenedSession:
+    caller = peer_of(request)
     context.attempts.check(caller=caller, name=body.name)
     # Counted before it is known to fail, so that many at once do not pass together.
     context.attempts.note_failure(caller=caller, name=body.name)
-    opened = await sign_in(
+    opened = await sessions.sign_in(
         user_name=body.name,
         password=body.password.get_secret_value(),
-        lifetime=timedelta(hours=settings.session_lifetime_hours),
+        visit=sessions.Visit(
+            timedelta(hours=context.settings.session_lifetime_hours),
+            caller,
+            request.headers.get("user-agent", ""),
+        ),
         verifier=context.verifier,
         database=context.database,
         clock=context.clock,
     )
     context.attempts.note_success(caller=caller, name=body.name)
+    return opened
+
+
+def _set_cookie(response: Response, secret: str, context: ApiContext) -> None:
     response.set_cookie(
         COOKIE_NAME,
-        opened.token,
-        max_age=settings.session_lifetime_hours * 3600,
+        secret,
+        max_age=context.settings.session_lifetime_hours * 3600,
         httponly=True,
         samesite="strict",
-        secure=settings.session_cookie_secure,
+        secure=context.settings.session_cookie_secure,
     )
-    out = session_out(opened.session)
-    return OpenedSessionOut(**out.model_dump(), token=opened.token if token else None)
 
 
 @router.get("/session", responses=COMMON)
-async def show_session(session: SignedIn) -> SessionOut:
-    """Answer who is signed in."""
-    return session_out(session)
+@needs(Permission.IDENTIFY)
+async def show_session(principal: SignedIn) -> SessionOut:
+    """Answer who asks."""
+    return SessionOut(
+        name=principal.user_name,
+        role=principal.role,
+        expires_at=principal.expires_at,
+        credential=principal.credential,
+        must_change_password=principal.must_change_password,
+    )
 
 
 @router.delete("/session", status_code=HTTPStatus.NO_CONTENT, responses=COMMON)
+@needs(Permission.SIGN)
 async def delete_session(request: Request, response: Response, context: Context) -> None:
     """Sign out."""
-    await sign_out(request.state.token, database=context.database)
+    await sessions.sign_out(request.state.token, database=context.database)
     response.delete_cookie(COOKIE_NAME, httponly=True, samesite="strict")
 
 
-def session_out(session: Session) -> SessionOut:
-    """Present a session."""
-    return SessionOut(
-        name=session.user_name, role=session.role.value, expires_at=session.expires_at
+@router.get("/sessions", responses=NOT_FOUND)
+async def show_sessions(
+    context: Context,
+    principal: SignedIn,
+    limit: Limit = 100,
+    after: After = None,
+    user_name: OfUser = None,
+) -> PageOut[OpenSessionOut]:
+    """List open sessions, the newest first: one's own, and to administrators everybody's."""
+    page = await sessions.list_sessions(
+        principal,
+        user_name=user_name,
+        size=limit,
+        after=decode_cursor(after, tuple[datetime, UUID]),
+        database=context.database,
+        clock=context.clock,
     )
+
+    def out(session: Session) -> OpenSessionOut:
+        shown = OpenSessionOut.model_validate(session)
+        return shown.model_copy(update={"is_own": session.id == principal.credential_id})
+
+    return page_out(page, out)
+
+
+@router.delete("/sessions/{session_id}", status_code=HTTPStatus.NO_CONTENT, responses=NOT_FOUND)
+@needs(Permission.MANAGE_OWN)
+async def end_session(
+    session_id: UUID, context: Context, principal: SignedIn, author: DeedAuthor
+) -> None:
+    """End one session: one's own, or as an administrator anybody's."""
+    await sessions.end_session(
+        session_id, principal, author, database=context.database, clock=context.clock
+    )
+
+
+@router.delete("/sessions", responses=NOT_FOUND)
+@needs(Permission.MANAGE_OWN)
+async def end_sessions(
+    context: Context, principal: SignedIn, author: DeedAuthor, user_name: OfUser = None
+) -> EndedOut:
+    """Sign a user out everywhere: oneself, or as an administrator anybody."""
+    count = await sessions.end_sessions(
+        user_name or principal.user_name,
+        principal,
+        author,
+        database=context.database,
+        clock=context.clock,
+    )
+    return EndedOut(ended_count=count)

@@ -5,6 +5,8 @@ import contextlib
 import socket
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from http.cookiejar import DefaultCookiePolicy
 from uuid import UUID
 
 import httpx
@@ -19,21 +21,23 @@ from backend.api.context import ApiContext
 from backend.api.feeds import Feed
 from backend.clients.brokers import BrokerUnreachable
 from backend.clients.clock import SystemClock
+from backend.db.access_tables import users
 from backend.db.brokers import BrokerRegistration
-from backend.db.tables import users
 from backend.domain.broker import DataVersion
 from backend.domain.controller_figures import ControllerFigures, RequestTally
 from backend.domain.election import Sighting
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
-from backend.services import sessions as services_sessions
-from backend.services import topology
+from backend.services import passwords, topology
 from backend.services.operations.engine import run_operation
+from backend.services.passwords import PasswordVerifier
 from backend.services.registrations import RegisterBroker, register_broker
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
 from backend.services.samples.observed import CHANNEL, LATEST_KEY, encode_sample
-from backend.services.sessions import PasswordVerifier, ensure_bootstrap_user, sign_in
+from backend.services.sessions import Visit, sign_in
+from backend.services.users import ensure_bootstrap_user
 from backend.settings import ServerSettings
+from tests.integration.api.access import make_credentials
 from tests.integration.api.ordering import GROUP, OPS
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -159,7 +163,7 @@ def context(database, database_url, redis, redis_url, name_server, brokers, cons
 async def bootstrap_user(context, monkeypatch):
     # The real cost of a password is seconds on a busy machine, for each test.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(services_sessions, "_hasher", cheap)
+    monkeypatch.setattr(passwords, "_hasher", cheap)
     await ensure_bootstrap_user(PASSWORD, database=context.database, clock=context.clock)
 
 
@@ -183,7 +187,7 @@ async def token(context, bootstrap_user):  # noqa: ARG001 - only its effect is w
     opened = await sign_in(
         user_name="admin",
         password=PASSWORD,
-        lifetime=timedelta(hours=1),
+        visit=Visit(timedelta(hours=1)),
         verifier=context.verifier,
         database=context.database,
         clock=context.clock,
@@ -351,3 +355,18 @@ def act(client):
         return answer.json()
 
     return ask
+
+
+@pytest.fixture
+async def anybody(app):
+    """A client that comes with what each request brings, and keeps no cookie."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        yield client
+
+
+@pytest.fixture
+def credentials(context, bootstrap_user):  # noqa: ARG001 - only its effect is wanted
+    """Give the headers of a kind of caller in a role, whose user is made when there is none."""
+    return partial(make_credentials, context)

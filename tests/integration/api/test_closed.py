@@ -5,6 +5,7 @@ import pytest
 from starlette.routing import Route, WebSocketRoute
 
 from backend.api.graphql.schema import build_schema
+from tests.integration.api.access import fill
 
 # Every route that is open, by method; adding one here is a decision.
 OPEN = {
@@ -14,15 +15,6 @@ OPEN = {
     ("GET", "/metrics"),
     ("GET", "/{path:path}"),
     ("HEAD", "/{path:path}"),
-}
-VALUES = {
-    "{cluster_name}": "main",
-    "{group_name}": "broker-a",
-    "{topic_name}": "orders",
-    "{broker_id}": "0",
-    "{report_id}": "00000000-0000-0000-0000-000000000000",
-    "{operation_id}": "00000000-0000-0000-0000-000000000000",
-    "{path:path}": "topics",
 }
 
 
@@ -41,13 +33,6 @@ def routes_of(app):
         else:
             raise AssertionError(f"a kind of route that this test does not know: {route!r}")
     return found
-
-
-def fill(path):
-    for placeholder, value in VALUES.items():
-        path = path.replace(placeholder, value)
-    assert "{" not in path, f"say here what to put into {path}"
-    return path
 
 
 async def test_every_route_is_closed_but_those_named_here(app, stranger):

@@ -38,6 +38,21 @@ async def test_every_answer_carries_the_safety_headers(stranger):
         assert headers["referrer-policy"] == "no-referrer"
 
 
+async def test_the_content_policy_lets_nothing_run_but_our_own_files(stranger, client):
+    for answer in (await stranger.get("/"), await client.get("/api/v1/clusters")):
+        parts = answer.headers["content-security-policy"].split("; ")
+        policy = {name: set(sources) for name, *sources in map(str.split, parts)}
+
+        assert policy["default-src"] == policy["base-uri"] == {"'none'"}
+        assert policy["frame-ancestors"] == {"'none'"}
+        assert policy["script-src"] == policy["connect-src"] == {"'self'"}
+        assert policy["form-action"] == {"'self'"}
+        assert policy["style-src"] == {"'self'", "'unsafe-inline'"}
+        inline = [name for name, sources in policy.items() if "'unsafe-inline'" in sources]
+        assert inline == ["style-src"]
+        assert "unsafe-eval" not in str(policy)
+
+
 async def test_answers_of_the_api_are_not_kept(client):
     assert (await client.get("/api/v1/clusters")).headers["cache-control"] == "no-store"
 

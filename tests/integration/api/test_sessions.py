@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from backend.db.tables import sessions, users
+from backend.db.access_tables import sessions, users
 
 PASSWORD = "correct horse"
 CREDENTIALS = {"name": "admin", "password": PASSWORD}

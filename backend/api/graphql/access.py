@@ -1,0 +1,220 @@
+"""List and change access in the graph: users, sessions, API tokens. `guard` says who may."""
+
+from datetime import datetime
+from uuid import UUID
+
+import strawberry
+
+from backend.api.context import name_author
+from backend.api.cursors import decode_cursor
+from backend.api.graphql.access_types import (
+    ApiToken,
+    ApiTokenInput,
+    CreatedApiToken,
+    InvitedUser,
+    OpenSession,
+    User,
+)
+from backend.api.graphql.context import Info
+from backend.api.graphql.operations import read_id
+from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.scalars import Id
+from backend.api.password_changes import change_own_password
+from backend.domain import user as user_domain
+from backend.domain.api_token import TokenScope
+from backend.domain.errors import InvalidName
+from backend.domain.operation import REASON_LENGTH_MAX, Author
+from backend.services import api_tokens, sessions, users
+
+
+@strawberry.type
+class AccessQuery:
+    """Ask who may sign in, and who is."""
+
+    @strawberry.field
+    async def users(
+        self, info: Info, first: int = 100, after: str | None = None
+    ) -> Connection[User]:
+        """List users by name; for administrators."""
+        page = await users.list_users(
+            size=first, after=decode_cursor(after, str), database=info.context.api.database
+        )
+        return connect(page, User.of)
+
+    @strawberry.field
+    async def sessions(
+        self, info: Info, first: int = 100, after: str | None = None, user_name: str | None = None
+    ) -> Connection[OpenSession]:
+        """List open sessions, the newest first: one's own, and to administrators everybody's."""
+        principal, api = info.context.principal, info.context.api
+        page = await sessions.list_sessions(
+            principal,
+            user_name=user_name,
+            size=first,
+            after=decode_cursor(after, tuple[datetime, UUID]),
+            database=api.database,
+            clock=api.clock,
+        )
+        return connect(page, lambda one: OpenSession.of(one, principal))
+
+    @strawberry.field
+    async def api_tokens(
+        self, info: Info, first: int = 100, after: str | None = None, user_name: str | None = None
+    ) -> Connection[ApiToken]:
+        """List tokens, the newest first: one's own, and to administrators everybody's."""
+        page = await api_tokens.list_tokens(
+            info.context.principal,
+            user_name=user_name,
+            size=first,
+            after=decode_cursor(after, tuple[datetime, UUID]),
+            database=info.context.api.database,
+        )
+        return connect(page, ApiToken.of)
+
+
+@strawberry.type
+class AccessMutation:
+    """Change access."""
+
+    @strawberry.mutation
+    async def change_password(self, info: Info, old_password: str, new_password: str) -> int:
+        """Change one's own password; give how many of one's other sessions ended."""
+        request = info.context.request
+        assert request is not None, "mutations come with a request"
+        return await change_own_password(
+            info.context.principal,
+            request,
+            "graphql",
+            old_password=old_password,
+            new_password=new_password,
+            context=info.context.api,
+        )
+
+    @strawberry.mutation
+    async def end_session(self, info: Info, session_id: Id) -> bool:
+        """End one session: one's own, or as an administrator anybody's."""
+        api = info.context.api
+        await sessions.end_session(
+            read_id(session_id),
+            info.context.principal,
+            _author(info),
+            database=api.database,
+            clock=api.clock,
+        )
+        return True
+
+    @strawberry.mutation
+    async def end_sessions(self, info: Info, user_name: str | None = None) -> int:
+        """Sign a user out everywhere, oneself without a name; give how many sessions ended."""
+        principal, api = info.context.principal, info.context.api
+        return await sessions.end_sessions(
+            user_name or principal.user_name,
+            principal,
+            _author(info),
+            database=api.database,
+            clock=api.clock,
+        )
+
+    @strawberry.mutation
+    async def create_api_token(self, info: Info, wanted: ApiTokenInput) -> CreatedApiToken:
+        """Make a token of one's own, with a role of one's own at most."""
+        api = info.context.api
+        # graphql-core hands an enum argument over as its value, a plain string.
+        scope = TokenScope(
+            user_domain.Role(wanted.role), tuple(wanted.cluster_patterns), wanted.is_read_only
+        )
+        created = await api_tokens.create_token(
+            api_tokens.CreateApiToken(wanted.name, scope, wanted.lifetime_days),
+            info.context.principal,
+            _author(info),
+            database=api.database,
+            clock=api.clock,
+        )
+        return CreatedApiToken.of(created)
+
+    @strawberry.mutation
+    async def revoke_api_token(self, info: Info, token_id: Id) -> bool:
+        """Revoke a token: one's own, or as an administrator anybody's."""
+        api = info.context.api
+        await api_tokens.revoke_token(
+            read_id(token_id),
+            info.context.principal,
+            _author(info),
+            database=api.database,
+            clock=api.clock,
+        )
+        return True
+
+    @strawberry.mutation
+    async def add_user(self, info: Info, name: str, role: user_domain.Role) -> InvitedUser:
+        """Add a user with a one-time password."""
+        api = info.context.api
+        invited = await users.add_user(
+            name,
+            user_domain.Role(role),
+            _author(info),
+            verifier=api.verifier,
+            database=api.database,
+            clock=api.clock,
+        )
+        return InvitedUser.of(invited)
+
+    @strawberry.mutation
+    async def change_user_role(
+        self, info: Info, name: str, role: user_domain.Role, reason: str | None = None
+    ) -> User:
+        """Give a user another role; the last administrator keeps theirs."""
+        api = info.context.api
+        user = await users.change_role(
+            name,
+            user_domain.Role(role),
+            _author(info),
+            reason=_checked(reason),
+            database=api.database,
+            clock=api.clock,
+        )
+        return User.of(user)
+
+    @strawberry.mutation
+    async def disable_user(self, info: Info, name: str, reason: str | None = None) -> User:
+        """Keep a user out, unless it is the last administrator."""
+        api = info.context.api
+        user = await users.disable_user(
+            name, _author(info), reason=_checked(reason), database=api.database, clock=api.clock
+        )
+        return User.of(user)
+
+    @strawberry.mutation
+    async def enable_user(self, info: Info, name: str, reason: str | None = None) -> User:
+        """Let a user in again."""
+        api = info.context.api
+        user = await users.enable_user(
+            name, _author(info), reason=_checked(reason), database=api.database, clock=api.clock
+        )
+        return User.of(user)
+
+    @strawberry.mutation
+    async def reset_password(self, info: Info, name: str) -> InvitedUser:
+        """Give a user a one-time password in place of theirs."""
+        api = info.context.api
+        invited = await users.reset_password(
+            name,
+            _author(info),
+            verifier=api.verifier,
+            database=api.database,
+            clock=api.clock,
+        )
+        return InvitedUser.of(invited)
+
+
+def _author(info: Info) -> Author:
+    request = info.context.request
+    assert request is not None, "mutations come with a request"
+    return name_author(info.context.principal, request, "graphql")
+
+
+def _checked(reason: str | None) -> str | None:
+    if reason is not None and len(reason) > REASON_LENGTH_MAX:
+        told = f"is longer than {REASON_LENGTH_MAX} characters"
+        raise InvalidName(kind="reason", name=reason, reason=told)
+    return reason

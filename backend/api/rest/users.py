@@ -1,0 +1,187 @@
+"""List and change users over REST, and one's own password."""
+
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from backend.api.context import Context, SignedIn
+from backend.api.cursors import decode_cursor
+from backend.api.password_changes import change_own_password
+from backend.api.permissions import needs
+from backend.api.rest.errors import COMMON, NOT_FOUND, ErrorOut, Responses, refused_with
+from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.api.rest.sessions import DeedAuthor, EndedOut
+from backend.domain.access import Permission
+from backend.domain.operation import REASON_LENGTH_MAX
+from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role, User
+from backend.services import users
+
+router = APIRouter(tags=["users"])
+
+CHANGED: Responses = {**NOT_FOUND, **refused_with(409)}
+UserName = Annotated[str, Path(max_length=USER_NAME_LENGTH_MAX)]
+Password = Annotated[SecretStr, Field(max_length=PASSWORD_LENGTH_MAX)]
+Reason = Annotated[str | None, Field(max_length=REASON_LENGTH_MAX)]
+
+
+class UserOut(BaseModel):
+    """A user; a one-time password stands until `password_expires_at`, a chosen one for good."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    role: Role
+    created_at: datetime
+    disabled_at: datetime | None
+    password_expires_at: datetime | None
+
+
+class InvitedUserOut(UserOut):
+    """A user with a one-time password, which is shown this once."""
+
+    password: str
+
+
+class UserIn(BaseModel):
+    """Ask for a user to be added."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=USER_NAME_LENGTH_MAX)]
+    role: Role
+
+
+class RoleIn(BaseModel):
+    """Ask for another role."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Role
+    reason: Reason = None
+
+
+class ReasonIn(BaseModel):
+    """Say why, for the audit."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Reason = None
+
+
+class PasswordIn(BaseModel):
+    """The password that one has, and the one that takes its place."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    old_password: Password
+    new_password: Password
+
+
+@router.put("/session/password", responses={**COMMON, 429: {"model": ErrorOut}})
+@needs(Permission.SIGN)
+async def change_password(
+    given: PasswordIn, request: Request, context: Context, principal: SignedIn
+) -> EndedOut:
+    """Change one's own password; one's other sessions end."""
+    count = await change_own_password(
+        principal,
+        request,
+        "rest",
+        old_password=given.old_password.get_secret_value(),
+        new_password=given.new_password.get_secret_value(),
+        context=context,
+    )
+    return EndedOut(ended_count=count)
+
+
+@router.get("/users", responses=COMMON)
+@needs(Permission.READ_ACCESS)
+async def show_users(context: Context, limit: Limit = 100, after: After = None) -> PageOut[UserOut]:
+    """List users by name."""
+    page = await users.list_users(
+        size=limit, after=decode_cursor(after, str), database=context.database
+    )
+    return page_out(page, _out)
+
+
+@router.post("/users", status_code=HTTPStatus.CREATED, responses={**COMMON, **refused_with(409)})
+@needs(Permission.MANAGE_ACCESS)
+async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> InvitedUserOut:
+    """Add a user with a one-time password."""
+    invited = await users.add_user(
+        wanted.name,
+        wanted.role,
+        author,
+        verifier=context.verifier,
+        database=context.database,
+        clock=context.clock,
+    )
+    return _invited(invited)
+
+
+@router.put("/users/{user_name}/role", responses=CHANGED)
+@needs(Permission.MANAGE_ACCESS)
+async def change_role(
+    user_name: UserName, wanted: RoleIn, context: Context, author: DeedAuthor
+) -> UserOut:
+    """Give a user another role; the last administrator keeps theirs."""
+    user = await users.change_role(
+        user_name,
+        wanted.role,
+        author,
+        reason=wanted.reason,
+        database=context.database,
+        clock=context.clock,
+    )
+    return _out(user)
+
+
+@router.post("/users/{user_name}/disable", responses=CHANGED)
+@needs(Permission.MANAGE_ACCESS)
+async def disable_user(
+    user_name: UserName, given: ReasonIn, context: Context, author: DeedAuthor
+) -> UserOut:
+    """Keep a user out, unless it is the last administrator."""
+    user = await users.disable_user(
+        user_name, author, reason=given.reason, database=context.database, clock=context.clock
+    )
+    return _out(user)
+
+
+@router.post("/users/{user_name}/enable", responses=CHANGED)
+@needs(Permission.MANAGE_ACCESS)
+async def enable_user(
+    user_name: UserName, given: ReasonIn, context: Context, author: DeedAuthor
+) -> UserOut:
+    """Let a user in again."""
+    user = await users.enable_user(
+        user_name, author, reason=given.reason, database=context.database, clock=context.clock
+    )
+    return _out(user)
+
+
+@router.post("/users/{user_name}/reset-password", responses=CHANGED)
+@needs(Permission.MANAGE_ACCESS)
+async def reset_password(
+    user_name: UserName, context: Context, author: DeedAuthor
+) -> InvitedUserOut:
+    """Give a user a one-time password in place of theirs."""
+    invited = await users.reset_password(
+        user_name,
+        author,
+        verifier=context.verifier,
+        database=context.database,
+        clock=context.clock,
+    )
+    return _invited(invited)
+
+
+def _out(user: User) -> UserOut:
+    return UserOut.model_validate(user)
+
+
+def _invited(invited: users.InvitedUser) -> InvitedUserOut:
+    return InvitedUserOut(**_out(invited.user).model_dump(), password=invited.password)

@@ -1,0 +1,101 @@
+"""The commands `regent session …`: who is signed in and from where, and how to end that."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from backend.cli.clusters import Limit
+from backend.cli.confirmation import Confirm, confirm_name
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+session = App(name=["session", "sessions"], help="Show who is signed in, and end sessions.")
+
+
+@session.command(name="list")
+def list_sessions(
+    *,
+    user: str | None = None,
+    limit: Limit = 100,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List your open sessions, the newest first; as an administrator everybody's.
+
+    Examples:
+        regent session list
+        regent session list --user anna
+
+    Args:
+        user: Only those of this user.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = list(client.list("/sessions", limit=limit, user_name=user))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("ID", "USER", "FROM", "WITH", "OPENED", "LAST USED", "EXPIRES"),
+        [_row(one) for one in found],
+    )
+
+
+@session.command(name="end")
+def end_session(
+    session_id: str | None = None,
+    /,
+    *,
+    everywhere: Annotated[bool, Parameter(negative="")] = False,
+    user: str | None = None,
+    confirm: Confirm = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """End one session, or sign out everywhere: yourself, or as an administrator anybody.
+
+    Examples:
+        regent session end 0f8e4c1a-3b52-4a7e-8d11-6f0a2c9b7e54
+        regent session end --everywhere
+        regent session end --everywhere --user anna --confirm anna
+
+    Args:
+        session_id: Id of the session, as `regent session list` shows it.
+        everywhere: End all sessions of a user, your own without --user.
+        user: Whose sessions.
+        confirm: The user's name, in place of typing it; asked for with --user alone.
+        options: Which server, and how to print.
+    """
+    if (session_id is None) is not everywhere:
+        raise CommandError(
+            "which session?",
+            why="give either the id of one, or --everywhere",
+            next_step="regent session list",
+            exit_code=ExitCode.USAGE,
+        )
+    with connect(options) as client:
+        if session_id is not None:
+            client.delete(f"/sessions/{segment(session_id)}")
+            print_line(f"session {session_id} is ended")
+            return
+        if user is not None:
+            confirm_name(user, confirm, what=f"{user} will be signed out everywhere.")
+        ended = client.delete("/sessions", user_name=user)
+    if options.output == "json":
+        print_json(ended)
+        return
+    print_line(f"sessions ended: {ended['ended_count']}")
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        f"{one['id']}{' (this one)' if one['is_own'] else ''}",
+        one["user_name"],
+        one["source"],
+        one["user_agent"],
+        time_text(one["created_at"]),
+        time_text(one["last_used_at"]),
+        time_text(one["expires_at"]),
+    )

@@ -1,0 +1,122 @@
+"""The commands `regent token …`: what programs come with in place of a password."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.clusters import Limit
+from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+from backend.cli.users import RoleName
+
+token = App(name=["token", "tokens"], help="Make, list and revoke API tokens for programs.")
+
+Days = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=366))]
+
+
+@token.command(name="create")
+def create_token(
+    name: str,
+    /,
+    *,
+    days: Days,
+    role: RoleName = "viewer",
+    cluster: Annotated[list[str] | None, Parameter(name=["--cluster"], negative="")] = None,
+    read_only: Annotated[bool, Parameter(negative="")] = False,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Make a token that speaks for you, and print it this once.
+
+    Programs send it as `Authorization: Bearer TOKEN`; regent takes it from REGENT_TOKEN.
+
+    Examples:
+        regent token create dashboard --days 90
+        regent token create deploy --days 30 --role operator --cluster "staging-*"
+
+    Args:
+        name: What you will know it by.
+        days: For how many days it works.
+        role: What it may do at most; never more than you may.
+        cluster: Only for clusters of this name, `*` standing for any letters; may be repeated.
+        read_only: Let it change nothing, whatever its role.
+        options: Which server, and how to print.
+    """
+    wanted = {
+        "name": name,
+        "role": role,
+        "lifetime_days": days,
+        "cluster_patterns": cluster or ["*"],
+        "is_read_only": read_only,
+    }
+    with connect(options) as client:
+        created = client.post("/tokens", wanted)
+    if options.output == "json":
+        print_json(created)
+        return
+    print_line(created["secret"])
+    print_note(
+        f"token {name} ({created['id']}), shown this once; works until "
+        f"{time_text(created['expires_at'])}"
+    )
+
+
+@token.command(name="list")
+def list_tokens(
+    *,
+    user: str | None = None,
+    limit: Limit = 100,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List your tokens, the newest first; as an administrator everybody's.
+
+    Examples:
+        regent token list
+        regent token list --user anna
+
+    Args:
+        user: Only those of this user.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = list(client.list("/tokens", limit=limit, user_name=user))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("ID", "NAME", "USER", "BEGINS", "ROLE", "CLUSTERS", "EXPIRES", "LAST USED", "FROM"),
+        [_row(one) for one in found],
+    )
+
+
+@token.command(name="revoke")
+def revoke_token(token_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Make a token worthless from now on: yours, or as an administrator anybody's.
+
+    Example:
+        regent token revoke 0f8e4c1a-3b52-4a7e-8d11-6f0a2c9b7e54
+
+    Args:
+        token_id: Id of the token, as `regent token list` shows it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        client.delete(f"/tokens/{segment(token_id)}")
+    print_line(f"token {token_id} is revoked")
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    role = f"{one['role']}, read-only" if one["is_read_only"] else one["role"]
+    return (
+        one["id"],
+        one["name"],
+        one["user_name"],
+        f"{one['prefix']}…",
+        role,
+        ", ".join(one["cluster_patterns"]),
+        time_text(one["expires_at"]),
+        time_text(one["last_used_at"]),
+        one["last_used_from"],
+    )

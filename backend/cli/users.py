@@ -1,0 +1,235 @@
+"""The commands `regent user …`: who may sign in, and in which role."""
+
+import getpass
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from backend.cli.clusters import Limit
+from backend.cli.confirmation import Confirm, confirm_name
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+user = App(name=["user", "users"], help="Say who may sign in, and change your password.")
+
+RoleName = Literal["viewer", "operator", "admin"]
+
+
+@user.command(name="list")
+def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:  # noqa: B008
+    """List users by name; for administrators.
+
+    Example:
+        regent user list
+
+    Args:
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = list(client.list("/users", limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("NAME", "ROLE", "STATE", "CREATED"),
+        [(one["name"], one["role"], _state(one), time_text(one["created_at"])) for one in found],
+    )
+
+
+@user.command(name="add")
+def add_user(
+    name: str,
+    /,
+    *,
+    role: RoleName = "viewer",
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Add a user, and print the one-time password that they sign in with first.
+
+    Examples:
+        regent user add anna
+        regent user add bela --role operator
+
+    Args:
+        name: Name of the user.
+        role: What they may do: look, also change clusters, or also decide who may.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        invited = client.post("/users", {"name": name, "role": role})
+    _print_invited(invited, options)
+
+
+@user.command(name="role")
+def change_role(
+    name: str,
+    role: RoleName,
+    /,
+    *,
+    reason: str | None = None,
+    confirm: Confirm = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Give a user another role; the last administrator keeps theirs.
+
+    Examples:
+        regent user role anna operator
+        regent user role anna viewer --confirm anna --reason "left the team"
+
+    Args:
+        name: Name of the user.
+        role: The role they have from their next request on.
+        reason: Why; it stands in the audit.
+        confirm: The user's name, in place of typing it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        confirm_name(name, confirm, what=f"{name} will be {role} at {client.target.server}.")
+        changed = client.put(f"/users/{segment(name)}/role", {"role": role, "reason": reason})
+    _print_changed(changed, options)
+
+
+@user.command(name="disable")
+def disable_user(
+    name: str,
+    /,
+    *,
+    reason: str | None = None,
+    confirm: Confirm = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Keep a user out: their sessions end, their tokens rest; not the last administrator.
+
+    Example:
+        regent user disable anna --reason "left the company"
+
+    Args:
+        name: Name of the user.
+        reason: Why; it stands in the audit.
+        confirm: The user's name, in place of typing it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        confirm_name(name, confirm, what=f"{name} will be kept out of {client.target.server}.")
+        changed = client.post(f"/users/{segment(name)}/disable", {"reason": reason})
+    _print_changed(changed, options)
+
+
+@user.command(name="enable")
+def enable_user(
+    name: str,
+    /,
+    *,
+    reason: str | None = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Let a user in again who was kept out; their tokens work again too.
+
+    Example:
+        regent user enable anna
+
+    Args:
+        name: Name of the user.
+        reason: Why; it stands in the audit.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        changed = client.post(f"/users/{segment(name)}/enable", {"reason": reason})
+    _print_changed(changed, options)
+
+
+@user.command(name="reset-password")
+def reset_password(
+    name: str,
+    /,
+    *,
+    confirm: Confirm = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Give a user a one-time password in place of theirs; their sessions end.
+
+    Example:
+        regent user reset-password anna
+
+    Args:
+        name: Name of the user.
+        confirm: The user's name, in place of typing it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        confirm_name(name, confirm, what=f"{name} will be signed out everywhere.")
+        invited = client.post(f"/users/{segment(name)}/reset-password")
+    _print_invited(invited, options)
+
+
+@user.command(name="password")
+def change_password(
+    *,
+    stdin: Annotated[bool, Parameter(negative="")] = False,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Change your own password; your other sessions end.
+
+    Example:
+        regent user password
+
+    Args:
+        stdin: Read the old and the new password from two lines of standard input.
+        options: Which server, and how to print.
+    """
+    old, new = _passwords(is_piped=stdin)
+    with connect(options) as client:
+        body = {"old_password": old, "new_password": new}
+        ended = client.put("/session/password", body)
+    if options.output == "json":
+        print_json(ended)
+        return
+    print_line(f"the password was changed; other sessions ended: {ended['ended_count']}")
+
+
+def _passwords(*, is_piped: bool) -> tuple[str, str]:
+    if is_piped:
+        old, new = (sys.stdin.readline().rstrip("\r\n") for _ in range(2))
+        return old, new
+    if not sys.stdin.isatty():
+        raise CommandError(
+            "no passwords to read",
+            why="standard input is not a terminal",
+            next_step="regent user password --stdin < FILE",
+            exit_code=ExitCode.USAGE,
+        )
+    old, new = getpass.getpass("Old password: "), getpass.getpass("New password: ")
+    if getpass.getpass("New password again: ") != new:
+        raise CommandError("the new passwords differ", exit_code=ExitCode.USAGE)
+    return old, new
+
+
+def _state(one: Mapping[str, Any]) -> str:
+    if one["disabled_at"] is not None:
+        return f"disabled since {time_text(one['disabled_at'])}"
+    if one["password_expires_at"] is not None:
+        return f"one-time password until {time_text(one['password_expires_at'])}"
+    return "enabled"
+
+
+def _print_changed(changed: Mapping[str, Any], options: Options) -> None:
+    if options.output == "json":
+        print_json(changed)
+        return
+    print_line(f"{changed['name']} is {changed['role']}, {_state(changed)}")
+
+
+def _print_invited(invited: Mapping[str, Any], options: Options) -> None:
+    if options.output == "json":
+        print_json(invited)
+        return
+    print_line(invited["password"])
+    print_note(
+        f"one-time password of {invited['name']} ({invited['role']}), shown this once; to be "
+        f"replaced with regent user password until {time_text(invited['password_expires_at'])}"
+    )

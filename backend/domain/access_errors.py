@@ -1,0 +1,109 @@
+"""Name what can be refused around users, sessions and tokens.
+
+Further classes of `errors.py`, under the same rules.
+"""
+
+# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+
+from uuid import UUID
+
+from backend.domain.errors import DomainError
+
+
+class PasswordChangeRequired(DomainError):
+    """The caller signed in with a one-time password, which must be replaced first."""
+
+    code = "password_change_required"
+
+    def __init__(self) -> None:
+        super().__init__("replace the one-time password first: regent user password")
+
+
+class InvalidPassword(DomainError):
+    """A new password breaks the rules."""
+
+    code = "invalid_password"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class InvalidTokenScope(DomainError):
+    """A token was asked for that reaches too far, lives too long, or names no cluster."""
+
+    code = "invalid_token_scope"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class UserNotFound(DomainError):
+    """No user has the name."""
+
+    code = "user_not_found"
+
+    def __init__(self, user_name: str) -> None:
+        super().__init__(f"no user {user_name[:300]!r}")
+        self.user_name = user_name
+
+
+class UserAlreadyExists(DomainError):
+    """A user has the name already."""
+
+    code = "user_already_exists"
+
+    def __init__(self, user_name: str) -> None:
+        super().__init__(f"a user {user_name!r} is there already")
+        self.user_name = user_name
+
+
+class LastAdministrator(DomainError):
+    """Without this user nobody could decide who else may sign in."""
+
+    code = "last_administrator"
+
+    def __init__(self, user_name: str) -> None:
+        super().__init__(f"{user_name!r} is the last administrator who can sign in; add one first")
+        self.user_name = user_name
+
+
+class SessionNotFound(DomainError):
+    """No open session has the id, or it is somebody else's."""
+
+    code = "session_not_found"
+
+    def __init__(self, session_id: UUID) -> None:
+        super().__init__(f"no open session {session_id}")
+        self.session_id = session_id
+
+
+class ApiTokenNotFound(DomainError):
+    """No token has the id, or it is somebody else's."""
+
+    code = "api_token_not_found"
+
+    def __init__(self, token_id: UUID) -> None:
+        super().__init__(f"no token {token_id}")
+        self.token_id = token_id
+
+
+class ApiTokenAlreadyExists(DomainError):
+    """The user has a token of the name already."""
+
+    code = "api_token_already_exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"a token {name!r} is there already; revoke it, or choose another name")
+        self.name = name
+
+
+class TooManyApiTokens(DomainError):
+    """A user has as many tokens as one may have."""
+
+    code = "too_many_api_tokens"
+
+    def __init__(self, count_max: int) -> None:
+        super().__init__(f"a user has {count_max} tokens at most; revoke one first")
+        self.count_max = count_max

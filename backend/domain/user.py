@@ -1,0 +1,92 @@
+"""Describe who may sign in, and what each role stands for."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from backend.domain.access_errors import InvalidPassword
+from backend.domain.errors import InvalidName
+
+BOOTSTRAP_USER_NAME: Final = "admin"
+USER_NAME_LENGTH_MAX: Final = 128
+PASSWORD_LENGTH_MIN: Final = 12
+PASSWORD_LENGTH_MAX: Final = 1_024
+
+_USER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._@+-]*")
+
+
+class Role(StrEnum):
+    """Say what a user may do: look, change clusters too, or decide who else may; least first."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+    @property
+    def rank(self) -> int:
+        """Return the role's place, from 0 for the least."""
+        return list(Role).index(self)
+
+    def includes(self, other: "Role") -> bool:
+        """Tell whether this role may do all that another one may."""
+        return self.rank >= other.rank
+
+    def at_most(self, other: "Role") -> "Role":
+        """Return the lesser of two roles."""
+        return self if other.includes(self) else other
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Hold a user; a one-time password is one that still has to be replaced before it expires."""
+
+    id: int
+    name: str
+    role: Role
+    created_at: datetime
+    disabled_at: datetime | None
+    password_expires_at: datetime | None
+
+    @property
+    def is_disabled(self) -> bool:
+        """Tell whether the user is kept out."""
+        return self.disabled_at is not None
+
+    @property
+    def must_change_password(self) -> bool:
+        """Tell whether the user still has a one-time password."""
+        return self.password_expires_at is not None
+
+
+def check_user_name(name: str) -> str:
+    """Return the name of a new user when it may be one.
+
+    Raises:
+        InvalidName: it is empty, too long, or holds what is easily misread.
+    """
+    if len(name) > USER_NAME_LENGTH_MAX:
+        reason = f"is longer than {USER_NAME_LENGTH_MAX} characters"
+        raise InvalidName(kind="user", name=name, reason=reason)
+    if _USER_NAME.fullmatch(name) is None:
+        reason = "is not made of letters, digits and ._@+- with a letter or digit first"
+        raise InvalidName(kind="user", name=name, reason=reason)
+    return name
+
+
+def check_new_password(password: str) -> str:
+    """Return a password that somebody chose when it may be one.
+
+    Raises:
+        InvalidPassword: it is too short, too long, or no text.
+    """
+    if not PASSWORD_LENGTH_MIN <= len(password) <= PASSWORD_LENGTH_MAX:
+        raise InvalidPassword(
+            f"a password has {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters"
+        )
+    try:
+        password.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidPassword("a password holds whole characters only") from error
+    return password

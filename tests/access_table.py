@@ -1,0 +1,119 @@
+"""Say who may ask for what, through every door: `python -m tests.access_table`.
+
+The table is made from the routes and fields there are and the rules they ask for; it goes into
+docs/access.md between two marks.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+from uuid import UUID
+
+from fastapi.routing import APIRoute
+
+from backend.api import permissions
+from backend.api.graphql import guard
+from backend.api.graphql.schema import build_schema
+from backend.api.rest import build_router
+from backend.domain.access import Credential, Permission, Principal, require
+from backend.domain.access_errors import PasswordChangeRequired
+from backend.domain.errors import Forbidden
+from backend.domain.user import Role
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "access.md"
+BEGIN, END = "<!-- written by make access: begin -->\n", "<!-- end -->\n"
+SIGN_IN = ("POST", "/api/v1/session")
+KINDS = ("session", "token", "read-only token")
+CALLERS = tuple(product(KINDS, Role))
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Something to ask for: a route of REST, or a field of one of the graph's roots."""
+
+    method: str
+    name: str
+    permission: Permission
+
+    @property
+    def text(self) -> str:
+        return f"`{self.method} {self.name}`"
+
+
+def rest_doors() -> list[Door]:
+    """Give every route but the one that signs in."""
+    found = [
+        Door(method, path, permissions.permission_of(endpoint, method))
+        for method, path, endpoint in _routes(build_router())
+        if (method, path) != SIGN_IN
+    ]
+    return sorted(found, key=lambda door: (door.name, door.method))
+
+
+def graph_doors() -> list[Door]:
+    """Give every field of the roots."""
+    schema = build_schema()._schema
+    return [
+        Door(
+            root.name.lower(),
+            name,
+            guard.permission_of(name, is_mutation=root is schema.mutation_type),
+        )
+        for root in (schema.query_type, schema.mutation_type, schema.subscription_type)
+        for name in root.fields
+    ]
+
+
+def is_allowed(kind: str, role: Role, permission: Permission) -> bool:
+    """Tell whether the rules let a kind of caller pass."""
+    credential = Credential.SESSION if kind == "session" else Credential.TOKEN
+    principal = Principal(
+        user_id=1,
+        user_name="anna",
+        role=role,
+        credential=credential,
+        credential_id=UUID(int=1),
+        expires_at=datetime(2026, 1, 1, tzinfo=UTC),
+        is_read_only=kind == "read-only token",
+    )
+    try:
+        require(principal, permission)
+    except (Forbidden, PasswordChangeRequired):
+        return False
+    return True
+
+
+def render() -> str:
+    """Write the table."""
+    heads = [f"{kind}: {role}" for kind, role in CALLERS]
+    lines = [
+        f"| asks for | permission | {' | '.join(heads)} |",
+        f"|---|---|{'---|' * len(heads)}",
+    ]
+    for door in (*rest_doors(), *graph_doors()):
+        cells = ["yes" if is_allowed(*who, door.permission) else "no" for who in CALLERS]
+        lines.append(f"| {door.text} | {door.permission} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def rewritten(page: str) -> str:
+    """Give the page with the table as it is now."""
+    before, _, rest = page.partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    assert mark, "the page has both marks"
+    return f"{before}{BEGIN}\n{render()}\n{END}{after}"
+
+
+def _routes(router, prefix="") -> Iterator[tuple[str, str, object]]:
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            yield from ((method, prefix + route.path, route.endpoint) for method in route.methods)
+        else:
+            below = prefix + route.include_context.prefix
+            yield from _routes(route.original_router, below)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rewritten(PAGE.read_text()))

@@ -1,0 +1,69 @@
+"""What the tests of access share: what to put into paths, and who there is."""
+
+from datetime import timedelta
+from itertools import count
+from uuid import uuid4
+
+from sqlalchemy import update
+
+from backend.db import api_tokens, users
+from backend.db.access_tables import sessions
+from backend.db.access_tables import users as user_table
+from backend.domain.access import Credential
+from backend.domain.api_token import ALL_CLUSTERS, ApiToken, TokenScope
+from backend.services.credentials import hash_secret, make_secret
+from backend.services.sessions import Visit, open_session
+
+VALUES = {
+    "{cluster_name}": "main",
+    "{group_name}": "broker-a",
+    "{topic_name}": "orders",
+    "{broker_id}": "0",
+    "{report_id}": "00000000-0000-0000-0000-000000000000",
+    "{operation_id}": "00000000-0000-0000-0000-000000000000",
+    "{session_id}": "00000000-0000-0000-0000-000000000000",
+    "{token_id}": "00000000-0000-0000-0000-000000000000",
+    "{user_name}": "anna",
+    "{path:path}": "topics",
+}
+USERS = "/api/v1/users"
+SESSIONS = "/api/v1/sessions"
+TOKENS = "/api/v1/tokens"
+
+_names = count()
+
+
+def fill(path):
+    for placeholder, value in VALUES.items():
+        path = path.replace(placeholder, value)
+    assert "{" not in path, f"say here what to put into {path}"
+    return path
+
+
+async def make_credentials(context, kind, role, *, patterns=ALL_CLUSTERS):
+    """Return the headers of a new user's credential; `kind` may also say what it lacks."""
+    if kind == "nothing":
+        return {}
+    now = context.clock.now()
+    async with context.database.begin() as connection:
+        name = f"{role}-{next(_names)}"
+        user = await users.add(connection, name, password_hash="none", role=role, at=now)
+    expires_at = now - timedelta(seconds=1) if "expired" in kind else now + timedelta(hours=1)
+    if "token" in kind:
+        secret = make_secret(Credential.TOKEN)
+        scope = TokenScope(role, tuple(patterns), is_read_only=kind == "read-only token")
+        token = ApiToken(uuid4(), name, "t", secret[:12], scope, now, expires_at, None, None)
+        async with context.database.begin() as connection:
+            await api_tokens.add(connection, token, token_hash=hash_secret(secret), user_id=user.id)
+        return {"Authorization": f"Bearer {secret}"}
+    opened = await open_session(
+        user, Visit(timedelta(hours=1)), database=context.database, clock=context.clock
+    )
+    async with context.database.begin() as connection:
+        await connection.execute(
+            update(sessions).where(sessions.c.user_id == user.id).values(expires_at=expires_at)
+        )
+        if "disabled" in kind:
+            disabling = update(user_table).where(user_table.c.id == user.id)
+            await connection.execute(disabling.values(disabled_at=now))
+    return {"Cookie": f"regent_session={opened.token}"}
