@@ -57,6 +57,8 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
     errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
+    errors.EventsExpired: HTTPStatus.CONFLICT,
+    errors.SubscriberTooSlow: HTTPStatus.CONFLICT,
     operation_errors.OperationNotFound: HTTPStatus.NOT_FOUND,
     operation_errors.OperationStateConflict: HTTPStatus.CONFLICT,
     operation_errors.OperationFenced: HTTPStatus.CONFLICT,

@@ -18,6 +18,7 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.domain.session import Session
+from backend.services.event_feed import EventFeed
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
 from backend.services.operations.kind import OperationContext
@@ -67,6 +68,7 @@ class ApiContext:
     attempts: AttemptLimiter
     samples: Feed[ObservedSample]
     topology: Feed[TopologyChange]
+    events: EventFeed
 
     @property
     def operations(self) -> OperationContext:

@@ -31,6 +31,10 @@ def error_facts(error: errors.DomainError) -> dict[str, Any]:
     """Return the facts of a refusal, by names in snake case."""
     if isinstance(error, PreconditionMoved):
         return {"precondition": error.name, "expected": error.expected, "found": error.found}
+    if isinstance(error, errors.EventsExpired):
+        return {"oldest_number": error.oldest_number, "newest_number": error.newest_number}
+    if isinstance(error, errors.SubscriberTooSlow):
+        return {"position": error.position}
     code = error.stock_code if isinstance(error, PlanBlocked) else find_stock_code(error)
     facts: dict[str, Any] = {} if code is None else {"stock_code": code}
     if isinstance(error, PlanBlocked):

@@ -17,6 +17,7 @@ from backend.cli.capacity import capacity
 from backend.cli.clusters import cluster
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.events import list_or_follow
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
 from backend.cli.store import store
@@ -65,6 +66,7 @@ app.command(capacity)
 app.command(store)
 app.command(operation)
 app.command(audit)
+app.command(list_or_follow, name=["events", "event"])
 
 
 def _show_examples(commands: App) -> None:

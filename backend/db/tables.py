@@ -23,12 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from backend.db import operation_tables
+from backend.db import event_tables, operation_tables
 from backend.db.schema import instant as _instant
 from backend.db.schema import metadata
 
 # Named here, so that whoever has the metadata has all tables.
-assert operation_tables.operations.metadata is metadata
+assert operation_tables.operations.metadata is event_tables.events.metadata is metadata
 
 
 def _id() -> Column[int]:

@@ -43,6 +43,8 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.InvalidCredentials: ResponseCode.NO_PERMISSION,
     errors.TooManyAttempts: ResponseCode.SYSTEM_BUSY,
     errors.Forbidden: ResponseCode.NO_PERMISSION,
+    errors.EventsExpired: ResponseCode.SYSTEM_ERROR,
+    errors.SubscriberTooSlow: ResponseCode.SYSTEM_BUSY,
     operation_errors.OperationNotFound: ResponseCode.QUERY_NOT_FOUND,
     operation_errors.OperationStateConflict: ResponseCode.SYSTEM_ERROR,
     operation_errors.OperationFenced: ResponseCode.SYSTEM_ERROR,

@@ -49,6 +49,8 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidCredentials: "unauthenticated",
     errors.TooManyAttempts: "too_many_attempts",
     errors.Forbidden: "forbidden",
+    errors.EventsExpired: "events_expired",
+    errors.SubscriberTooSlow: "subscriber_too_slow",
     operation_errors.OperationNotFound: "not_found",
     operation_errors.OperationStateConflict: "conflict",
     operation_errors.OperationFenced: "conflict",
@@ -59,6 +61,11 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     operation_errors.InvalidParameters: "invalid_input",
     operation_errors.NotUndoable: "conflict",
     operation_errors.IdempotencyKeyReused: "invalid_input",
+}
+_FACT_NAMES: Final = {
+    "stock_code": "stockCode",
+    "oldest_number": "oldestNumber",
+    "newest_number": "newestNumber",
 }
 INVALID_INPUT: Final = "invalid_input"
 INTERNAL: Final = "internal"
@@ -93,7 +100,7 @@ def tell(error: GraphQLError) -> GraphQLError:
     if isinstance(cause, errors.DomainError):
         code = CODES.get(type(cause), INVALID_INPUT)
         told = error_facts(cause)
-        facts = {"stockCode" if name == "stock_code" else name: told[name] for name in told}
+        facts = {_FACT_NAMES.get(name, name): told[name] for name in told}
         return _with(error, code, str(cause), reason=cause.code, **facts)
     if isinstance(cause, UNAVAILABLE):
         log.warning("dependency_unavailable", error=str(cause))

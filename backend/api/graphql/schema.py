@@ -20,6 +20,7 @@ from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
+from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
@@ -48,7 +49,7 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery):
+class Query(OperationQuery, AuditQuery, EventQuery):
     """Ask what is."""
 
     @strawberry.field
@@ -148,7 +149,7 @@ class Mutation(OperationMutation):
 
 
 @strawberry.type
-class Subscription:
+class Subscription(EventSubscription):
     """Follow what happens."""
 
     @strawberry.subscription

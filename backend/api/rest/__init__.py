@@ -10,6 +10,7 @@ from backend.api.rest import (
     brokers,
     capacity,
     clusters,
+    events,
     log_histories,
     operations,
     replica_groups,
@@ -24,7 +25,7 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     resources = (
         *(sessions, clusters, broker_groups, replica_groups, log_histories, replica_lags),
-        *(adoptions, brokers, topics, capacity, operations, audit),
+        *(adoptions, brokers, topics, capacity, operations, audit, events),
     )
     for resource in resources:
         router.include_router(resource.router)

@@ -28,6 +28,7 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import sessions as services_sessions
 from backend.services import topology
+from backend.services.event_feed import EventFeed
 from backend.services.operations.engine import run_operation
 from backend.services.registrations import RegisterBroker, register_broker
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic, observe
@@ -141,6 +142,7 @@ def context(database, database_url, redis, redis_url, name_server, brokers, cons
         attempts=AttemptLimiter(time.monotonic),
         samples=Feed("samples", lambda: observe(redis)),
         topology=Feed("topology", lambda: topology.watch(redis)),
+        events=EventFeed(database),
     )
 
 
