@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
-from backend.domain import errors, operation_errors
+from backend.domain import errors, event_errors, operation_errors
 
 ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidName: HTTPStatus.BAD_REQUEST,
@@ -57,8 +57,8 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
     errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
-    errors.EventsExpired: HTTPStatus.CONFLICT,
-    errors.SubscriberTooSlow: HTTPStatus.CONFLICT,
+    event_errors.EventsExpired: HTTPStatus.CONFLICT,
+    event_errors.SubscriberTooSlow: HTTPStatus.CONFLICT,
     operation_errors.OperationNotFound: HTTPStatus.NOT_FOUND,
     operation_errors.OperationStateConflict: HTTPStatus.CONFLICT,
     operation_errors.OperationFenced: HTTPStatus.CONFLICT,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from backend.domain import errors, operation_errors
+from backend.domain import errors, event_errors, operation_errors
 from backend.remoting.response_code import ResponseCode
 
 ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
@@ -43,8 +43,8 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.InvalidCredentials: ResponseCode.NO_PERMISSION,
     errors.TooManyAttempts: ResponseCode.SYSTEM_BUSY,
     errors.Forbidden: ResponseCode.NO_PERMISSION,
-    errors.EventsExpired: ResponseCode.SYSTEM_ERROR,
-    errors.SubscriberTooSlow: ResponseCode.SYSTEM_BUSY,
+    event_errors.EventsExpired: ResponseCode.SYSTEM_ERROR,
+    event_errors.SubscriberTooSlow: ResponseCode.SYSTEM_BUSY,
     operation_errors.OperationNotFound: ResponseCode.QUERY_NOT_FOUND,
     operation_errors.OperationStateConflict: ResponseCode.SYSTEM_ERROR,
     operation_errors.OperationFenced: ResponseCode.SYSTEM_ERROR,

@@ -18,8 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.db import events
 from backend.db.engine import Database
-from backend.domain.errors import EventsExpired, SubscriberTooSlow
 from backend.domain.event import Event, EventFilter
+from backend.domain.event_errors import EventsExpired, SubscriberTooSlow
 from backend.domain.page import PAGE_SIZE_MAX
 from backend.services.events import list_events, number_events
 

@@ -7,8 +7,8 @@ from typing import Final
 from backend.clients.clock import Clock
 from backend.db import events
 from backend.db.engine import Database
-from backend.domain.errors import EventsExpired
 from backend.domain.event import Event, EventFilter
+from backend.domain.event_errors import EventsExpired
 from backend.domain.page import check_page_size
 
 EXPIRED_AT_ONCE_MAX: Final = 5_000

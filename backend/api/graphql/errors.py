@@ -11,7 +11,7 @@ from strawberry.types.execution import ExecutionResult
 
 from backend.api.answers import UNAVAILABLE
 from backend.api.stock_codes import error_facts
-from backend.domain import errors, operation_errors
+from backend.domain import errors, event_errors, operation_errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidName: "invalid_input",
@@ -49,8 +49,8 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidCredentials: "unauthenticated",
     errors.TooManyAttempts: "too_many_attempts",
     errors.Forbidden: "forbidden",
-    errors.EventsExpired: "events_expired",
-    errors.SubscriberTooSlow: "subscriber_too_slow",
+    event_errors.EventsExpired: "events_expired",
+    event_errors.SubscriberTooSlow: "subscriber_too_slow",
     operation_errors.OperationNotFound: "not_found",
     operation_errors.OperationStateConflict: "conflict",
     operation_errors.OperationFenced: "conflict",

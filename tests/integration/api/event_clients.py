@@ -62,7 +62,10 @@ class SseClient:
 
     async def follow(self):
         """Follow until the stream ends or the socket is killed; give the status."""
-        reader, self._writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            reader, self._writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except OSError:
+            return None
         cursor = "" if self.position is None else f"Last-Event-ID: {self.position}\r\n"
         head = f"GET /api/v1/events{self.query} HTTP/1.1\r\nHost: test\r\n{cursor}"
         head += f"Accept: text/event-stream\r\nAuthorization: Bearer {self.token}\r\n\r\n"

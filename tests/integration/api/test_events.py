@@ -355,13 +355,19 @@ async def test_nothing_is_lost_or_doubled_by_killed_sockets_and_nothing_leaks(
 
     following = [asyncio.create_task(keep_following(one)) for one in clients]
     begun = time.monotonic()
-    await asyncio.gather(write_at_random(writing, count=total, per_second=RATE), keep_killing())
+    await asyncio.gather(
+        write_at_random(writing, count=total, per_second=1.2 * RATE), keep_killing()
+    )
     rate = total / (time.monotonic() - begun)
     await eventually(lambda: all(len(one.events) >= total for one in clients), timeout_s=60)
     is_over = True
-    for one in clients:
-        one.kill()
-    await asyncio.wait_for(asyncio.gather(*following), 10)
+
+    def have_ended():
+        for one in clients:
+            one.kill()
+        return all(task.done() for task in following)
+
+    await eventually(have_ended, timeout_s=10)
     await writing.dispose()
 
     print(  # noqa: T201 - the figure is the point

@@ -9,8 +9,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.clients.clock import SystemClock
 from backend.db import events
-from backend.domain.errors import EventsExpired
 from backend.domain.event import EventFilter
+from backend.domain.event_errors import EventsExpired
 from backend.services.events import expire_events, list_events, number_events
 from tests.integration.api.event_clients import happening, write, write_at_random
 
@@ -66,10 +66,13 @@ async def test_many_who_give_numbers_at_once_give_each_event_one(database, subje
 async def test_who_dies_while_giving_numbers_leaves_all_for_the_next(database, subjects):
     await write(database, happening("a"), happening("b"))
 
-    with pytest.raises(SQLAlchemyError):
+    async def number_and_die():
         async with database.begin() as connection:
             assert await events.number_staged(connection) == 2
             await connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+    with pytest.raises(SQLAlchemyError):
+        await number_and_die()
     assert await subjects() == []
 
     await number_events(database=database)
