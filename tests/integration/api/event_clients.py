@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import json
 import random
+import sys
 from datetime import UTC, datetime
 
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from backend.db import events
+from backend.db.engine import open_database
 from backend.domain.event import Happening
 
 SUBSCRIPTION = (
@@ -148,3 +150,13 @@ class SocketClient:
     def kill(self):
         if self._socket is not None:
             self._socket.transport.abort()
+
+
+async def _write_as_a_process(database_url, count, per_second):
+    database = open_database(database_url, application_name="writers", pool_size=8)
+    await write_at_random(database, count=count, per_second=per_second)
+    await database.dispose()
+
+
+if __name__ == "__main__":
+    asyncio.run(_write_as_a_process(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
