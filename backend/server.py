@@ -9,7 +9,7 @@ import contextlib
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import structlog
@@ -28,6 +28,7 @@ from backend.clients.remoting_client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.services import topology
+from backend.services.event_feed import EventFeed
 from backend.services.passwords import PasswordVerifier
 from backend.services.samples import observe
 from backend.settings import ServerSettings
@@ -115,6 +116,7 @@ async def _serve_http(
         attempts=AttemptLimiter(asyncio.get_running_loop().time),
         samples=Feed("samples", lambda: observe(resources.redis)),
         topology=Feed("topology", lambda: topology.watch(resources.redis)),
+        events=EventFeed(resources.database),
     )
     config = uvicorn.Config(
         create_app(context),
@@ -127,7 +129,7 @@ async def _serve_http(
         backlog=HTTP_BACKLOG,
         timeout_graceful_shutdown=max(1, settings.shutdown_deadline_ms // 1000),
     )
-    server = _Server(config)
+    server = _Server(config, on_stop=context.events.end)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, server.stop)
@@ -144,8 +146,14 @@ async def _serve_http(
 class _Server(uvicorn.Server):
     """Leave signals to us: uvicorn would raise them again before the name server has closed."""
 
+    def __init__(self, config: uvicorn.Config, *, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
     def stop(self) -> None:
         """Ask to stop; asked twice, do not wait for requests."""
+        # Streams have no end of their own that could be waited for.
+        self._on_stop()
         self.force_exit = self.should_exit
         self.should_exit = True
 

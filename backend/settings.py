@@ -71,3 +71,5 @@ class WorkerSettings(_Settings):
     history_dir: Path
     report_dir: Path
     log_format: LogFormat = LogFormat.CONSOLE
+    events_kept_max: int = Field(default=200_000, ge=1)
+    events_kept_hours: int = Field(default=72, ge=1)

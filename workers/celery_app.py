@@ -79,6 +79,7 @@ SCHEDULE: Final = {
     "samples.collect": every(5, "samples.collect"),
     "samples.archive": every(60, "samples.archive"),
     "capacity.revive": every(15, "capacity.revive"),
+    "events.expire": every(60, "events.expire"),
 }
 
 

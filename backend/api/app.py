@@ -51,6 +51,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     feeds = [
         asyncio.create_task(context.samples.run(), name="samples_feed"),
         asyncio.create_task(context.topology.run(), name="topology_feed"),
+        asyncio.create_task(context.events.listen(), name="event_notices"),
+        asyncio.create_task(context.events.advance(), name="event_feed"),
     ]
     try:
         yield

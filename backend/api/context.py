@@ -19,6 +19,7 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.services.broker_configs import PropertySource
+from backend.services.event_feed import EventFeed
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
 from backend.services.operations.kind import OperationContext
@@ -69,6 +70,7 @@ class ApiContext:
     attempts: AttemptLimiter
     samples: Feed[ObservedSample]
     topology: Feed[TopologyChange]
+    events: EventFeed
 
     @property
     def operations(self) -> OperationContext:

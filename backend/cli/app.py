@@ -27,6 +27,7 @@ from backend.cli.clusters import cluster
 from backend.cli.consumer_groups import group
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.events import list_or_follow
 from backend.cli.locks import lock, queue
 from backend.cli.offsets import offset
 from backend.cli.operations import operation
@@ -91,6 +92,7 @@ app.command(audit)
 app.command(user)
 app.command(open_session)
 app.command(token)
+app.command(list_or_follow, name=["events", "event"])
 
 
 def _show_examples(commands: App) -> None:

@@ -25,6 +25,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(_exact(value), indent=2, ensure_ascii=False))  # noqa: T201 - the product
 
 
+def print_json_line(value: Any) -> None:
+    """Print a value as JSON on one line, at once; numbers that a double can't hold as strings."""
+    print(json.dumps(_exact(value), ensure_ascii=False), flush=True)  # noqa: T201 - the product
+
+
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
 ) -> None:

@@ -75,9 +75,24 @@ class RestClient:
         )
         return session
 
-    def get(self, path: str, **parameters: str | int | None) -> Any:
+    def get(self, path: str, **parameters: Any) -> Any:
         """Read one resource."""
         return self._call("GET", path, params=_present(parameters))
+
+    @contextlib.contextmanager
+    def stream(self, path: str, **parameters: Any) -> Iterator[Iterator[str]]:
+        """Open a stream of server-sent events and yield its lines; silence is a lost connection.
+
+        Raises:
+            CommandError: the server refuses.
+            httpx.HTTPError: the server can't be reached, or the connection is lost.
+        """
+        headers = {"Accept": "text/event-stream"}
+        with self._http.stream("GET", path, params=_present(parameters), headers=headers) as answer:
+            if not answer.is_success:
+                answer.read()
+                raise self._refusal(answer)
+            yield answer.iter_lines()
 
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
@@ -176,7 +191,7 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def _present(parameters: Mapping[str, str | int | None]) -> dict[str, str | int]:
+def _present(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 

@@ -1,8 +1,8 @@
 """Keep the groups of a controller: each change is one statement (D1).
 
 A change replaces the group's row where its revision is still the one that was read, and notes the
-history in the same statement; of two writers one finds no row. Right behind it the other processes
-are told.
+history and stages its event in the same statement; of two writers one finds no row. Right behind it
+the other processes are told.
 """
 
 import json
@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
+from backend.db.events import STAGED_CHANNEL
 from backend.db.pipeline import Pipeline, Statement, run
 from backend.db.tables import replica_group_changes, replica_groups
 from backend.domain.broker_group import GroupMode
@@ -69,7 +70,8 @@ _TELL: Final = Statement(
     """
 SELECT pg_notify(
        CAST(:channel AS text), concat_ws('/', revision, CAST(:kind AS text),
-       CAST(:cluster_name AS text), CAST(:group_name AS text)))
+       CAST(:cluster_name AS text), CAST(:group_name AS text))),
+       pg_notify(CAST(:events_channel AS text), '')
   FROM replica_groups
  WHERE broker_group_id = CAST(:broker_group_id AS bigint)
    AND revision <> CAST(:revision AS bigint)
@@ -85,6 +87,17 @@ noted AS (
            CAST(:cause AS text), CAST(:at AS timestamptz), CAST(:master_id AS bigint),
            CAST(:master_epoch AS integer), CAST(:sync_state_set AS bigint[]),
            CAST(:sync_state_set_epoch AS integer), CAST(:replica_addresses AS jsonb)
+      FROM changed),
+staged AS (
+    INSERT INTO staged_events (kind, cluster_name, subject, happened_at, details)
+    SELECT 'group.' || CAST(:kind AS text), CAST(:cluster_name AS text),
+           CAST(:group_name AS text), CAST(:at AS timestamptz),
+           jsonb_build_object(
+               'master_id', CAST(:master_id AS bigint),
+               'master_epoch', CAST(:master_epoch AS integer),
+               'sync_state_set', CAST(:sync_state_set AS bigint[]),
+               'sync_state_set_epoch', CAST(:sync_state_set_epoch AS integer),
+               'cause', CAST(:cause AS text))
       FROM changed)
 SELECT revision FROM changed
 """
@@ -308,6 +321,7 @@ def _statement(change: Change) -> tuple[Statement, dict[str, Any]]:
         "sync_state_set_epoch": group.sync_state_set.epoch,
         "replica_addresses": json.dumps({i: r.address for i, r in group.replicas.items()}),
         "channel": CHANNEL,
+        "events_channel": STAGED_CHANNEL,
     }
     if change.after is None:
         return _REMOVE, values | {"mode": GroupMode.STATIC}

@@ -1,17 +1,18 @@
 """Note in Postgres what brokers say of themselves to the name server.
 
 Both use cases say what is so now, not what happened: carrying one out twice, or only the last of
-many, leaves the same rows.
+many, leaves the same rows. An event tells of each change of a broker's row.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backend.clients.clock import Clock
-from backend.db import broker_groups, brokers, clusters, topics
+from backend.db import broker_groups, brokers, clusters, events, topics
 from backend.db.brokers import BrokerRegistration
 from backend.db.engine import Database
 from backend.domain.broker_group import GroupMode
+from backend.domain.event import BROKER_LOST, BROKER_REGISTERED, Happening
 from backend.domain.names import (
     check_address,
     check_cluster_name,
@@ -71,6 +72,20 @@ async def register_broker(
             address=command.broker.address,
         )
         is_changed |= namesake_count > 0
+        if is_changed:
+            told = {"address": command.broker.address, "ha_address": command.broker.ha_address}
+            await events.stage(
+                connection,
+                [
+                    Happening(
+                        BROKER_REGISTERED,
+                        command.cluster_name,
+                        f"{command.group_name}/{command.broker.broker_id}",
+                        now,
+                        told,
+                    )
+                ],
+            )
         is_changed |= await topics.save_placements(
             connection,
             cluster_id=cluster_id,
@@ -97,7 +112,11 @@ async def mark_broker_offline(
         )
         if cluster_id is None:
             return None
-        version = await clusters.raise_route_version(connection, cluster_id, at=clock.now())
+        now = clock.now()
+        subject = f"{command.group_name}/{command.broker_id}"
+        lost = Happening(BROKER_LOST, command.cluster_name, subject, now)
+        await events.stage(connection, [lost])
+        version = await clusters.raise_route_version(connection, cluster_id, at=now)
     return TopologyChange(command.cluster_name, version)
 
 

@@ -1,14 +1,14 @@
 """Add whom operators would have as master of a group under a controller.
 
-Revision: 20261122_14
+Revision: 20261122_03
 Follows: 20261122_01
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "20261122_14"
-down_revision = "20261122_01"
+revision = "20261122_03"
+down_revision = "20261122_02"
 branch_labels = None
 depends_on = None
 

@@ -1,6 +1,6 @@
 """Create API tokens, describe sessions, and let users be operators, disabled and newly added.
 
-Revision: 20261122_30
+Revision: 20261122_04
 Follows: 20261122_01
 """
 
@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import ARRAY
 
-revision = "20261122_30"
-down_revision = "20261122_01"
+revision = "20261122_04"
+down_revision = "20261122_03"
 branch_labels = None
 depends_on = None
 

@@ -3,6 +3,6 @@
 Celery imports this package, and with it every task.
 """
 
-from workers.tasks import capacity, liveness, operations, samples
+from workers.tasks import capacity, events, liveness, operations, samples
 
-__all__ = ["capacity", "liveness", "operations", "samples"]
+__all__ = ["capacity", "events", "liveness", "operations", "samples"]

@@ -11,7 +11,7 @@ from strawberry.types.execution import ExecutionResult
 
 from backend.api.answers import UNAVAILABLE
 from backend.api.stock_codes import error_facts
-from backend.domain import access_errors, errors, operation_errors
+from backend.domain import access_errors, errors, event_errors, operation_errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidName: "invalid_input",
@@ -59,6 +59,8 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     access_errors.ApiTokenNotFound: "not_found",
     access_errors.ApiTokenAlreadyExists: "conflict",
     access_errors.TooManyApiTokens: "conflict",
+    event_errors.EventsExpired: "events_expired",
+    event_errors.SubscriberTooSlow: "subscriber_too_slow",
     operation_errors.OperationNotFound: "not_found",
     operation_errors.OperationStateConflict: "conflict",
     operation_errors.OperationFenced: "conflict",
@@ -75,6 +77,11 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     operation_errors.ConsumerGroupNotFound: "not_found",
     operation_errors.BrokerUnknown: "not_found",
     operation_errors.BrokerSilent: "unavailable",
+}
+_FACT_NAMES: Final = {
+    "stock_code": "stockCode",
+    "oldest_number": "oldestNumber",
+    "newest_number": "newestNumber",
 }
 INVALID_INPUT: Final = "invalid_input"
 INTERNAL: Final = "internal"
@@ -109,7 +116,7 @@ def tell(error: GraphQLError) -> GraphQLError:
     if isinstance(cause, errors.DomainError):
         code = CODES.get(type(cause), INVALID_INPUT)
         told = error_facts(cause)
-        facts = {"stockCode" if name == "stock_code" else name: told[name] for name in told}
+        facts = {_FACT_NAMES.get(name, name): told[name] for name in told}
         return _with(error, code, str(cause), reason=cause.code, **facts)
     if isinstance(cause, UNAVAILABLE):
         log.warning("dependency_unavailable", error=str(cause))

@@ -22,6 +22,7 @@ from backend.api.graphql.clusters import Cluster
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
+from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.locks import LockQuery
@@ -52,7 +53,7 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery, AccessQuery, BrokerConfigQuery, LockQuery):
+class Query(OperationQuery, AuditQuery, AccessQuery, BrokerConfigQuery, LockQuery, EventQuery):
     """Ask what is."""
 
     @strawberry.field
@@ -152,7 +153,7 @@ class Mutation(OperationMutation, AccessMutation):
 
 
 @strawberry.type
-class Subscription:
+class Subscription(EventSubscription):
     """Follow what happens."""
 
     @strawberry.subscription

@@ -13,6 +13,7 @@ from backend.api.rest import (
     brokers,
     capacity,
     clusters,
+    events,
     locks,
     log_histories,
     operations,
@@ -31,7 +32,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
         *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
-        audit,
+        *(audit, events),
     )
     for resource in resources:
         guarded.include_router(resource.router)

@@ -1,7 +1,7 @@
 """Write an operation as it becomes, with all that must be written in the same transaction.
 
-That is the journal, what is owed to the workers (D20) and the audit. All of it follows from the
-operation before and after, so no change can leave any of it out.
+That is the journal, what is owed to the workers (D20), the events and the audit. All of it follows
+from the operation before and after, so no change can leave any of it out.
 """
 
 import hashlib
@@ -13,9 +13,10 @@ from uuid import UUID
 import msgspec
 
 from backend.clients.clock import Clock
-from backend.db import audit, operations
+from backend.db import audit, events, operations
 from backend.db.audit import Deed
 from backend.db.engine import Connection, Database
+from backend.domain.event import tell_change, tell_plan
 from backend.domain.operation import (
     UNDOABLE,
     Author,
@@ -58,7 +59,7 @@ async def change(
 async def enter_plan(
     connection: Connection, operation: Operation, author: Author, *, clock: Clock
 ) -> None:
-    """Enter a plan that was just added in the audit."""
+    """Tell of a plan that was just added, and enter it in the audit."""
     details = {
         "parameters": operation.parameters,
         "risk": operation.plan.risk,
@@ -66,7 +67,9 @@ async def enter_plan(
         "undoes": operation.undoes,
     }
     deed = _deed(author, "operation.planned", operation, details)
-    await audit.append(connection, deed, at=clock.now())
+    now = clock.now()
+    await events.stage(connection, [tell_plan(operation, at=now)])
+    await audit.append(connection, deed, at=now)
 
 
 async def write(
@@ -86,7 +89,9 @@ async def write(
         await operations.settle(connection, after.id)
     else:
         await operations.owe(connection, after.id, task_name=RUN_TASK, due_at=due_at)
+    now = clock.now()
     deeds = [*_deeds(before, after, author)]
+    happenings = [*tell_change(before, after, at=now)]
     if after.state is OperationState.DONE and after.undoes is not None:
         undone = await operations.lock(connection, after.undoes)
         # Another may have taken it back before, or somebody has it tried again.
@@ -94,8 +99,10 @@ async def write(
             taken_back = mark_undone(undone)
             await operations.save(connection, undone, taken_back)
             deeds.append(_deed(author, "operation.undone", taken_back, {"by": after.id}))
+            happenings += tell_change(undone, taken_back, at=now)
+    await events.stage(connection, happenings)
     for deed in deeds:
-        await audit.append(connection, deed, at=clock.now())
+        await audit.append(connection, deed, at=now)
 
 
 def _deeds(before: Operation, after: Operation, author: Author) -> Iterator[Deed]:

@@ -17,6 +17,13 @@ export type Agreement =
   | 'DIFFERS'
   | 'UNKNOWN';
 
+export type BrokerOrderInput = {
+  address?: string | null | undefined;
+  brokerId?: string;
+  clusterName: string;
+  groupName: string;
+};
+
 export type BrokerRole =
   | 'MASTER'
   | 'REPLICA';
@@ -29,6 +36,39 @@ export type CapacityRowKind =
   | 'DISK'
   | 'TOPIC_DAY';
 
+export type ChangeBrokerConfigInput = {
+  brokerId?: string;
+  changes: Array<PropertyChangeInput>;
+  clusterName: string;
+  groupName: string;
+};
+
+export type ChangeConsumerGroupInput = {
+  broadcastAllowed?: boolean | null | undefined;
+  brokerGroups?: Array<string>;
+  clusterName: string;
+  consumeEnabled?: boolean | null | undefined;
+  consumeFromMinEnabled?: boolean | null | undefined;
+  consumeTimeoutMinutes?: number | null | undefined;
+  groupName: string;
+  isOrdered?: boolean | null | undefined;
+  notifiesMembers?: boolean | null | undefined;
+  retryCountMax?: number | null | undefined;
+  retryQueueCount?: number | null | undefined;
+};
+
+export type ChangeTopicInput = {
+  brokerGroups?: Array<string>;
+  clusterName: string;
+  isOrdered?: boolean | null | undefined;
+  isReadable?: boolean | null | undefined;
+  isWritable?: boolean | null | undefined;
+  messageType?: TopicMessageType | null | undefined;
+  readQueueCount?: number | null | undefined;
+  topicName: string;
+  writeQueueCount?: number | null | undefined;
+};
+
 export type CheckVerdict =
   | 'BLOCK'
   | 'PASS'
@@ -38,6 +78,54 @@ export type ConfirmationInput = {
   acceptsLoss?: boolean;
   reason?: string | null | undefined;
   typedName?: string | null | undefined;
+};
+
+export type CreateConsumerGroupInput = {
+  broadcastAllowed?: boolean;
+  brokerGroups?: Array<string>;
+  clusterName: string;
+  consumeEnabled?: boolean;
+  consumeFromMinEnabled?: boolean;
+  consumeTimeoutMinutes?: number;
+  groupName: string;
+  isOrdered?: boolean;
+  notifiesMembers?: boolean;
+  retryCountMax?: number;
+  retryQueueCount?: number;
+};
+
+export type CreateTopicInput = {
+  brokerGroups?: Array<string>;
+  clusterName: string;
+  isOrdered?: boolean;
+  isReadable?: boolean;
+  isWritable?: boolean;
+  messageType?: TopicMessageType | null | undefined;
+  readQueueCount?: number;
+  topicName: string;
+  writeQueueCount?: number;
+};
+
+export type DeleteConsumerGroupInput = {
+  brokerGroups?: Array<string>;
+  cleansOffsets?: boolean;
+  clusterName: string;
+  groupName: string;
+};
+
+export type DeleteTopicInput = {
+  brokerGroups?: Array<string>;
+  clusterName: string;
+  onlyEmpty?: boolean;
+  topicName: string;
+};
+
+export type DrainBrokerInput = {
+  address?: string | null | undefined;
+  brokerId?: string;
+  clusterName: string;
+  groupName: string;
+  waivedGroups?: Array<string>;
 };
 
 export type ElectMasterInput = {
@@ -93,6 +181,18 @@ export type LeasePolicy =
   | 'QUORUM'
   | 'STRICT';
 
+export type OffsetPosition =
+  | 'EARLIEST'
+  | 'GIVEN'
+  | 'LATEST'
+  | 'OFFSET'
+  | 'TIME';
+
+export type OffsetResetMode =
+  | 'AUTO'
+  | 'OFFLINE'
+  | 'ONLINE';
+
 export type OperationAction =
   | 'CANCEL'
   | 'CONFIRM'
@@ -120,9 +220,62 @@ export type OperationWish =
   | 'PAUSE';
 
 export type PlanInput =
-  {   adoptReplicas: AdoptReplicasInput; electMaster?: never; forgetReplicas?: never; }
-  |  { adoptReplicas?: never;   electMaster: ElectMasterInput; forgetReplicas?: never; }
-  |  { adoptReplicas?: never; electMaster?: never;   forgetReplicas: ForgetReplicasInput; };
+  {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never;   changeConsumerGroup: ChangeConsumerGroupInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never;   cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never;   createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   preferMaster: PreferMasterInput; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   releaseLocks: ReleaseLocksInput; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
+
+export type PreferMasterInput = {
+  brokerId?: string | null | undefined;
+  clusterName: string;
+  groupName: string;
+};
+
+export type PropertyChangeInput = {
+  name: string;
+  value: string;
+};
+
+export type QueueOffsetInput = {
+  groupName: string;
+  offset: string;
+  queueId: number;
+};
+
+export type ReleaseLocksInput = {
+  clientId: string;
+  clusterName: string;
+  consumerGroup?: string | null | undefined;
+  groupName?: string | null | undefined;
+  queueId?: number | null | undefined;
+  topic?: string | null | undefined;
+};
+
+export type ResetOffsetsInput = {
+  brokerGroups?: Array<string>;
+  clusterName: string;
+  consumerGroup: string;
+  mode?: OffsetResetMode;
+  offset?: string | null | undefined;
+  offsets?: Array<QueueOffsetInput>;
+  position: OffsetPosition;
+  queueIds?: Array<number>;
+  timestampMs?: string | null | undefined;
+  topicName: string;
+};
 
 export type Risk =
   | 'LOSS'
@@ -134,13 +287,22 @@ export type StepState =
   | 'FAILED'
   | 'PENDING'
   | 'RUNNING'
-  | 'UNKNOWN';
+  | 'UNKNOWN'
+  | 'WAITING';
 
 export type TopicKind =
   | 'DEAD_LETTER'
   | 'NORMAL'
   | 'RETRY'
   | 'SYSTEM';
+
+export type TopicMessageType =
+  | 'DELAY'
+  | 'FIFO'
+  | 'MIXED'
+  | 'NORMAL'
+  | 'TRANSACTION'
+  | 'UNSPECIFIED';
 
 export type AuditEntryFieldsFragment = { number: string, happenedAt: string, actor: string, source: string, action: string, clusterName: string, subject: string, operationId: string | null, details: unknown };
 

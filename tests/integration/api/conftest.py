@@ -29,6 +29,7 @@ from backend.domain.election import Sighting
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import passwords, topology
+from backend.services.event_feed import EventFeed
 from backend.services.operations.engine import run_operation
 from backend.services.passwords import PasswordVerifier
 from backend.services.registrations import RegisterBroker, register_broker
@@ -156,6 +157,7 @@ def context(database, database_url, redis, redis_url, name_server, brokers, cons
         attempts=AttemptLimiter(time.monotonic),
         samples=Feed("samples", lambda: observe(redis)),
         topology=Feed("topology", lambda: topology.watch(redis)),
+        events=EventFeed(database),
     )
 
 

@@ -1,6 +1,7 @@
 """The whole process: it starts, says what is wrong in one line, and stops cleanly."""
 
 import asyncio
+import contextlib
 import signal
 import socket
 import subprocess
@@ -9,6 +10,8 @@ import time
 
 import httpx
 import pytest
+
+from tests.integration.api.event_clients import SocketClient, SseClient, happening, write
 
 STOP_DEADLINE_S = 8
 
@@ -77,6 +80,61 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
     assert signed_in.status_code == 200
     assert code == 0
     assert time.monotonic() - begun < STOP_DEADLINE_S
+
+
+async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
+    environment, database, eventually
+):
+    async def ready(process):
+        url = f"http://127.0.0.1:{environment['REGENT_HTTP_PORT']}/readyz"
+
+        async def answers():
+            assert process.poll() is None
+            with contextlib.suppress(httpx.TransportError):
+                async with httpx.AsyncClient() as client:
+                    return (await client.get(url)).status_code == 200
+
+        await eventually(answers, timeout_s=60)
+
+    async def stop(process, number):
+        process.send_signal(number)
+        await asyncio.to_thread(process.wait, 30)
+
+    async def keep_following(subscriber):
+        while True:
+            await subscriber.follow()
+            await asyncio.sleep(0.05)
+
+    process = start(environment)
+    try:
+        await ready(process)
+        port = int(environment["REGENT_HTTP_PORT"])
+        async with httpx.AsyncClient() as client:
+            body = {"name": "admin", "password": "let me in"}
+            url = f"http://127.0.0.1:{port}/api/v1/session?token=true"
+            token = (await client.post(url, json=body)).json()["token"]
+        subscribers = [SseClient(port, token, after=0), SocketClient(port, token, after=0)]
+        following = [asyncio.create_task(keep_following(one)) for one in subscribers]
+        for count, number in ((10, signal.SIGTERM), (20, signal.SIGKILL)):
+            await write(database, *[happening() for _ in range(5)])
+            await eventually(lambda n=count - 5: all(len(s.events) == n for s in subscribers))
+            await stop(process, number)
+            process.stderr.close()
+            await write(database, *[happening() for _ in range(5)])
+            process = start(environment)
+            await ready(process)
+            await eventually(
+                lambda n=count: all(len(s.events) >= n for s in subscribers), timeout_s=20
+            )
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+    finally:
+        await stop(process, signal.SIGTERM)
+        process.stderr.close()
+
+    for subscriber in subscribers:
+        assert [event["number"] for event in subscriber.events] == list(range(1, 21))
 
 
 @pytest.mark.parametrize("setting", ["REGENT_HTTP_PORT", "REGENT_REMOTING_PORT"])

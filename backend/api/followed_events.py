@@ -1,0 +1,34 @@
+"""Follow events for as long as whoever asked stays signed in, whichever door it is told through."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+from backend.api.context import ApiContext
+from backend.domain.errors import Unauthenticated
+from backend.domain.event import EventFilter
+from backend.services.credentials import find_principal
+from backend.services.event_feed import EventBatch
+
+SESSION_CHECK_INTERVAL_MS: Final = 5_000
+
+
+async def follow_events(
+    api: ApiContext, token: str, *, after: int | None, chosen: EventFilter
+) -> AsyncGenerator[EventBatch, None]:
+    """Yield events and heartbeats; the first batch comes at once.
+
+    Raises:
+        EventsExpired: events behind that number are no longer kept, or it was never given.
+        SubscriberTooSlow: the subscriber had caught up, and then fell too far behind.
+        Unauthenticated: the session has ended.
+    """
+    checked_at_ms = api.clock.now_ms()
+    async with aclosing(api.events.follow(after, chosen)) as batches:
+        async for batch in batches:
+            now_ms = api.clock.now_ms()
+            if now_ms - checked_at_ms >= SESSION_CHECK_INTERVAL_MS:
+                checked_at_ms = now_ms
+                if await find_principal(token, database=api.database, clock=api.clock) is None:
+                    raise Unauthenticated
+            yield batch

@@ -1,0 +1,114 @@
+"""Answer what has happened over REST: a page as JSON, or the stream as server-sent events."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import BaseModel
+
+from backend.api.context import Context
+from backend.api.event_stream import EventStreamResponse
+from backend.api.followed_events import follow_events
+from backend.api.rest.errors import COMMON, refused_with
+from backend.api.rest.pages import Limit
+from backend.domain.event import Event, EventFilter, choose_kinds
+from backend.domain.names import check_cluster_name
+from backend.services.events import list_events
+
+router = APIRouter(prefix="/events", tags=["events"])
+
+NUMBER_MAX = 2**63 - 1
+STREAM = "text/event-stream"
+
+Number = Annotated[
+    int | None,
+    Query(ge=0, le=NUMBER_MAX, description="Only events behind this number, the oldest first."),
+]
+LastEventId = Annotated[
+    int | None,
+    Header(ge=0, le=NUMBER_MAX, description="Where a stream is resumed; goes before `after`."),
+]
+Kinds = Annotated[
+    list[str] | None,
+    Query(max_length=50, description="Only these kinds, or families such as `operation`."),
+]
+
+
+class EventOut(BaseModel):
+    """What has happened, by the number that everybody knows it by."""
+
+    number: int
+    kind: str
+    cluster_name: str
+    subject: str
+    happened_at: datetime
+    details: dict[str, Any]
+    operation_id: UUID | None
+
+
+class EventPageOut(BaseModel):
+    """Events by number; go on with `after` = `next_after`, which is past all that was looked at.
+
+    Whoever reads lists and then follows asks for `newest_number` first, so that nothing is missed.
+    """
+
+    items: list[EventOut]
+    next_after: int
+    newest_number: int
+    oldest_number: int
+
+
+@router.get(
+    "",
+    response_model=EventPageOut,
+    responses={
+        **COMMON,
+        **refused_with(409),
+        200: {
+            "description": "A page, or with `Accept: text/event-stream` all that comes.",
+            "content": {STREAM: {"schema": {"type": "string"}}},
+        },
+    },
+)
+async def read_events(
+    request: Request,
+    context: Context,
+    after: Number = None,
+    last_event_id: LastEventId = None,
+    cluster: str | None = None,
+    kinds: Kinds = None,
+    limit: Limit = 100,
+) -> EventPageOut | Response:
+    """List events, or follow them; without a number the newest ones, or from now on."""
+    name = None if cluster is None else check_cluster_name(cluster)
+    chosen = EventFilter(name, choose_kinds(kinds))
+    if STREAM in request.headers.get("accept", ""):
+        start = after if last_event_id is None else last_event_id
+        batches = follow_events(context, request.state.token, after=start, chosen=chosen)
+        try:
+            # What is refused is refused before the answer begins.
+            first = await anext(batches)
+        except BaseException:
+            await batches.aclose()
+            raise
+        return EventStreamResponse(first, batches, _present)
+    page = await list_events(after=after, size=limit, chosen=chosen, database=context.database)
+    return EventPageOut(
+        items=[EventOut(**_present(event)) for event in page.events],
+        next_after=page.next_after,
+        newest_number=page.newest_number,
+        oldest_number=page.oldest_number,
+    )
+
+
+def _present(event: Event) -> dict[str, Any]:
+    return {
+        "number": event.number,
+        "kind": event.kind,
+        "cluster_name": event.cluster_name,
+        "subject": event.subject,
+        "happened_at": event.happened_at,
+        "details": event.details,
+        "operation_id": event.operation_id,
+    }

@@ -1,0 +1,159 @@
+"""Keep the stream of events: staged with what they tell, numbered in the order of commits.
+
+A number taken while a transaction is open could be committed after a greater one, and whoever had
+read the greater one would never see it. So a transaction stages its events without a number, and
+numbers are given later, to what is committed, by whoever holds the lock of the stream's one row.
+A reader that has seen a number has seen, or can read, every smaller one that is still kept.
+"""
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import delete, exists, func, insert, select, text, true, update
+
+from backend.db.engine import Connection, Database, connect
+from backend.db.event_tables import event_stream, events, staged_events
+from backend.domain.event import Event, EventFilter, Happening
+
+STAGED_CHANNEL: Final = "regent_events_staged"
+"""Who stages events notifies here, so that a process of the control plane gives them numbers."""
+NUMBERED_CHANNEL: Final = "regent_events_numbered"
+NUMBERED_AT_ONCE_MAX: Final = 5_000
+
+_EVENT_FIELDS: Final = tuple(field.name for field in fields(Event))
+
+_NUMBER: Final = text("""
+WITH taken AS (
+    DELETE FROM staged_events
+     WHERE id IN (SELECT id FROM staged_events ORDER BY id LIMIT :limit)
+ RETURNING *),
+numbered AS (
+    INSERT INTO events (
+        number, kind, cluster_name, subject, happened_at, details, operation_id)
+    SELECT CAST(:newest AS bigint) + row_number() OVER (ORDER BY id),
+           kind, cluster_name, subject, happened_at, details, operation_id
+      FROM taken
+ RETURNING number)
+UPDATE event_stream
+   SET newest_number = ended.number
+  FROM (SELECT max(number) AS number, count(*) AS count FROM numbered) AS ended
+ WHERE ended.count > 0
+RETURNING ended.count, pg_notify(CAST(:channel AS text), '')
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnds:
+    """Hold the number of the newest event, and of the newest one that is no longer kept."""
+
+    newest_number: int
+    expired_number: int
+
+
+async def stage(connection: Connection, happenings: Collection[Happening]) -> None:
+    """Have events told if, and when, this transaction is committed; they keep their order."""
+    if not happenings:
+        return
+    rows = [
+        {
+            **{field.name: getattr(one, field.name) for field in fields(Happening)},
+            "details": msgspec.to_builtins(one.details),
+        }
+        for one in happenings
+    ]
+    notified = func.pg_notify(STAGED_CHANNEL, "")
+    await connection.execute(insert(staged_events).values(rows).returning(notified))
+
+
+async def number_staged(connection: Connection) -> int:
+    """Number what others have committed, the oldest first, and return how many that were.
+
+    The lock is taken in a statement before, so that what the last holder left is seen.
+    """
+    if not await connection.scalar(select(exists(select(staged_events.c.id)))):
+        return 0
+    newest = await connection.scalar(select(event_stream.c.newest_number).with_for_update())
+    values = {"newest": newest, "limit": NUMBERED_AT_ONCE_MAX, "channel": NUMBERED_CHANNEL}
+    row = (await connection.execute(_NUMBER, values)).one_or_none()
+    return 0 if row is None else int(row[0])
+
+
+async def get_ends(connection: Connection) -> StreamEnds:
+    """Return how far the stream reaches."""
+    columns = event_stream.c
+    row = (await connection.execute(select(columns.newest_number, columns.expired_number))).one()
+    return StreamEnds(*row)
+
+
+async def list_after(
+    connection: Connection, after: int | None, *, chosen: EventFilter, limit: int
+) -> tuple[StreamEnds, list[Event]]:
+    """List events by number, from the first one behind `after`; without it the newest ones.
+
+    The ends are of the same moment as the events.
+    """
+    columns = events.c
+    wanted = select(events).limit(limit)
+    if after is None:
+        wanted = wanted.order_by(columns.number.desc())
+    else:
+        wanted = wanted.where(columns.number > after).order_by(columns.number)
+    if chosen.cluster_name is not None:
+        wanted = wanted.where(columns.cluster_name == chosen.cluster_name)
+    if chosen.kinds is not None:
+        wanted = wanted.where(columns.kind.in_(chosen.kinds))
+    found = wanted.subquery()
+    statement = (
+        select(event_stream.c.newest_number, event_stream.c.expired_number, found)
+        .select_from(event_stream.outerjoin(found, true()))
+        .order_by(found.c.number)
+    )
+    rows = (await connection.execute(statement)).mappings().all()
+    ends = StreamEnds(rows[0]["newest_number"], rows[0]["expired_number"])
+    return ends, [_event(row) for row in rows if row["number"] is not None]
+
+
+async def remove_expired(
+    connection: Connection, *, kept_max: int, kept_since: datetime, limit: int
+) -> int:
+    """Remove the oldest events that are too many or too old; return how many that were."""
+    columns = events.c
+    ends = await get_ends(connection)
+    oldest_kept = await connection.scalar(
+        select(columns.number)
+        .where(columns.happened_at >= kept_since)
+        .order_by(columns.number)
+        .limit(1)
+    )
+    last_old = ends.newest_number if oldest_kept is None else oldest_kept - 1
+    expired = max(last_old, ends.newest_number - kept_max, ends.expired_number)
+    expired = min(expired, ends.expired_number + limit)
+    removed = await connection.execute(delete(events).where(columns.number <= expired))
+    # Last, since who gives numbers waits from here on.
+    await connection.execute(
+        update(event_stream).values(
+            expired_number=func.greatest(event_stream.c.expired_number, expired)
+        )
+    )
+    return removed.rowcount
+
+
+@asynccontextmanager
+async def listen(database: Database) -> AsyncIterator[AsyncIterator[None]]:
+    """Listen while the context is open; each notice says that there may be something to do.
+
+    Raises:
+        psycopg.Error: the database does not answer, or no longer does.
+    """
+    async with await connect(database.url, application_name="regent-events") as connection:
+        for channel in (STAGED_CHANNEL, NUMBERED_CHANNEL):
+            await connection.execute(f"LISTEN {channel}")
+        yield (None async for _ in connection.notifies())
+
+
+def _event(row: Mapping[Any, Any]) -> Event:
+    return Event(**{name: row[name] for name in _EVENT_FIELDS})

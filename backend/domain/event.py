@@ -1,0 +1,127 @@
+"""Say what has happened in a cluster, in the words that subscribers are told.
+
+Plain values and functions: what an operation becomes is compared with what it was, so no change of
+one can go untold. Numbers are given later, in the order of commits (`backend/db/events.py`).
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from backend.domain.errors import InvalidName
+from backend.domain.operation import Operation, OperationState, StepState, Wish
+from backend.domain.replica_group import ChangeKind
+
+BROKER_REGISTERED: Final = "broker.registered"
+BROKER_LOST: Final = "broker.lost"
+TAKEN_OVER: Final = "operation.taken_over"
+
+KINDS: Final = frozenset(
+    {
+        *(f"operation.{state}" for state in OperationState),
+        *(f"operation.{wish}_wanted" for wish in Wish),
+        TAKEN_OVER,
+        *(f"step.{state}" for state in StepState),
+        *(f"group.{kind}" for kind in ChangeKind),
+        BROKER_REGISTERED,
+        BROKER_LOST,
+    }
+)
+FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Hold what has happened to what; details are what JSON can hold, and never a secret.
+
+    The subject is a broker group, a broker as `group/id`, or the target of an operation.
+    """
+
+    kind: str
+    cluster_name: str
+    subject: str
+    happened_at: datetime
+    details: Mapping[str, Any] = field(default_factory=dict)
+    operation_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Hold a happening with its number; numbers have no gap and follow the order of commits."""
+
+    number: int
+    kind: str
+    cluster_name: str
+    subject: str
+    happened_at: datetime
+    details: Mapping[str, Any]
+    operation_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Choose among events; what is None lets all pass."""
+
+    cluster_name: str | None = None
+    kinds: frozenset[str] | None = None
+
+    def lets_pass(self, event: Event) -> bool:
+        """Tell whether an event is wanted."""
+        return self.cluster_name in (None, event.cluster_name) and (
+            self.kinds is None or event.kind in self.kinds
+        )
+
+
+def choose_kinds(names: Collection[str] | None) -> frozenset[str] | None:
+    """Return the kinds that are meant by names of kinds and of families (`operation`, `group`).
+
+    Raises:
+        InvalidName: no kind and no family is called so.
+    """
+    if not names:
+        return None
+    chosen: set[str] = set()
+    for name in names:
+        found = {kind for kind in KINDS if name in (kind, kind.partition(".")[0])}
+        if not found:
+            known = ", ".join(sorted(FAMILIES))
+            raise InvalidName(
+                kind="event kind", name=name, reason=f"is unknown; families are {known}"
+            )
+        chosen |= found
+    return frozenset(chosen)
+
+
+def tell_plan(operation: Operation, *, at: datetime) -> Happening:
+    """Tell of an operation that was just planned."""
+    return _of(operation, f"operation.{operation.state}", at, risk=operation.plan.risk)
+
+
+def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterator[Happening]:
+    """Tell what is different of an operation, its steps first."""
+    for was, step in zip(before.steps, after.steps, strict=True):
+        if step.state is not was.state:
+            told: dict[str, Any] = {"step": step.name, "position": step.position}
+            if step.error is not None:
+                told["error"] = step.error
+            yield _of(after, f"step.{step.state}", at, **told)
+    if after.wish is not before.wish and after.wish is not None:
+        yield _of(after, f"operation.{after.wish}_wanted", at)
+    if after.state is not before.state:
+        told = {} if after.outcome is None else {"outcome": after.outcome}
+        yield _of(after, f"operation.{after.state}", at, **told)
+    elif after.fence > before.fence:
+        yield _of(after, TAKEN_OVER, at, fence=after.fence)
+
+
+def _of(operation: Operation, kind: str, at: datetime, **details: Any) -> Happening:
+    return Happening(
+        kind=kind,
+        cluster_name=operation.cluster_name,
+        subject=operation.target,
+        happened_at=at,
+        details={"operation_kind": operation.kind, **details},
+        operation_id=operation.id,
+    )

@@ -1,0 +1,32 @@
+"""Name why somebody who follows events must begin again."""
+
+# ruff: noqa: N818 - an error is called what went wrong, as in the conventions.
+
+from backend.domain.errors import DomainError
+
+
+class EventsExpired(DomainError):
+    """Events were asked for behind a number from which on not all are kept any more."""
+
+    code = "events_expired"
+
+    def __init__(self, after: int, *, oldest_number: int, newest_number: int) -> None:
+        what = "was never given" if after > newest_number else "is too old"
+        super().__init__(
+            f"event {after} {what}: kept are those from {oldest_number} to {newest_number};"
+            f" read the lists again, then follow from {newest_number} on"
+        )
+        self.after = after
+        self.oldest_number, self.newest_number = oldest_number, newest_number
+
+
+class SubscriberTooSlow(DomainError):
+    """A subscriber had caught up with the events, and then took them too slowly."""
+
+    code = "subscriber_too_slow"
+
+    def __init__(self, position: int, *, held_max: int) -> None:
+        super().__init__(
+            f"more than {held_max} events came while none was taken; follow again after {position}"
+        )
+        self.position, self.held_max = position, held_max

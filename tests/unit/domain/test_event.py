@@ -1,0 +1,87 @@
+"""Every change of an operation that somebody can see is told, and filters hold."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.domain.errors import InvalidName
+from backend.domain.event import (
+    FAMILIES,
+    KINDS,
+    Event,
+    EventFilter,
+    choose_kinds,
+    tell_change,
+    tell_plan,
+)
+from backend.domain.operation import OperationState, StepState, Wish
+from tests.unit.domain.test_operation import claimed, confirmed, planned
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def kinds(before, after):
+    return [one.kind for one in tell_change(before, after, at=NOW)]
+
+
+def test_a_plan_is_told_with_its_risk_and_without_its_parameters():
+    told = tell_plan(replace(planned(), parameters={"password": "x"}), at=NOW)
+
+    assert (told.kind, told.cluster_name, told.subject) == ("operation.planned", "c", "g")
+    assert told.details == {"operation_kind": "count", "risk": planned().plan.risk}
+    assert told.operation_id == planned().id
+
+
+@pytest.mark.parametrize("state", set(OperationState) - {OperationState.PLANNED})
+def test_every_state_is_told(state):
+    assert kinds(planned(), replace(planned(), state=state)) == [f"operation.{state}"]
+
+
+@pytest.mark.parametrize("state", set(StepState) - {StepState.PENDING})
+def test_every_state_of_a_step_is_told_before_that_of_its_operation(state):
+    first, second = confirmed().steps
+    after = replace(
+        confirmed(), state=OperationState.RUNNING, steps=(first, replace(second, state=state))
+    )
+
+    told = list(tell_change(confirmed(), after, at=NOW))
+
+    assert [one.kind for one in told] == [f"step.{state}", "operation.running"]
+    assert (told[0].details["step"], told[0].details["position"]) == ("s1", 1)
+
+
+@pytest.mark.parametrize("wish", Wish)
+def test_a_wish_is_told_once(wish):
+    wanted = replace(claimed(), wish=wish)
+
+    assert kinds(claimed(), wanted) == [f"operation.{wish}_wanted"]
+    assert kinds(wanted, claimed()) == []
+
+
+def test_a_worker_that_takes_over_is_told_and_a_lease_that_is_renewed_is_not():
+    assert kinds(claimed(), replace(claimed(), fence=9)) == ["operation.taken_over"]
+    assert kinds(claimed(), replace(claimed(), lease_until=NOW)) == []
+
+
+def test_families_stand_for_their_kinds():
+    assert choose_kinds(None) is None
+    assert choose_kinds([]) is None
+    assert choose_kinds(["broker"]) == {"broker.registered", "broker.lost"}
+    assert choose_kinds(["broker.lost", "step.done"]) == {"broker.lost", "step.done"}
+    assert choose_kinds(FAMILIES) == KINDS
+
+
+@pytest.mark.parametrize("name", ["", "brok", "broker.", "operation.elected", "*"])
+def test_an_unknown_kind_is_refused_with_the_families(name):
+    with pytest.raises(InvalidName, match="families are broker, group, operation, step"):
+        choose_kinds(["broker", name])
+
+
+def test_a_filter_lets_pass_what_is_of_its_cluster_and_kinds():
+    event = Event(1, "broker.lost", "c", "g/1", NOW, {}, None)
+
+    assert EventFilter().lets_pass(event)
+    assert EventFilter("c", choose_kinds(["broker"])).lets_pass(event)
+    assert not EventFilter("d").lets_pass(event)
+    assert not EventFilter("c", choose_kinds(["group"])).lets_pass(event)

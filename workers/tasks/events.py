@@ -1,0 +1,23 @@
+"""Let old events go on schedule."""
+
+from datetime import timedelta
+
+from backend.services.events import ExpiryOutcome, expire_events
+from workers.runtime import Clients
+from workers.tasks.base import run_alone, task
+
+
+@task("events.expire")
+def expire() -> None:
+    """Keep the stream of events within its bounds."""
+    run_alone("events.expire", _expire, deadline=timedelta(seconds=45))
+
+
+async def _expire(clients: Clients) -> ExpiryOutcome:
+    settings = clients.settings
+    return await expire_events(
+        kept_max=settings.events_kept_max,
+        kept_for=timedelta(hours=settings.events_kept_hours),
+        database=clients.database,
+        clock=clients.clock,
+    )
