@@ -239,7 +239,7 @@ def test_wishes_wait_for_the_end_of_a_step():
 @pytest.mark.parametrize("order", [domain.pause, lambda held: domain.cancel(held, at=NOON)])
 def test_what_is_carried_out_is_read_back_whatever_is_wished(order):
     in_last_step = run.begin_step(with_steps(claimed(), 1), 1, fence=1, before=None, at=NOON)
-    done = run.end_step(order(in_last_step), 1, fence=1, after=None, at=NOON)
+    done = run.end_step(order(in_last_step), 1, fence=1, before=None, after=None, at=NOON)
 
     after = run.heed(done, fence=1, at=NOON)
 

@@ -1,0 +1,65 @@
+"""How the audit is listed, exported and verified on the command line."""
+
+import json
+
+from backend.cli.app import run
+from tests.unit.cli.test_replicas import page
+
+ID = "7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10"
+
+
+def entry(number):
+    return {
+        "number": number,
+        "happened_at": "2026-03-02T12:00:00Z",
+        "actor": "admin",
+        "source": "rest 10.0.0.9",
+        "action": "operation.done",
+        "cluster_name": "east",
+        "subject": "elect_master broker-a",
+        "operation_id": ID,
+        "details": {},
+        "previous_hash": "00",
+        "hash": "01",
+    }
+
+
+def test_the_audit_is_listed_and_exported(signed_in, capsys, tmp_path):
+    signed_in.on("GET", "/audit", page(entry(2), entry(1)))
+
+    assert run(["audit", "list"]) == 0
+    assert " ".join(capsys.readouterr().out.splitlines()[1].split()) == (
+        "2 2026-03-02 12:00:00Z admin rest 10.0.0.9 operation.done"
+        f" elect_master broker-a of east {ID}"
+    )
+    assert run(["audit", "export", str(tmp_path / "audit.jsonl")]) == 0
+    written = (tmp_path / "audit.jsonl").read_text().splitlines()
+    assert [json.loads(line)["number"] for line in written] == [2, 1]
+
+
+def verification(**values):
+    return {
+        "checked_count": 2,
+        "is_complete": True,
+        "end_number": 2,
+        "end_hash": "ab",
+        "broken_number": None,
+        "reason": None,
+        **values,
+    }
+
+
+def test_the_chain_is_followed_to_its_end_and_a_changed_entry_is_named(signed_in, capsys):
+    first = verification(is_complete=False)
+    signed_in.on("GET", "/audit/verification", first, verification(end_number=4))
+
+    assert run(["audit", "verify"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "4 entries are as they were written",
+        "the chain ends at entry 4, hash ab",
+    ]
+    assert signed_in.requests[-1].url.params["after_number"] == "2"
+    broken = verification(broken_number=7, reason="its content is not what was hashed")
+    signed_in.on("GET", "/audit/verification", broken)
+    assert run(["audit", "verify"]) == 1
+    assert "entry 7 of the audit breaks the chain" in capsys.readouterr().err
