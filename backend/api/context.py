@@ -12,7 +12,7 @@ from backend.api.feeds import Feed
 from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db.engine import Database
-from backend.domain.access import Credential, Permission, Principal, require
+from backend.domain.access import Credential, Permission, Principal, find_risk_max, require
 from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import Unauthenticated
 from backend.domain.name_server import NameServerStatus
@@ -125,7 +125,7 @@ def name_author(principal: Principal, connection: HTTPConnection, door: str) -> 
     source = f"{door} {peer_of(connection)}"
     if principal.credential is Credential.TOKEN:
         source += f" token {principal.credential_name}"
-    return Author(principal.user_name, source)
+    return Author(principal.user_name, source, find_risk_max(principal))
 
 
 def peer_of(connection: HTTPConnection) -> str:

@@ -13,6 +13,7 @@ from uuid import UUID
 from backend.domain.access_errors import PasswordChangeRequired
 from backend.domain.api_token import ALL_CLUSTERS, matches_cluster
 from backend.domain.errors import Forbidden
+from backend.domain.plan import Risk
 from backend.domain.user import Role
 
 
@@ -87,6 +88,14 @@ class Principal:
     def may_see_access_of(self, user_name: str) -> bool:
         """Tell whether a user's sessions and tokens may be seen, and so ended."""
         return self.sees_all_access or user_name == self.user_name
+
+
+def find_risk_max(principal: Principal) -> Risk:
+    """Return the highest class of operations that somebody may confirm.
+
+    What may lose data, or can't be undone, is for administrators.
+    """
+    return Risk.LOSS if principal.role.includes(Role.ADMIN) else Risk.SERVICE
 
 
 def require(principal: Principal, permission: Permission) -> None:

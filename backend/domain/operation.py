@@ -19,7 +19,7 @@ from backend.domain.operation_errors import (
     PlanBlocked,
     PlanExpired,
 )
-from backend.domain.plan import Plan, ReadBack
+from backend.domain.plan import Plan, ReadBack, Risk
 
 PLAN_LIFETIME: Final = timedelta(minutes=10)
 REASON_LENGTH_MAX: Final = 500
@@ -105,10 +105,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Say who asks for something, and from where: the door and the peer's address."""
+    """Say who asks for something, and from where: the door and the peer's address.
+
+    `risk_max` is the highest class of operations that they may confirm (D26).
+    """
 
     name: str
     source: str
+    risk_max: Risk = Risk.LOSS
 
 
 @dataclass(frozen=True, slots=True)

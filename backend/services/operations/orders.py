@@ -19,7 +19,7 @@ from backend.db import idempotency_keys, operations
 from backend.db.engine import Connection
 from backend.db.operations import OperationFilter, OperationKey
 from backend.domain import operation as domain
-from backend.domain.errors import DomainError
+from backend.domain.errors import DomainError, Forbidden
 from backend.domain.operation import Author, Confirmation, Operation, OperationState
 from backend.domain.operation_errors import (
     InvalidParameters,
@@ -111,9 +111,14 @@ async def confirm_operation(
         PlanBlocked: a check of the plan forbids it.
         ConfirmationMissing: the gate of its risk class asks for more.
         IdempotencyKeyReused: the key stands for another request.
+        Forbidden: it is of a higher risk class than they may confirm.
     """
     now = context.clock.now()
     planned = await describe_operation(operation_id, context)
+    if planned.plan.risk > author.risk_max:
+        raise Forbidden(
+            f"an operation of class {planned.plan.risk} may lose data: an admin confirms it"
+        )
     void: PreconditionMoved | PlanExpired | None = None
     if planned.state is OperationState.PLANNED:
         if now >= planned.expires_at:

@@ -6,7 +6,9 @@ from sqlalchemy import update
 from backend.db.operation_tables import operations
 from backend.domain.election import Sighting
 from backend.domain.errors import AdoptionAwaited
+from backend.domain.user import Role
 from backend.services.replica_groups import RegisterReplica, register
+from tests.integration.api.access import make_credentials
 from tests.integration.api.ordering import LOSS, OPS, REASON, V1, G
 
 
@@ -312,3 +314,18 @@ async def test_lists_go_on_where_a_page_ended(client, plan):
     found = [item["id"] for item in first["items"] + rest["items"]]
     assert (sorted(found), first["total_count"], rest["next"]) == (sorted(ids), 3, None)
     assert none["items"] == []
+
+
+@pytest.mark.usefixtures("f3")
+async def test_what_may_lose_data_is_confirmed_by_admins_only(client, context, plan, act):
+    """R3 takes an admin, R2 an operator (D26)."""
+    operator = await make_credentials(context, "token", Role.OPERATOR)
+    lossy, plain = await plan("forget_replicas", broker_ids=[3]), await plan("elect_master")
+
+    refused = await client.post(f"{OPS}/{lossy['id']}/confirm", json=LOSS, headers=operator)
+    taken = await client.post(f"{OPS}/{plain['id']}/confirm", json=REASON, headers=operator)
+
+    assert (refused.status_code, taken.status_code) == (403, 200)
+    assert "an admin confirms it" in refused.text
+    assert (await client.get(f"{OPS}/{lossy['id']}")).json()["state"] == "planned"
+    assert (await act(lossy, "confirm", LOSS))["state"] == "queued"
