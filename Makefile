@@ -107,10 +107,10 @@ test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 tests/unit tests/architecture
 
 test-integration: $(STAMPS)/engine
-	$(PYTHON) -m pytest -q -n 2 tests/integration
+	$(PYTHON) -m pytest -q -n 3 --durations=10 tests/integration
 
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 2 --dist loadgroup tests/interop tests/system tests/chaos
+	$(PYTHON) -m pytest -q -n 2 --dist loadgroup --durations=15 tests/interop tests/system tests/chaos
 
 $(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
 	@mkdir -p $(@D)
