@@ -13,8 +13,21 @@ pub(crate) fn encode(lines: &[String]) -> String {
     format!("{}\n{crc}\n{content}", lines.len())
 }
 
-/// The lines of a file, or what is wrong with it.
+/// The lines of a file, or what is wrong with it. As in stock, those without a checksum count.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<&str>, &'static str> {
+    decode_if(bytes, |crc| crc == UNCHECKED)
+}
+
+/// The lines of a file that only this store writes, so with their checksum; or what is wrong with
+/// it.
+pub(crate) fn decode_own(bytes: &[u8]) -> Result<Vec<&str>, &'static str> {
+    decode_if(bytes, |_| false)
+}
+
+fn decode_if(
+    bytes: &[u8],
+    is_unchecked: impl FnOnce(u32) -> bool,
+) -> Result<Vec<&str>, &'static str> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not text")?;
     let mut parts = text.splitn(3, '\n');
     let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
@@ -22,7 +35,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<&str>, &'static str> {
         return Err("it does not begin with a number of lines and a checksum");
     };
     let content = parts.next().unwrap_or_default();
-    if crc != UNCHECKED && crc != body_crc(content.as_bytes()) {
+    if crc != body_crc(content.as_bytes()) && !is_unchecked(crc) {
         return Err("its checksum differs");
     }
     let lines: Vec<&str> = content.lines().collect();
@@ -44,6 +57,18 @@ mod tests {
 
         assert_eq!(text, "2\n773307083\n7-7000\n8-8000\n");
         assert_eq!(decode(text.as_bytes()), Ok(vec!["7-7000", "8-8000"]));
+    }
+
+    #[test]
+    fn what_stock_wrote_without_a_checksum_counts_and_our_own_does_not() {
+        let text = b"2\n0\n374869150\n1555";
+
+        assert_eq!(decode(text), Ok(vec!["374869150", "1555"]));
+        assert_eq!(decode_own(text), Err("its checksum differs"));
+        assert_eq!(
+            decode_own(b"2\n773307083\n7-7000\n8-8000\n"),
+            Ok(vec!["7-7000", "8-8000"])
+        );
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Truncation {
 
     fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         let not_both = "it does not hold a position and a time";
-        let [position, time] = checked_text::decode(bytes)?[..] else {
+        let [position, time] = checked_text::decode_own(bytes)?[..] else {
             return Err(not_both);
         };
         let truncation = position.parse().ok().zip(time.parse().ok());
