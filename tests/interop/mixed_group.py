@@ -15,6 +15,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client, messages
 from tests.interop.stock_broker import StockBroker
+from tests.processes import pause
 
 TOPIC = "orders"
 QUEUE_COUNT = 4
@@ -23,8 +24,6 @@ PAUSE_S = 0.003
 """Between two messages: segments are to be filled, the machine is not."""
 
 CALL_TIMEOUT_S = 5.0
-STOP_TIMEOUT_S = 30.0
-STOP_POLL_S = 0.005
 TAIL_BYTES = 24 << 20
 """More than the sockets between two brokers hold: the end of it can't have left the master."""
 
@@ -134,8 +133,7 @@ class MixedGroup:
     async def append_tail(self, master: AnyBroker, replica: AnyBroker) -> int:
         """Have a master append what its replica can't take, kill it, and give its log's end."""
         _, begin = await self.history(master)
-        replica.signal(signal.SIGSTOP)
-        await await_stopped(replica.pid)
+        await pause(replica.pid)
         client = await self.client(master.address)
         sends: list[asyncio.Future[Command]] = []
         end = begin
@@ -246,17 +244,3 @@ async def _read(client: Client, queue_id: int, *, end: int) -> list[bytes]:
 def log_bytes(folder: Path, end: int) -> bytes:
     """Read a log that begins at 0 up to a position."""
     return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))[:end]
-
-
-async def await_stopped(pid: int) -> None:
-    """Wait until SIGSTOP holds every thread: on a busy machine some go on for a while."""
-    async with asyncio.timeout(STOP_TIMEOUT_S):
-        while True:
-            if is_stopped(pid):
-                return
-            await asyncio.sleep(STOP_POLL_S)
-
-
-def is_stopped(pid: int) -> bool:
-    threads = [stat.read_text() for stat in Path(f"/proc/{pid}/task").glob("*/stat")]
-    return all(text.rpartition(")")[2].split()[0] == "T" for text in threads)

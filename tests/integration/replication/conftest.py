@@ -17,6 +17,7 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
+from tests import processes
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client, messages
 
@@ -65,8 +66,8 @@ class Group:
         await asyncio.to_thread(agent.launch, write_config(agent.root, **given))
         self.clients[number - 1] = await Client.connect(agent.port)
 
-    def pause(self, number):
-        self.agents[number - 1].process.send_signal(signal.SIGSTOP)
+    async def pause(self, number):
+        await processes.pause(self.agents[number - 1].process.pid)
 
     def resume(self, number):
         self.agents[number - 1].process.send_signal(signal.SIGCONT)

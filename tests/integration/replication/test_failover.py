@@ -43,7 +43,7 @@ async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_i
 async def test_a_returned_master_cuts_what_nobody_acknowledged(group):  # S70
     await group.add_many(2, slaveTimeout="300")
     assert (await group.send(1, b"acknowledged")).code == 0
-    group.pause(2)
+    await group.pause(2)
     # More than sockets hold: the end of it can't have left the master.
     lost = [group.client(1).send("orders", b"x" * (1 << 20)) for _ in range(24)]
     assert {answer.code for answer in await asyncio.gather(*lost)} == {12}
@@ -110,7 +110,7 @@ async def test_a_master_that_is_stopped_hands_over_at_once_with_all_that_it_took
 async def test_a_paused_master_comes_back_as_a_replica_and_has_acknowledged_nothing(group):
     await group.add_many(2, controllerHeartBeatTimeoutMills="800", slaveTimeout="500")  # S62
     assert (await group.send(1, b"before")).code == 0
-    group.pause(1)
+    await group.pause(1)
     late = group.client(1).send("orders", b"late")
     waiting = asyncio.ensure_future(late)
     await group.await_state(2, 2, {2})
@@ -201,7 +201,7 @@ async def test_without_all_acks_a_strict_master_answers_when_enough_members_hold
     )
     assert (await group.send(1, b"both")).code == 0
     await eventually(lambda: reads(group.client(1), [b"both"]))
-    group.pause(2)
+    await group.pause(2)
 
     sent = await group.client(1).send("orders", b"one")
     read = await read_all(group.client(1))

@@ -172,7 +172,7 @@ async def test_only_the_master_of_an_epoch_hands_it_over(group):
 async def test_a_master_that_cannot_have_all_confirmed_is_replaced_all_the_same(group):
     await group.add_many(3, haHousekeepingInterval="60000")
     assert (await group.send(1, b"before")).code == 0
-    group.pause(3)
+    await group.pause(3)
     in_doubt = asyncio.ensure_future(group.client(1).send(TOPIC, b"in doubt"))
     await asyncio.sleep(0)
 
@@ -199,7 +199,7 @@ async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
         await take_leave(*arguments)
 
     monkeypatch.setattr(Failover, "take_leave", take_leave_late)
-    group.pause(3)
+    await group.pause(3)
     in_doubt = asyncio.ensure_future(group.client(1).send(TOPIC, b"in doubt"))
     await asyncio.sleep(0)
     stopping = asyncio.create_task(asyncio.to_thread(group.agents[0].stop))
