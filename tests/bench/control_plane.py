@@ -25,6 +25,7 @@ from regent_engine import Command, Decoder
 
 from backend.remoting.command import request
 from migrations import upgrade
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30
@@ -162,8 +163,8 @@ def running_control_plane(**settings: str) -> Iterator[ControlPlane]:
                 environment = {
                     "REGENT_DATABASE_URL": database_url,
                     "REGENT_REDIS_URL": redis_url,
-                    "REGENT_HTTP_PORT": str(_free_port()),
-                    "REGENT_REMOTING_PORT": str(_free_port()),
+                    "REGENT_HTTP_PORT": str(free_port()),
+                    "REGENT_REMOTING_PORT": str(free_port()),
                     "REGENT_LOG_FORMAT": "json",
                     **settings,
                 }
@@ -255,13 +256,6 @@ def _await(condition: Callable[[], bool], what: str) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what} did not start")
         time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port
 
 
 def frame(code: int, ext: dict[str, str], body: bytes = b"") -> bytes:

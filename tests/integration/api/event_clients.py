@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from backend.db import events
 from backend.db.engine import open_database
@@ -119,7 +119,8 @@ class SocketClient:
 
     async def follow(self):
         after = None if self.position is None else str(self.position)
-        with contextlib.suppress(OSError, ConnectionClosed):
+        # A server that stops or is killed under a handshake answers with half of one, or with 500.
+        with contextlib.suppress(OSError, ConnectionClosed, InvalidHandshake):
             async with connect(
                 f"ws://127.0.0.1:{self.port}/graphql",
                 subprotocols=["graphql-transport-ws"],
