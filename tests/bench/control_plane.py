@@ -43,6 +43,7 @@ class ControlPlane:
     """A running process and the Postgres behind it."""
 
     port: int
+    http_port: int
     process: psutil.Process
     database_url: str
     pgbench: Path
@@ -169,8 +170,13 @@ def running_control_plane(**settings: str) -> Iterator[ControlPlane]:
                     **settings,
                 }
                 with _running_server(directory, environment) as process:
-                    port = int(environment["REGENT_REMOTING_PORT"])
-                    yield ControlPlane(port, psutil.Process(process.pid), database_url, pgbench)
+                    yield ControlPlane(
+                        port=int(environment["REGENT_REMOTING_PORT"]),
+                        http_port=int(environment["REGENT_HTTP_PORT"]),
+                        process=psutil.Process(process.pid),
+                        database_url=database_url,
+                        pgbench=pgbench,
+                    )
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
