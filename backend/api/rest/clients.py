@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
-from backend.api.rest.errors import NOT_FOUND
+from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.domain.client import Client, ClientFilter, ClientRole, Connection, version_name
@@ -18,7 +18,7 @@ router = APIRouter(tags=["clients"])
 
 GroupName = Annotated[
     str | None,
-    Query(max_length=300, description="Only clients of this producer or consumer group."),
+    Query(max_length=300, description="Only clients of this group, of either kind."),
 ]
 
 
@@ -91,7 +91,7 @@ async def show_clients(
     )
 
 
-@router.get("/clusters/{cluster_name}/clients/{client_id}", responses=NOT_FOUND)
+@router.get("/clusters/{cluster_name}/clients/{client_id}", responses=SILENT)
 async def show_client(cluster_name: str, client_id: str, context: Context) -> ClientDetailOut:
     """Describe one client and its connections."""
     client, unknown = await describe_client(

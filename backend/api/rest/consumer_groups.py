@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.instants import told_instant
-from backend.api.rest.errors import NOT_FOUND
+from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After, PageOut, Search, page_out
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.domain.client import version_name
@@ -171,7 +171,7 @@ async def show_consumer_groups(
     )
 
 
-@router.get("/clusters/{cluster_name}/consumer-groups/{consumer_group}", responses=NOT_FOUND)
+@router.get("/clusters/{cluster_name}/consumer-groups/{consumer_group}", responses=SILENT)
 async def show_consumer_group(
     cluster_name: str, consumer_group: str, context: Context
 ) -> ConsumerGroupOut:

@@ -10,7 +10,7 @@ from backend.api.context import Context
 from backend.api.cursors import decode_cursor, encode_cursor
 from backend.api.instants import milliseconds_of, told_instant
 from backend.api.permissions import needs
-from backend.api.rest.errors import NOT_FOUND
+from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.domain.access import Permission
@@ -189,7 +189,7 @@ async def show_found_messages(
     )
 
 
-@router.get("/clusters/{cluster_name}/messages/{message_id}", responses=NOT_FOUND)
+@router.get("/clusters/{cluster_name}/messages/{message_id}", responses=SILENT)
 async def show_message(
     cluster_name: str, message_id: str, context: Context, topic_name: TopicOfId = None
 ) -> MessageDetailOut:
@@ -220,7 +220,7 @@ async def show_message(
     )
 
 
-@router.get("/clusters/{cluster_name}/messages/{message_id}/body", responses=NOT_FOUND)
+@router.get("/clusters/{cluster_name}/messages/{message_id}/body", responses=SILENT)
 @needs(Permission.READ_BODIES)
 async def show_message_body(
     cluster_name: str,
