@@ -24,6 +24,7 @@ from backend.domain.message_body import (
     show_body,
 )
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
+from backend.services import message_browsing
 from backend.services import messages as service
 
 
@@ -45,8 +46,8 @@ class MessageQuery:
         api, meant = info.context.api, within or MessageRange()
         if (meant.offset or 0) < 0 or (meant.queue_id or 0) < 0:
             raise InvalidMessageSearch("no offset and no queue is below 0")
-        found = await service.browse_messages(
-            service.Browsing(
+        found = await message_browsing.browse_messages(
+            message_browsing.Browsing(
                 cluster_name,
                 topic_name,
                 meant.group_name,
@@ -57,7 +58,7 @@ class MessageQuery:
                 meant.from_latest,
             ),
             size=first,
-            after=decode_cursor(after, service.Positions),
+            after=decode_cursor(after, message_browsing.Positions),
             database=api.database,
             brokers=api.brokers,
             clock=api.clock,

@@ -21,15 +21,12 @@ from backend.domain.message_body import (
     BodyForm,
     show_body,
 )
+from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
 from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import (
     EVER_MS,
     FOUND_COUNT_MAX,
-    PAGE_SIZE_MAX,
-    Browsing,
     KeySearch,
-    Positions,
-    browse_messages,
     find_messages,
     get_message,
 )
