@@ -49,7 +49,7 @@ def sent(broker):
     return send
 
 
-async def test_a_message_is_found_by_id_by_key_by_offset_and_by_time(broker, get, ask, sent):
+async def test_a_message_is_found_by_id_by_key_by_offset_and_by_time(get, ask, sent):
     before = datetime.now(UTC)
     message_id = await sent(b"{}", queue_id=2, unique="U-1", keys="k1 k2", tags="red")
     after = datetime.now(UTC)
@@ -93,9 +93,7 @@ def floor(moment):
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-async def test_a_topic_is_read_in_order_without_gap_or_repetition_and_followed(
-    broker, get, ask, sent
-):
+async def test_a_topic_is_read_in_order_without_gap_or_repetition_and_followed(get, ask, sent):
     ids = [await sent(queue_id=number % 4) for number in range(40)]
 
     page = await get(TOPIC, limit=7)
@@ -240,9 +238,7 @@ async def test_what_can_not_be_found_is_told_with_the_next_step(broker, get, ask
     assert broker is not None
 
 
-async def test_a_broker_that_is_away_is_named_and_the_others_are_read(
-    broker, get, register, sent, database
-):
+async def test_a_broker_that_is_away_is_named_and_the_others_are_read(get, register, sent):
     message_id = await sent(keys="k9")
     await register(CLUSTER, "dead", 0, topics=["orders"])
     began = time.monotonic()
@@ -260,4 +256,3 @@ async def test_a_broker_that_is_away_is_named_and_the_others_are_read(
     assert message_id in {one["message_id"] for one in page["items"]}
     assert [one["group_name"] for one in page["unknown"]] == ["dead"]
     assert time.monotonic() - began < 60
-    assert database is not None
