@@ -220,13 +220,13 @@ class Observer:
             ask(master, lambda: self._brokers.progress(at, name)),
         )
         listed = list(progress or ())
-        if online is not None:
-            # A topic that nobody of the group committed in is told only by name.
-            missing = online.topics - {one.topic for one in listed}
-            added = await asyncio.gather(
-                *(self._progress_in(name, master, topic) for topic in sorted(missing))
-            )
-            listed += [one for found in added for one in found]
+        # A topic that the group never committed in is told only by name; there may be retries too.
+        read = {retry_topic(name)} if online is None else online.topics | {retry_topic(name)}
+        missing = read - {one.topic for one in listed}
+        added = await asyncio.gather(
+            *(self._progress_in(name, master, topic) for topic in sorted(missing))
+        )
+        listed += [one for found in added for one in found]
         topics = sorted({one.topic for one in listed})
         found = await asyncio.gather(
             *(

@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+from sqlalchemy import event
+
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
@@ -121,13 +123,18 @@ async def test_retries_and_dead_letters_are_counted_apart(broker, get):
     for level in (-1, 1):
         sent = await member.call(RequestCode.CONSUMER_SEND_MSG_BACK, back | {"delayLevel": level})
         assert sent.code == 0, sent.remark
+    await member.close()
 
     async def came_back():
-        return (await get(f"{GROUPS}/billing"))["retry_lag"]["message_count"] == 1
+        # Nobody has begun to read the retries, so how many are left is not for us to say.
+        told = (await get(f"{GROUPS}/billing"))["retry_lag"]
+        return told == {"message_count": None, "waiting_ms": None, "is_complete": False}
 
-    await broker.commit(0, topic="%RETRY%billing")
     await until(came_back, "the message does not come back")
+    await broker.commit(0, topic="%RETRY%billing")
     found = await get(f"{GROUPS}/billing")
+
+    assert found["retry_lag"]["message_count"] == 1
 
     assert found["dead_letter_count"] == 1
     assert found["lag"]["message_count"] == 0
@@ -224,3 +231,23 @@ async def test_a_page_asks_as_much_of_brokers_in_a_long_list_as_in_a_short_one(
 
     assert (page["total_count"], len(page["items"])) == (30, 2)
     assert len(asked) == few
+
+
+async def test_many_groups_cost_as_many_statements_as_one(broker, ask, database):
+    for number in range(12):
+        await broker.client.heartbeat(f"g{number}", "orders", client_id="c1")
+    seen = []
+
+    @event.listens_for(database.sync_engine, "before_cursor_execute")
+    def note(_connection, _cursor, statement, *_rest):
+        seen.append(statement)
+
+    await ask(LIST, first=1)
+    seen.clear()
+    await ask(LIST, first=1)
+    for_one = len(seen)
+    seen.clear()
+    found = await ask(LIST, first=12)
+
+    assert len(found["consumerGroups"]["nodes"]) == 12
+    assert len(seen) == for_one
