@@ -19,6 +19,7 @@ from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import check_page_size
 from backend.services.broker_questions import Questions, UnknownBroker, find_masters
 from backend.services.queue_locks import key_of
+from backend.services.topics import describe_topic
 
 FOUND_COUNT_MAX: Final = 64
 """As many as stock brokers give for one key (`maxMsgsNumBatch`)."""
@@ -131,11 +132,12 @@ async def find_messages(
     Raises:
         InvalidName: no cluster or topic may be called so.
         ClusterNotFound: none is.
+        TopicNotFound: no topic of the cluster is.
         InvalidPageSize: more are asked for than a broker gives.
         InvalidMessageSearch: no message can have such a key.
     """
     check_page_size(search.count_max, size_max=FOUND_COUNT_MAX)
-    check_topic_name(search.topic)
+    await describe_topic(search.cluster_name, search.topic, database=database)
     if not search.key.strip() or search.key != search.key.strip():
         raise InvalidMessageSearch("a key is not empty and has no blanks around it")
     questions = Questions()

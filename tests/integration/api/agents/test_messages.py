@@ -225,6 +225,7 @@ async def test_what_can_not_be_found_is_told_with_the_next_step(broker, get, ask
     queue = await get(TOPIC, 400, queue_id=77)
     cursor = await get(TOPIC, 400, after="nonsense")
     topic = await get(f"/clusters/{CLUSTER}/topics/none/messages", 404)
+    key = await get(f"/clusters/{CLUSTER}/topics/none/messages/found", 404, key="k")
 
     assert elsewhere["error"]["code"] == senders["error"]["code"] == "message_not_found"
     assert "needs the topic" in senders["error"]["message"]
@@ -233,7 +234,7 @@ async def test_what_can_not_be_found_is_told_with_the_next_step(broker, get, ask
     assert "name its broker group" in offset["error"]["message"]
     assert queue["error"]["code"] == "invalid_message_search"
     assert cursor["error"]["code"] == "invalid_cursor"
-    assert topic["error"]["code"] == "topic_not_found"
+    assert topic["error"]["code"] == key["error"]["code"] == "topic_not_found"
     assert (await ask(ONE, id=unknown_id))["message"] is None
     assert broker is not None
 
