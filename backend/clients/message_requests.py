@@ -15,6 +15,7 @@ from regent_engine import (
 from backend.clients.broker_answers import BrokerRefused, accepted
 from backend.clients.remoting_client import RemotingClient
 from backend.domain.message import StoredMessage
+from backend.domain.message_reading import Pulled
 from backend.remoting.headers import (
     PullMessageHeader,
     QueryMessageHeader,
@@ -47,16 +48,6 @@ class KeyQuery:
     count_max: int
     begin_ms: int
     end_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """Hold what a pull found, where to go on, and the ends of the queue."""
-
-    messages: tuple[StoredMessage, ...]
-    next_offset: int
-    low: int
-    high: int
 
 
 class MessageRequests:

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Final
 
 from backend.clients.clock import Clock
-from backend.clients.message_requests import Pulled
 from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.errors import InvalidCursor
 from backend.domain.message import StoredMessage
 from backend.domain.message_errors import InvalidMessageSearch
+from backend.domain.message_reading import Pulled, QueueName, merge_queues
 from backend.domain.page import check_page_size
 from backend.domain.queue_lock import BrokerKey
 from backend.remoting.names import STATE_TOPIC
@@ -28,7 +28,6 @@ PAGE_SIZE_MAX: Final = 100
 QUEUE_COUNT_MAX: Final = 64
 """Each is read once for a page, and its place stands in the cursor."""
 
-QueueName = tuple[str, int]
 Queues = Mapping[QueueName, BrokerKey]
 Positions = tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
 """By broker group, the numbers of queues, and the offsets to go on from."""
@@ -97,7 +96,7 @@ async def browse_messages(
         else await _begin(wanted, queues, questions, brokers)
     )
     pulled = await _pull(wanted.topic, positions, queues, size, questions, brokers)
-    messages, positions, has_more = _merge(pulled, positions, size, wanted.end_ms)
+    messages, positions, has_more = merge_queues(pulled, positions, size=size, end_ms=wanted.end_ms)
     return MessagePage(
         tuple(messages),
         _grouped(positions),
@@ -198,43 +197,3 @@ async def _pull(
     answers = await asyncio.gather(*(pull(name) for name in names))
     told = zip(names, answers, strict=True)
     return {name: answer for name, answer in told if answer is not None}
-
-
-def _merge(
-    pulled: Mapping[QueueName, Pulled],
-    positions: Mapping[QueueName, int],
-    size: int,
-    end_ms: int | None,
-) -> tuple[list[StoredMessage], dict[QueueName, int], bool]:
-    """Take the oldest messages of all queues, and say how far each queue is with that.
-
-    A queue of which more is to be read ends the page at its last message: what follows there may be
-    older than what the others hold.
-    """
-    moved = dict(positions)
-    cut: tuple[int, str, int, int] | None = None
-    for name, told in pulled.items():
-        if not told.messages:
-            # The offset lay outside the queue, or before what was deleted.
-            moved[name] = min(told.next_offset, told.high)
-        elif told.next_offset < told.high:
-            last = told.messages[-1].order
-            cut = last if cut is None else min(cut, last)
-    listed = sorted(
-        (m for told in pulled.values() for m in told.messages), key=lambda one: one.order
-    )
-    within = [
-        one
-        for one in listed
-        if (cut is None or one.order <= cut) and (end_ms is None or one.stored_at_ms < end_ms)
-    ]
-    page = within[:size]
-    for one in page:
-        moved[one.group_name, one.queue_id] = one.queue_offset + 1
-    is_left = len(within) > len(page) or (cut is not None and (end_ms is None or cut[0] < end_ms))
-    # A correction alone has found nothing yet, and there may be messages where it leads.
-    is_corrected = any(
-        not told.messages and moved[name] != positions[name] and moved[name] < told.high
-        for name, told in pulled.items()
-    )
-    return page, moved, is_left or is_corrected

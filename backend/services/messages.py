@@ -9,11 +9,12 @@ from functools import partial
 from typing import Final, Protocol
 
 from backend.clients.broker_changes import QueueEnds
-from backend.clients.message_requests import KeyQuery, Pulled, locate_message
+from backend.clients.message_requests import KeyQuery, locate_message
 from backend.db import brokers as broker_rows
 from backend.db.engine import Database
 from backend.domain.message import StoredMessage
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
+from backend.domain.message_reading import Pulled
 from backend.domain.names import check_topic_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import check_page_size

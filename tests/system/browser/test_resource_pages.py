@@ -11,10 +11,11 @@ from tests.system.cluster import Cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-TOPIC, GROUP = "resources-pictured", "resources-group"
+TOPIC, GROUP, GONE = "resources-pictured", "resources-group", "resources-gone"
 COUNT, MORE = 300, 40
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SEEN_TIMEOUT_MS = 60_000
+START_TIMEOUT_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +23,18 @@ def reading(stock_client: StockClient) -> Iterator[RunningScenario]:
     """Keep a consumer that has read all; it stays until the tests of the module are over."""
     stock_client.run("send", mode="sync", topic=TOPIC, count=COUNT)
     stay = {"timeout_ms": 120_000, "quiet_ms": 280_000}
-    with stock_client.start(
-        "consume", topic=TOPIC, group=GROUP, expect=f"{TOPIC}=0:{COUNT}", **stay
-    ) as running:
-        running.wait_for(lambda event: event["event"] == "started")
+    with stock_client.start("consume", group=GROUP, expect=f"{TOPIC}=0:{COUNT}", **stay) as running:
+        running.wait_for(lambda event: event["event"] == "started", timeout_s=START_TIMEOUT_S)
         yield running
 
 
 @pytest.fixture(scope="module")
 def left_behind(reading: RunningScenario, stock_client: StockClient, cluster: Cluster) -> None:
-    """Send what nobody of another group reads any more."""
-    other = {"topic": TOPIC, "group": "resources-gone"}
-    stock_client.run("consume", **other, expect=f"{TOPIC}=0:{COUNT}")
-    stock_client.run("send", mode="sync", topic=f"{TOPIC}-other", count=MORE)
+    """Send what nobody of a group that has left reads any more."""
+    topic = f"{TOPIC}-left"
+    stock_client.run("send", mode="sync", topic=topic, count=MORE)
+    stock_client.run("consume", group=GONE, expect=f"{topic}=0:{MORE}")
+    stock_client.run("send", mode="sync", topic=topic, first=MORE, count=MORE)
     assert reading.event_count > 0
     assert cluster.process.poll() is None
 
@@ -70,8 +70,9 @@ def test_consumer_groups_are_shown_with_members_and_lag(
     console = consoles[scheme]
 
     console.open("/consumer-groups")
-    gone = console.table("Consumer groups").get_by_role("row").filter(has_text="resources-gone")
+    gone = console.table("Consumer groups").get_by_role("row").filter(has_text=GONE)
     expect(gone).to_contain_text("inactive", timeout=SEEN_TIMEOUT_MS)
+    expect(gone.get_by_role("cell", name=str(MORE), exact=True)).to_be_visible()
     look(console, "consumer-groups", scheme)
     console.page.get_by_role("link", name=GROUP, exact=True).click()
 
@@ -115,10 +116,10 @@ def test_a_message_is_found_by_key_with_the_keyboard_and_its_body_is_shown(
 
 @pytest.mark.usefixtures("left_behind")
 def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
-    console.open("/consumer-groups/resources-gone")
+    console.open(f"/consumer-groups/{GONE}")
     console.page.get_by_role("button", name="Reset offsets…").click()
     console.page.get_by_role("button", name="Plan the reset").click()
 
-    expect(console.page.get_by_text("resources-gone goes on in").first).to_be_visible()
+    expect(console.page.get_by_text(f"{GONE} goes on in").first).to_be_visible()
     console.screenshot("reset-plan")
     assert console.complaints == []

@@ -5,17 +5,17 @@ import pytest
 from backend.domain.message import Copies, DeliveryState, StoredMessage, judge_delivery
 
 
-def message(offset=7, *, topic="orders", reconsume_times=0):
+def message(offset=7, *, topic="orders", queue_id=0, stored_at_ms=2, reconsume_times=0):
     return StoredMessage(
         group_name="broker-a",
         topic=topic,
-        queue_id=0,
+        queue_id=queue_id,
         queue_offset=offset,
         log_position=100,
         message_id="ID",
         born_at_ms=1,
         born_host="10.0.0.5:1",
-        stored_at_ms=2,
+        stored_at_ms=stored_at_ms,
         store_host="10.0.0.1:10911",
         reconsume_times=reconsume_times,
         sys_flag=0,
