@@ -31,8 +31,8 @@ export function ConsumerGroupFacts({ group }: { group: ConsumerGroupDetail }) {
       <Fact label={t('consumerGroup.deadLetters')}>
         <Figure reading={readingOf(group, (one) => one.deadLetterCount)} format={formatCount} />
       </Fact>
-      <Fact label={t('consumerGroup.mayConsume')}>
-        {t('consumerGroup.mayConsumeOn', { may, total: group.settings.length })}
+      <Fact label={t('consumerGroup.mayConsume')} foot={t('consumerGroup.mayConsumeOn')}>
+        {t('consumerGroup.mayConsumeCount', { may, total: group.settings.length })}
       </Fact>
     </Facts>
   );
