@@ -3,9 +3,11 @@ import {
   IconCrown,
   IconGauge,
   IconListCheck,
+  IconMail,
   IconShieldCheck,
   IconSitemap,
   IconStack2,
+  IconUsersGroup,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -16,6 +18,8 @@ const places = [
   { to: '/topology', word: 'topology', Icon: IconSitemap, exact: false },
   { to: '/replica-groups', word: 'replicaGroups', Icon: IconCrown, exact: false },
   { to: '/topics', word: 'topics', Icon: IconStack2, exact: false },
+  { to: '/consumer-groups', word: 'consumerGroups', Icon: IconUsersGroup, exact: false },
+  { to: '/messages', word: 'messages', Icon: IconMail, exact: false },
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
   { to: '/operations', word: 'operations', Icon: IconListCheck, exact: false },
   { to: '/audit', word: 'audit', Icon: IconShieldCheck, exact: false },

@@ -17,6 +17,12 @@ export type Agreement =
   | 'DIFFERS'
   | 'UNKNOWN';
 
+export type BodyForm =
+  | 'AUTO'
+  | 'HEX'
+  | 'JSON'
+  | 'TEXT';
+
 export type BrokerOrderInput = {
   address?: string | null | undefined;
   brokerId?: string;
@@ -80,6 +86,11 @@ export type ConfirmationInput = {
   typedName?: string | null | undefined;
 };
 
+export type ConsumerGroupState =
+  | 'ACTIVE'
+  | 'INACTIVE'
+  | 'UNKNOWN';
+
 export type CreateConsumerGroupInput = {
   broadcastAllowed?: boolean;
   brokerGroups?: Array<string>;
@@ -119,6 +130,13 @@ export type DeleteTopicInput = {
   onlyEmpty?: boolean;
   topicName: string;
 };
+
+export type DeliveryState =
+  | 'CONSUMED'
+  | 'DEAD_LETTER'
+  | 'PENDING'
+  | 'RETRYING'
+  | 'UNKNOWN';
 
 export type DrainBrokerInput = {
   address?: string | null | undefined;
@@ -177,9 +195,22 @@ export type GroupMode =
   | 'CONTROLLER'
   | 'STATIC';
 
+export type LagQueueKind =
+  | 'NORMAL'
+  | 'RETRY';
+
 export type LeasePolicy =
   | 'QUORUM'
   | 'STRICT';
+
+export type MessageRange = {
+  begin?: string | null | undefined;
+  end?: string | null | undefined;
+  fromLatest?: boolean;
+  groupName?: string | null | undefined;
+  offset?: string | null | undefined;
+  queueId?: number | null | undefined;
+};
 
 export type OffsetPosition =
   | 'EARLIEST'
@@ -355,6 +386,70 @@ export type ClustersQueryVariables = Exact<{
 
 
 export type ClustersQuery = { clusters: { totalCount: number, nodes: Array<{ id: string, name: string }> } };
+
+export type ConsumerGroupsQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, memberCount: number, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean } }> } };
+
+export type ConsumerGroupQueryVariables = Exact<{
+  clusterName: string;
+  name: string;
+}>;
+
+
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+
+export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean };
+
+export type UnknownBrokerFieldsFragment = { groupName: string, address: string, why: string };
+
+export type MessagesQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+  first: number;
+  after?: string | null | undefined;
+  within?: MessageRange | null | undefined;
+}>;
+
+
+export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+
+export type FoundMessagesQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+  key: string;
+  isUnique: boolean;
+}>;
+
+
+export type FoundMessagesQuery = { foundMessages: { isComplete: boolean, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+
+export type MessageQueryVariables = Exact<{
+  clusterName: string;
+  messageId: string;
+  topicName?: string | null | undefined;
+}>;
+
+
+export type MessageQuery = { message: { message: { logPosition: string, storeHost: string, bornAt: string | null, bornHost: string, reconsumeTimes: number, sizeBytes: number, messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null, properties: Array<{ name: string, value: string }> }, deliveries: { consumerGroupCount: number, nodes: Array<{ consumerGroup: string, state: DeliveryState, why: string }>, unknown: Array<{ groupName: string, address: string, why: string }> } } | null };
+
+export type MessageBodyQueryVariables = Exact<{
+  clusterName: string;
+  messageId: string;
+  topicName?: string | null | undefined;
+  form: BodyForm;
+}>;
+
+
+export type MessageBodyQuery = { messageBody: { form: BodyForm, content: string, isCut: boolean, storedBytes: number, sizeBytes: number | null, shownBytes: number, compression: string | null, note: string | null } | null };
+
+export type MessageFieldsFragment = { messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null };
 
 export type OperationSummaryFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, plannedAt: string, requestedBy: string, plan: { summary: string, risk: Risk }, steps: Array<{ position: number, state: StepState }> };
 
@@ -630,6 +725,34 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
   note
 }
     `, {"fragmentName":"CapacityRowFields"}) as unknown as TypedDocumentString<CapacityRowFieldsFragment, unknown>;
+export const LagFieldsFragmentDoc = new TypedDocumentString(`
+    fragment LagFields on ConsumerLag {
+  messageCount
+  waitingMs
+  isComplete
+}
+    `, {"fragmentName":"LagFields"}) as unknown as TypedDocumentString<LagFieldsFragment, unknown>;
+export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+    `, {"fragmentName":"UnknownBrokerFields"}) as unknown as TypedDocumentString<UnknownBrokerFieldsFragment, unknown>;
+export const MessageFieldsFragmentDoc = new TypedDocumentString(`
+    fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}
+    `, {"fragmentName":"MessageFields"}) as unknown as TypedDocumentString<MessageFieldsFragment, unknown>;
 export const OperationSummaryFragmentDoc = new TypedDocumentString(`
     fragment OperationSummary on Operation {
   id
@@ -1010,6 +1133,247 @@ export const ClustersDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ClustersQuery, ClustersQueryVariables>;
+export const ConsumerGroupsDocument = new TypedDocumentString(`
+    query ConsumerGroups($clusterName: String!, $first: Int!, $after: String, $search: String) {
+  consumerGroups(
+    clusterName: $clusterName
+    first: $first
+    after: $after
+    search: $search
+  ) {
+    totalCount
+    observedAt
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      name
+      groupNames
+      state
+      memberCount
+      lag {
+        ...LagFields
+      }
+      retryLag {
+        ...LagFields
+      }
+    }
+  }
+}
+    fragment LagFields on ConsumerLag {
+  messageCount
+  waitingMs
+  isComplete
+}
+fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<ConsumerGroupsQuery, ConsumerGroupsQueryVariables>;
+export const ConsumerGroupDocument = new TypedDocumentString(`
+    query ConsumerGroup($clusterName: String!, $name: String!) {
+  consumerGroup(clusterName: $clusterName, name: $name) {
+    name
+    isSystem
+    state
+    models
+    deadLetterCount
+    observedAt
+    lag {
+      ...LagFields
+    }
+    retryLag {
+      ...LagFields
+    }
+    settings {
+      groupName
+      consumeEnabled
+      broadcastAllowed
+      isOrdered
+      retryCountMax
+      consumeTimeoutMinutes
+    }
+    members {
+      clientId
+      address
+      language
+      version
+      versionName
+      groupNames
+    }
+    subscriptions {
+      topic
+      expressions
+    }
+    queues {
+      groupName
+      topic
+      queueId
+      kind
+      committed
+      end
+      lag
+      waitingMs
+      consumedAt
+      owner
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment LagFields on ConsumerLag {
+  messageCount
+  waitingMs
+  isComplete
+}
+fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<ConsumerGroupQuery, ConsumerGroupQueryVariables>;
+export const MessagesDocument = new TypedDocumentString(`
+    query Messages($clusterName: String!, $topicName: String!, $first: Int!, $after: String, $within: MessageRange) {
+  messages(
+    clusterName: $clusterName
+    topicName: $topicName
+    first: $first
+    after: $after
+    within: $within
+  ) {
+    observedAt
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      ...MessageFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}`) as unknown as TypedDocumentString<MessagesQuery, MessagesQueryVariables>;
+export const FoundMessagesDocument = new TypedDocumentString(`
+    query FoundMessages($clusterName: String!, $topicName: String!, $key: String!, $isUnique: Boolean!) {
+  foundMessages(
+    clusterName: $clusterName
+    topicName: $topicName
+    key: $key
+    isUnique: $isUnique
+  ) {
+    isComplete
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      ...MessageFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}`) as unknown as TypedDocumentString<FoundMessagesQuery, FoundMessagesQueryVariables>;
+export const MessageDocument = new TypedDocumentString(`
+    query Message($clusterName: String!, $messageId: String!, $topicName: String) {
+  message(clusterName: $clusterName, messageId: $messageId, topicName: $topicName) {
+    message {
+      ...MessageFields
+      logPosition
+      storeHost
+      bornAt
+      bornHost
+      reconsumeTimes
+      sizeBytes
+      properties {
+        name
+        value
+      }
+    }
+    deliveries {
+      consumerGroupCount
+      nodes {
+        consumerGroup
+        state
+        why
+      }
+      unknown {
+        ...UnknownBrokerFields
+      }
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}`) as unknown as TypedDocumentString<MessageQuery, MessageQueryVariables>;
+export const MessageBodyDocument = new TypedDocumentString(`
+    query MessageBody($clusterName: String!, $messageId: String!, $topicName: String, $form: BodyForm!) {
+  messageBody(
+    clusterName: $clusterName
+    messageId: $messageId
+    topicName: $topicName
+    form: $form
+  ) {
+    form
+    content
+    isCut
+    storedBytes
+    sizeBytes
+    shownBytes
+    compression
+    note
+  }
+}
+    `) as unknown as TypedDocumentString<MessageBodyQuery, MessageBodyQueryVariables>;
 export const OperationsDocument = new TypedDocumentString(`
     query Operations($first: Int!, $after: String, $clusterName: String, $state: OperationState, $kind: String, $search: String) {
   operations(

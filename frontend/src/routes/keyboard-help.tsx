@@ -10,6 +10,8 @@ const pages = [
   ['g t', '/topology', 'topology'],
   ['g r', '/replica-groups', 'replicaGroups'],
   ['g p', '/topics', 'topics'],
+  ['g g', '/consumer-groups', 'consumerGroups'],
+  ['g m', '/messages', 'messages'],
   ['g c', '/capacity', 'capacity'],
   ['g x', '/operations', 'operations'],
   ['g a', '/audit', 'audit'],

@@ -1,6 +1,10 @@
 import { auditRoute } from './audit-route';
 import { capacityRoute } from './capacity-route';
 import { consoleRoute } from './console-route';
+import { consumerGroupRoute } from './consumer-group-route';
+import { consumerGroupsRoute } from './consumer-groups-route';
+import { messageRoute } from './message-route';
+import { messagesRoute } from './messages-route';
 import { operationRoute } from './operation-route';
 import { operationsRoute } from './operations-route';
 import { overviewRoute } from './overview-route';
@@ -21,6 +25,10 @@ export const routeTree = rootRoute.addChildren([
     replicaGroupRoute,
     topicsRoute,
     topicRoute,
+    consumerGroupsRoute,
+    consumerGroupRoute,
+    messagesRoute,
+    messageRoute,
     capacityRoute,
     operationsRoute,
     operationRoute,
