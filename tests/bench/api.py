@@ -37,6 +37,9 @@ PARAMETERS: Final = {
     "broker_id": "1",
     "topic_name": "topic-7117",
     "consumer_group": "group-17",
+    "client_id": "127.0.0.1@1",
+    "message_id": "7F00000100002A9F0000000000000000",
+    "key": "a-key",
     "user_name": "admin",
 }
 VARIABLES: Final[dict[str, Any]] = {

@@ -10,6 +10,9 @@ NAMES = {
     "broker_id": "1",
     "topic_name": "topic-0",
     "consumer_group": "consumers",
+    "client_id": "127.0.0.1@1",
+    "message_id": "7F00000100002A9F0000000000000000",
+    "key": "a-key",
 }
 VARIABLES = {
     "clusterName": "c",
