@@ -6,6 +6,7 @@ line and a code that is not zero. SIGTERM and Ctrl-C stop the process within sec
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 import sys
@@ -81,6 +82,8 @@ async def run(settings: ServerSettings) -> None:
                 lease_policy=settings.lease_policy,
                 unclean_election_allowed=settings.unclean_election_allowed,
             ) as name_server:
+                # What was imported lasts as long as the process: no collection need look at it.
+                gc.freeze()
                 await _serve_http(settings, resources, name_server, http_socket)
     log.info("server_stopped")
 

@@ -60,10 +60,14 @@ def main(arguments: list[str]) -> int:
     if Kind.PARTITION in options.kinds and (missing := missing_for_cables()):
         print(f"{missing}; leave them out with --kinds", file=sys.stderr)
         return 2
+    try:
+        log = RoundLog(options.into)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
     if System.STOCK in options.systems:
         build()
     started_at = datetime.now(UTC)
-    log = RoundLog(options.into)
     is_complete = uvloop.run(measure(options, log))
     measures = measures_of(log.rounds)
     for one in measures:

@@ -21,6 +21,8 @@ class Send:
     sent_at: float
     answered_at: float | None = None
     code: int | None = None
+    place: tuple[int, int] | None = None
+    """The queue and the offset in it that the acknowledgement named."""
 
     @property
     def is_acknowledged(self) -> bool:
