@@ -49,13 +49,11 @@ class Committer:
     async def _run(self) -> None:
         while not self._is_over:
             agent = self.workload.last_master
-            client = self.workload.client_of(agent)
             self._count_ends()
-            if client is not None:
-                for queue in range(QUEUE_COUNT):
-                    if self._ends[queue] > self._committed[queue]:
-                        await self._commit(agent, client, queue)
-                    await self._look(agent, client, queue)
+            for queue in range(QUEUE_COUNT):
+                if self._ends[queue] > self._committed[queue]:
+                    await self._commit(agent, queue)
+                await self._look(agent, queue)
             await asyncio.sleep(INTERVAL_S)
 
     def _count_ends(self) -> None:
@@ -63,7 +61,10 @@ class Committer:
             self._ends[told.queue] = max(self._ends[told.queue], told.offset + 1)
         self._seen_count = len(self.journal.acknowledgements)
 
-    async def _commit(self, agent: int, client: Client, queue: int) -> None:
+    async def _commit(self, agent: int, queue: int) -> None:
+        client = self.workload.client_of(agent)
+        if client is None:
+            return
         offset = self._committed[queue] = self._ends[queue]
         sent_at_s = self.journal.now_s()
         fields = _fields(queue) | {"commitOffset": offset}
@@ -72,7 +73,10 @@ class Committer:
         is_taken = told is not None and told[0] == 0
         self.journal.committed(Commit(agent, queue, offset, sent_at_s, answered_at_s, is_taken))
 
-    async def _look(self, agent: int, client: Client, queue: int) -> None:
+    async def _look(self, agent: int, queue: int) -> None:
+        client = self.workload.client_of(agent)
+        if client is None:
+            return
         asked_at_s = self.journal.now_s()
         fields = _fields(queue) | {"setZeroIfNotFound": "false"}
         told = await _ask(client, RequestCode.QUERY_CONSUMER_OFFSET, fields)

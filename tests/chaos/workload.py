@@ -139,12 +139,13 @@ class Workload:
         Raises:
             OSError: it does not answer.
         """
-        client, numbers = self.client_of(agent), set[int]()
-        if client is None:
-            raise ConnectionError(f"broker {agent} is not connected")
+        numbers = set[int]()
         for queue in range(QUEUE_COUNT):
             offset = 0
             while True:
+                client = self.client_of(agent)
+                if client is None:
+                    raise ConnectionError(f"broker {agent} is not connected")
                 answer = await client.pull(
                     DELAYED_TOPIC, queueId=queue, queueOffset=offset, sysFlag=4
                 )

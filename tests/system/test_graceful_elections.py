@@ -18,7 +18,7 @@ from backend.remoting.request_code import RequestCode
 from tests.bench.failover.group import await_topic
 from tests.bench.failover.journal import Journal
 from tests.bench.failover.probe import QUEUE_COUNT, Probe
-from tests.bench.failover.rounds import await_flow, running, wait_until
+from tests.bench.failover.rounds import running, wait_until
 from tests.integration.broker.client import Client, messages, pull_fields
 from tests.system.cluster import (
     Cluster,
@@ -36,7 +36,8 @@ PACE_S = 0.001
 """Between two sends, whatever became of those before: 1 000 a second."""
 
 GROUP, TOPIC = "broker-a", "elections"
-PATIENCE_S = 60.0
+FLOW_COUNT = 200
+PATIENCE_S = 90.0
 CLUSTER_PATH = "/api/v1/clusters/DefaultCluster"
 OPERATIONS = "/api/v1/operations"
 ENDED = {"done", "partly", "failed", "unknown", "cancelled"}
@@ -64,7 +65,7 @@ async def test_masters_change_under_load_and_no_acknowledged_message_is_lost(
 
     with administrator(three) as client:
         async with running(probe):
-            await await_flow(probe.journal)
+            await await_flow(probe.journal, since=time.monotonic())
             for number in range(1, COUNT + 1):
                 gap_s = await change_master(three, client, probe.journal)
                 print(f"election {number}: {gap_s * 1000:.0f} ms without an acknowledgement")
@@ -89,8 +90,17 @@ async def change_master(cluster: Cluster, client: httpx.Client, journal: Journal
         PATIENCE_S,
         "no other master took over",
     )
-    await await_flow(journal)
+    await await_flow(journal, since=time.monotonic())
     return journal.longest_gap(began_at, time.monotonic())[0]
+
+
+async def await_flow(journal: Journal, *, since: float) -> None:
+    """Wait until messages are acknowledged that were sent from some moment on."""
+
+    def flows() -> bool:
+        return sum(send.is_acknowledged for send in journal.since(since)) >= FLOW_COUNT
+
+    await wait_until(flows, PATIENCE_S, "nothing is acknowledged any more")
 
 
 def order_election(client: httpx.Client) -> dict:
