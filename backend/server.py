@@ -84,6 +84,8 @@ async def run(settings: ServerSettings) -> None:
                 lease_policy=settings.lease_policy,
                 unclean_election_allowed=settings.unclean_election_allowed,
             ) as name_server:
+                # What was imported lasts as long as the process: no collection need look at it.
+                gc.freeze()
                 await _serve_http(settings, resources, name_server, http_socket)
     log.info("server_stopped")
 
