@@ -360,7 +360,7 @@ export type OperationSummaryFragment = { id: string, kind: string, clusterName: 
 
 export type StepFieldsFragment = { position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null };
 
-export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
+export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
 
 export type OperationsQueryVariables = Exact<{
   first: number;
@@ -384,7 +384,7 @@ export type OperationQueryVariables = Exact<{
 }>;
 
 
-export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OperationFactsQueryVariables = Exact<{
   id: string | number;
@@ -399,7 +399,7 @@ export type PlanOperationMutationVariables = Exact<{
 }>;
 
 
-export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ConfirmOperationMutationVariables = Exact<{
   id: string | number;
@@ -408,7 +408,7 @@ export type ConfirmOperationMutationVariables = Exact<{
 }>;
 
 
-export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type PauseOperationMutationVariables = Exact<{
   id: string | number;
@@ -416,7 +416,7 @@ export type PauseOperationMutationVariables = Exact<{
 }>;
 
 
-export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ResumeOperationMutationVariables = Exact<{
   id: string | number;
@@ -424,7 +424,7 @@ export type ResumeOperationMutationVariables = Exact<{
 }>;
 
 
-export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type CancelOperationMutationVariables = Exact<{
   id: string | number;
@@ -432,7 +432,7 @@ export type CancelOperationMutationVariables = Exact<{
 }>;
 
 
-export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type RetryOperationMutationVariables = Exact<{
   id: string | number;
@@ -440,7 +440,7 @@ export type RetryOperationMutationVariables = Exact<{
 }>;
 
 
-export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type UndoOperationMutationVariables = Exact<{
   id: string | number;
@@ -448,7 +448,7 @@ export type UndoOperationMutationVariables = Exact<{
 }>;
 
 
-export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ReplanOperationMutationVariables = Exact<{
   id: string | number;
@@ -456,7 +456,7 @@ export type ReplanOperationMutationVariables = Exact<{
 }>;
 
 
-export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -465,7 +465,7 @@ export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount
 
 export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null };
 
-export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
+export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
 
 export type ElectionFieldsFragment = { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> };
 
@@ -481,7 +481,7 @@ export type ReplicaGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
+export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
 
 export type ReplicaGroupQueryVariables = Exact<{
   clusterName: string;
@@ -489,7 +489,7 @@ export type ReplicaGroupQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
+export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
 
 export type DesignatedElectionQueryVariables = Exact<{
   clusterName: string;
@@ -556,6 +556,18 @@ export type TopologyQueryVariables = Exact<{
 
 
 export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
+
+export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EventPositionQuery = { events: { newestNumber: string } };
+
+export type EventsSubscriptionVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type EventsSubscription = { events: { number: string, kind: string, clusterName: string, subject: string, operationId: string | null, details: unknown } };
 
 export type SampleFieldsFragment = { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
 
@@ -721,6 +733,7 @@ export const OperationFieldsFragmentDoc = new TypedDocumentString(`
   undoes
   actions
   whyNotUndo
+  parameters
 }
     fragment StepFields on OperationStep {
   position
@@ -754,6 +767,7 @@ export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
   name
   leasePolicy
   leaseLeftMs
+  preferredId
   masterId
   masterEpoch
   isMasterAlive
@@ -1127,6 +1141,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<OperationQuery, OperationQueryVariables>;
 export const OperationFactsDocument = new TypedDocumentString(`
     query OperationFacts($id: ID!) {
@@ -1214,6 +1229,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<PlanOperationMutation, PlanOperationMutationVariables>;
 export const ConfirmOperationDocument = new TypedDocumentString(`
     mutation ConfirmOperation($id: ID!, $given: ConfirmationInput!, $key: String!) {
@@ -1289,6 +1305,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<ConfirmOperationMutation, ConfirmOperationMutationVariables>;
 export const PauseOperationDocument = new TypedDocumentString(`
     mutation PauseOperation($id: ID!, $key: String!) {
@@ -1364,6 +1381,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<PauseOperationMutation, PauseOperationMutationVariables>;
 export const ResumeOperationDocument = new TypedDocumentString(`
     mutation ResumeOperation($id: ID!, $key: String!) {
@@ -1439,6 +1457,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<ResumeOperationMutation, ResumeOperationMutationVariables>;
 export const CancelOperationDocument = new TypedDocumentString(`
     mutation CancelOperation($id: ID!, $key: String!) {
@@ -1514,6 +1533,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<CancelOperationMutation, CancelOperationMutationVariables>;
 export const RetryOperationDocument = new TypedDocumentString(`
     mutation RetryOperation($id: ID!, $key: String!) {
@@ -1589,6 +1609,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<RetryOperationMutation, RetryOperationMutationVariables>;
 export const UndoOperationDocument = new TypedDocumentString(`
     mutation UndoOperation($id: ID!, $key: String!) {
@@ -1664,6 +1685,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<UndoOperationMutation, UndoOperationMutationVariables>;
 export const ReplanOperationDocument = new TypedDocumentString(`
     mutation ReplanOperation($id: ID!, $key: String!) {
@@ -1739,6 +1761,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<ReplanOperationMutation, ReplanOperationMutationVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview {
@@ -1800,6 +1823,7 @@ fragment ReplicaGroupFields on ReplicaGroup {
   name
   leasePolicy
   leaseLeftMs
+  preferredId
   masterId
   masterEpoch
   isMasterAlive
@@ -1838,6 +1862,7 @@ fragment ReplicaGroupFields on ReplicaGroup {
   name
   leasePolicy
   leaseLeftMs
+  preferredId
   masterId
   masterEpoch
   isMasterAlive
@@ -2086,6 +2111,25 @@ fragment SampleFields on BrokerSample {
   residentBytes
   commitLogMaxPosition
 }`) as unknown as TypedDocumentString<TopologyQuery, TopologyQueryVariables>;
+export const EventPositionDocument = new TypedDocumentString(`
+    query EventPosition {
+  events(first: 1) {
+    newestNumber
+  }
+}
+    `) as unknown as TypedDocumentString<EventPositionQuery, EventPositionQueryVariables>;
+export const EventsDocument = new TypedDocumentString(`
+    subscription Events($after: Int64) {
+  events(after: $after) {
+    number
+    kind
+    clusterName
+    subject
+    operationId
+    details
+  }
+}
+    `) as unknown as TypedDocumentString<EventsSubscription, EventsSubscriptionVariables>;
 export const SamplesDocument = new TypedDocumentString(`
     subscription Samples {
   samples {

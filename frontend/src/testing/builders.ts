@@ -210,5 +210,6 @@ export function clusterAnswers(): Answers {
     ...operationAnswers(),
     CapacityReports: () => reportPage([]),
     CapacityReport: () => ({ capacityReport: null }),
+    EventPosition: () => ({ events: { newestNumber: '100' } }),
   };
 }
