@@ -181,6 +181,20 @@ export type LeasePolicy =
   | 'QUORUM'
   | 'STRICT';
 
+export type LockFilter = {
+  clientId?: string | null | undefined;
+  clusterName?: string | null | undefined;
+  consumerGroup?: string | null | undefined;
+  groupName?: string | null | undefined;
+  holder?: LockHolder | null | undefined;
+  queueId?: number | null | undefined;
+  topic?: string | null | undefined;
+};
+
+export type LockHolder =
+  | 'CONNECTED'
+  | 'GONE';
+
 export type OffsetPosition =
   | 'EARLIEST'
   | 'GIVEN'
@@ -218,6 +232,22 @@ export type OperationState =
 export type OperationWish =
   | 'CANCEL'
   | 'PAUSE';
+
+export type PauseCause =
+  | 'BEING_READ'
+  | 'BROKER_SILENT'
+  | 'GATE_CLOSED'
+  | 'GROUP_DISABLED'
+  | 'HOLDER_GONE'
+  | 'NOTHING_TO_DO'
+  | 'NOT_LOCKED'
+  | 'NOT_PULLING'
+  | 'NOT_READABLE'
+  | 'NOT_SUBSCRIBED'
+  | 'NO_MASTER'
+  | 'NO_MEMBER'
+  | 'SUSPENDED'
+  | 'UNKNOWN';
 
 export type PlanInput =
   {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
@@ -355,6 +385,37 @@ export type ClustersQueryVariables = Exact<{
 
 
 export type ClustersQuery = { clusters: { totalCount: number, nodes: Array<{ id: string, name: string }> } };
+
+export type LockFieldsFragment = { clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
+
+export type LocksQueryVariables = Exact<{
+  chosen: LockFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, groupName: string, brokerId: string, address: string, why: string }> } };
+
+export type LeasesQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type LeasesQuery = { leases: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, groupName: string, masterId: string | null, masterAddress: string | null, masterEpoch: number, policy: LeasePolicy, isMasterAlive: boolean, endsAt: string | null }> } };
+
+export type QueueExplanationsQueryVariables = Exact<{
+  clusterName: string;
+  consumerGroup: string;
+  topicName: string;
+  groupName?: string | null | undefined;
+  queueId?: number | null | undefined;
+}>;
+
+
+export type QueueExplanationsQuery = { queueExplanations: Array<{ groupName: string, queueId: number, isPaused: boolean | null, cause: PauseCause, sentence: string, evidence: Array<string>, lag: string | null }> };
 
 export type OperationSummaryFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, plannedAt: string, requestedBy: string, plan: { summary: string, risk: Risk }, steps: Array<{ position: number, state: StepState }> };
 
@@ -642,6 +703,22 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
   note
 }
     `, {"fragmentName":"CapacityRowFields"}) as unknown as TypedDocumentString<CapacityRowFieldsFragment, unknown>;
+export const LockFieldsFragmentDoc = new TypedDocumentString(`
+    fragment LockFields on QueueLock {
+  clusterName
+  consumerGroup
+  topic
+  groupName
+  brokerAddress
+  queueId
+  clientId
+  holder
+  heldMs
+  renewedMs
+  expiresInMs
+  heardMs
+}
+    `, {"fragmentName":"LockFields"}) as unknown as TypedDocumentString<LockFieldsFragment, unknown>;
 export const OperationSummaryFragmentDoc = new TypedDocumentString(`
     fragment OperationSummary on Operation {
   id
@@ -1024,6 +1101,81 @@ export const ClustersDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ClustersQuery, ClustersQueryVariables>;
+export const LocksDocument = new TypedDocumentString(`
+    query Locks($chosen: LockFilter!, $first: Int!, $after: String) {
+  locks(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...LockFields
+    }
+    unknown {
+      clusterName
+      groupName
+      brokerId
+      address
+      why
+    }
+  }
+}
+    fragment LockFields on QueueLock {
+  clusterName
+  consumerGroup
+  topic
+  groupName
+  brokerAddress
+  queueId
+  clientId
+  holder
+  heldMs
+  renewedMs
+  expiresInMs
+  heardMs
+}`) as unknown as TypedDocumentString<LocksQuery, LocksQueryVariables>;
+export const LeasesDocument = new TypedDocumentString(`
+    query Leases($clusterName: String!, $first: Int!, $after: String) {
+  leases(clusterName: $clusterName, first: $first, after: $after) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      clusterName
+      groupName
+      masterId
+      masterAddress
+      masterEpoch
+      policy
+      isMasterAlive
+      endsAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<LeasesQuery, LeasesQueryVariables>;
+export const QueueExplanationsDocument = new TypedDocumentString(`
+    query QueueExplanations($clusterName: String!, $consumerGroup: String!, $topicName: String!, $groupName: String, $queueId: Int) {
+  queueExplanations(
+    clusterName: $clusterName
+    consumerGroup: $consumerGroup
+    topicName: $topicName
+    groupName: $groupName
+    queueId: $queueId
+  ) {
+    groupName
+    queueId
+    isPaused
+    cause
+    sentence
+    evidence
+    lag
+  }
+}
+    `) as unknown as TypedDocumentString<QueueExplanationsQuery, QueueExplanationsQueryVariables>;
 export const OperationsDocument = new TypedDocumentString(`
     query Operations($first: Int!, $after: String, $clusterName: String, $state: OperationState, $kind: String, $search: String) {
   operations(

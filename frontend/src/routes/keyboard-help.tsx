@@ -10,6 +10,7 @@ const pages = [
   ['g t', '/topology', 'topology'],
   ['g r', '/replica-groups', 'replicaGroups'],
   ['g p', '/topics', 'topics'],
+  ['g l', '/locks', 'locks'],
   ['g c', '/capacity', 'capacity'],
   ['g x', '/operations', 'operations'],
   ['g a', '/audit', 'audit'],

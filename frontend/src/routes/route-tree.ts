@@ -1,6 +1,7 @@
 import { auditRoute } from './audit-route';
 import { capacityRoute } from './capacity-route';
 import { consoleRoute } from './console-route';
+import { locksRoute } from './locks-route';
 import { operationRoute } from './operation-route';
 import { operationsRoute } from './operations-route';
 import { overviewRoute } from './overview-route';
@@ -21,6 +22,7 @@ export const routeTree = rootRoute.addChildren([
     replicaGroupRoute,
     topicsRoute,
     topicRoute,
+    locksRoute,
     capacityRoute,
     operationsRoute,
     operationRoute,
