@@ -279,6 +279,19 @@ export type PropertyChangeInput = {
   value: string;
 };
 
+export type PropertyEffect =
+  | 'FIXED'
+  | 'LIVE'
+  | 'RESTART'
+  | 'UNKNOWN';
+
+export type PropertyType =
+  | 'BOOLEAN'
+  | 'BYTES'
+  | 'CHOICE'
+  | 'INTEGER'
+  | 'TEXT';
+
 export type QueueOffsetInput = {
   groupName: string;
   offset: string;
@@ -354,6 +367,23 @@ export type AuditVerificationQueryVariables = Exact<{
 
 
 export type AuditVerificationQuery = { auditVerification: { checkedCount: number, isComplete: boolean, endNumber: string, endHash: string, brokenNumber: string | null, reason: string | null } };
+
+export type BrokerPageQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+}>;
+
+
+export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+
+export type BrokerConfigQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+  brokerId: string;
+}>;
+
+
+export type BrokerConfigQuery = { brokerConfig: { address: string, properties: Array<{ name: string, type: PropertyType, effect: PropertyEffect, value: string, stored: string | null, default: string | null, low: string | null, high: string | null, choices: Array<string> }> } };
 
 export type CapacityReportSummaryFragment = { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null };
 
@@ -1009,6 +1039,84 @@ export const AuditVerificationDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AuditVerificationQuery, AuditVerificationQueryVariables>;
+export const BrokerPageDocument = new TypedDocumentString(`
+    query BrokerPage($clusterName: String!, $groupName: String!) {
+  cluster(name: $clusterName) {
+    id
+    brokerGroup(name: $groupName) {
+      id
+      name
+      clusterName
+      mode
+      brokers {
+        ...BrokerFields
+      }
+    }
+    replicaGroup(name: $groupName) {
+      masterEpoch
+      preferredId
+      replicas {
+        brokerId
+        address
+        epoch
+        isMaster
+        isInSync
+        isAlive
+      }
+    }
+  }
+}
+    fragment BrokerFields on Broker {
+  id
+  brokerId
+  groupName
+  role
+  state
+  address
+  haAddress
+  registeredAt
+  lastHeartbeatAt
+  latestSample {
+    ...SampleFields
+  }
+}
+fragment SampleFields on BrokerSample {
+  clusterName
+  groupName
+  brokerId
+  observedAt
+  messagesInPerSecond
+  messagesOutPerSecond
+  bytesInPerSecond
+  bytesOutPerSecond
+  storeBytes
+  diskTotalBytes
+  diskFreeBytes
+  residentBytes
+  commitLogMaxPosition
+}`) as unknown as TypedDocumentString<BrokerPageQuery, BrokerPageQueryVariables>;
+export const BrokerConfigDocument = new TypedDocumentString(`
+    query BrokerConfig($clusterName: String!, $groupName: String!, $brokerId: Int64!) {
+  brokerConfig(
+    clusterName: $clusterName
+    groupName: $groupName
+    brokerId: $brokerId
+  ) {
+    address
+    properties {
+      name
+      type
+      effect
+      value
+      stored
+      default
+      low
+      high
+      choices
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<BrokerConfigQuery, BrokerConfigQueryVariables>;
 export const CapacityReportsDocument = new TypedDocumentString(`
     query CapacityReports($first: Int!, $after: String) {
   capacityReports(first: $first, after: $after) {

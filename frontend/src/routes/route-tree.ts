@@ -1,4 +1,5 @@
 import { auditRoute } from './audit-route';
+import { brokerRoute } from './broker-route';
 import { capacityRoute } from './capacity-route';
 import { consoleRoute } from './console-route';
 import { locksRoute } from './locks-route';
@@ -20,6 +21,7 @@ export const routeTree = rootRoute.addChildren([
     topologyRoute,
     replicaGroupsRoute,
     replicaGroupRoute,
+    brokerRoute,
     topicsRoute,
     topicRoute,
     locksRoute,
