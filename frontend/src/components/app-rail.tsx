@@ -7,6 +7,7 @@ import {
   IconShieldCheck,
   IconSitemap,
   IconStack2,
+  IconUsers,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -21,6 +22,7 @@ const places = [
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
   { to: '/operations', word: 'operations', Icon: IconListCheck, exact: false },
   { to: '/audit', word: 'audit', Icon: IconShieldCheck, exact: false },
+  { to: '/access', word: 'access', Icon: IconUsers, exact: false },
 ] as const;
 
 /** The left rail: one entry per task. */

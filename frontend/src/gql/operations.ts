@@ -17,6 +17,14 @@ export type Agreement =
   | 'DIFFERS'
   | 'UNKNOWN';
 
+export type ApiTokenInput = {
+  clusterPatterns?: Array<string>;
+  isReadOnly?: boolean;
+  lifetimeDays: number;
+  name: string;
+  role: Role;
+};
+
 export type BrokerOrderInput = {
   address?: string | null | undefined;
   brokerId?: string;
@@ -325,6 +333,11 @@ export type Risk =
   | 'SERVICE'
   | 'SMALL';
 
+export type Role =
+  | 'ADMIN'
+  | 'OPERATOR'
+  | 'VIEWER';
+
 export type StepState =
   | 'DONE'
   | 'FAILED'
@@ -346,6 +359,104 @@ export type TopicMessageType =
   | 'NORMAL'
   | 'TRANSACTION'
   | 'UNSPECIFIED';
+
+export type UserFieldsFragment = { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null };
+
+export type TokenFieldsFragment = { id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null };
+
+export type UsersQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type UsersQuery = { users: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null }> } };
+
+export type OpenSessionsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  userName?: string | null | undefined;
+}>;
+
+
+export type OpenSessionsQuery = { sessions: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, userName: string, source: string, userAgent: string, createdAt: string, lastUsedAt: string, expiresAt: string, isOwn: boolean }> } };
+
+export type ApiTokensQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  userName?: string | null | undefined;
+}>;
+
+
+export type ApiTokensQuery = { apiTokens: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null }> } };
+
+export type AddUserMutationVariables = Exact<{
+  name: string;
+  role: Role;
+}>;
+
+
+export type AddUserMutation = { invited: { password: string, user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+
+export type ResetPasswordMutationVariables = Exact<{
+  name: string;
+}>;
+
+
+export type ResetPasswordMutation = { invited: { password: string, user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+
+export type ChangeUserRoleMutationVariables = Exact<{
+  name: string;
+  role: Role;
+  reason?: string | null | undefined;
+}>;
+
+
+export type ChangeUserRoleMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+
+export type DisableUserMutationVariables = Exact<{
+  name: string;
+  reason?: string | null | undefined;
+}>;
+
+
+export type DisableUserMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+
+export type EnableUserMutationVariables = Exact<{
+  name: string;
+  reason?: string | null | undefined;
+}>;
+
+
+export type EnableUserMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+
+export type EndSessionMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type EndSessionMutation = { endSession: boolean };
+
+export type EndSessionsMutationVariables = Exact<{
+  userName?: string | null | undefined;
+}>;
+
+
+export type EndSessionsMutation = { endSessions: number };
+
+export type CreateApiTokenMutationVariables = Exact<{
+  wanted: ApiTokenInput;
+}>;
+
+
+export type CreateApiTokenMutation = { created: { secret: string, token: { id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null } } };
+
+export type RevokeApiTokenMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RevokeApiTokenMutation = { revokeApiToken: boolean };
 
 export type AuditEntryFieldsFragment = { number: string, happenedAt: string, actor: string, source: string, action: string, clusterName: string, subject: string, operationId: string | null, details: unknown };
 
@@ -690,6 +801,30 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const UserFieldsFragmentDoc = new TypedDocumentString(`
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}
+    `, {"fragmentName":"UserFields"}) as unknown as TypedDocumentString<UserFieldsFragment, unknown>;
+export const TokenFieldsFragmentDoc = new TypedDocumentString(`
+    fragment TokenFields on ApiToken {
+  id
+  userName
+  name
+  prefix
+  role
+  isReadOnly
+  clusterPatterns
+  createdAt
+  expiresAt
+  lastUsedAt
+  lastUsedFrom
+}
+    `, {"fragmentName":"TokenFields"}) as unknown as TypedDocumentString<TokenFieldsFragment, unknown>;
 export const AuditEntryFieldsFragmentDoc = new TypedDocumentString(`
     fragment AuditEntryFields on AuditEntry {
   number
@@ -997,6 +1132,181 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
   residentBytes
   commitLogMaxPosition
 }`, {"fragmentName":"BrokerFields"}) as unknown as TypedDocumentString<BrokerFieldsFragment, unknown>;
+export const UsersDocument = new TypedDocumentString(`
+    query Users($first: Int!, $after: String) {
+  users(first: $first, after: $after) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...UserFields
+    }
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<UsersQuery, UsersQueryVariables>;
+export const OpenSessionsDocument = new TypedDocumentString(`
+    query OpenSessions($first: Int!, $after: String, $userName: String) {
+  sessions(first: $first, after: $after, userName: $userName) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      userName
+      source
+      userAgent
+      createdAt
+      lastUsedAt
+      expiresAt
+      isOwn
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OpenSessionsQuery, OpenSessionsQueryVariables>;
+export const ApiTokensDocument = new TypedDocumentString(`
+    query ApiTokens($first: Int!, $after: String, $userName: String) {
+  apiTokens(first: $first, after: $after, userName: $userName) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...TokenFields
+    }
+  }
+}
+    fragment TokenFields on ApiToken {
+  id
+  userName
+  name
+  prefix
+  role
+  isReadOnly
+  clusterPatterns
+  createdAt
+  expiresAt
+  lastUsedAt
+  lastUsedFrom
+}`) as unknown as TypedDocumentString<ApiTokensQuery, ApiTokensQueryVariables>;
+export const AddUserDocument = new TypedDocumentString(`
+    mutation AddUser($name: String!, $role: Role!) {
+  invited: addUser(name: $name, role: $role) {
+    password
+    user {
+      ...UserFields
+    }
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<AddUserMutation, AddUserMutationVariables>;
+export const ResetPasswordDocument = new TypedDocumentString(`
+    mutation ResetPassword($name: String!) {
+  invited: resetPassword(name: $name) {
+    password
+    user {
+      ...UserFields
+    }
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
+export const ChangeUserRoleDocument = new TypedDocumentString(`
+    mutation ChangeUserRole($name: String!, $role: Role!, $reason: String) {
+  user: changeUserRole(name: $name, role: $role, reason: $reason) {
+    ...UserFields
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<ChangeUserRoleMutation, ChangeUserRoleMutationVariables>;
+export const DisableUserDocument = new TypedDocumentString(`
+    mutation DisableUser($name: String!, $reason: String) {
+  user: disableUser(name: $name, reason: $reason) {
+    ...UserFields
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
+export const EnableUserDocument = new TypedDocumentString(`
+    mutation EnableUser($name: String!, $reason: String) {
+  user: enableUser(name: $name, reason: $reason) {
+    ...UserFields
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<EnableUserMutation, EnableUserMutationVariables>;
+export const EndSessionDocument = new TypedDocumentString(`
+    mutation EndSession($id: ID!) {
+  endSession(id: $id)
+}
+    `) as unknown as TypedDocumentString<EndSessionMutation, EndSessionMutationVariables>;
+export const EndSessionsDocument = new TypedDocumentString(`
+    mutation EndSessions($userName: String) {
+  endSessions(userName: $userName)
+}
+    `) as unknown as TypedDocumentString<EndSessionsMutation, EndSessionsMutationVariables>;
+export const CreateApiTokenDocument = new TypedDocumentString(`
+    mutation CreateApiToken($wanted: ApiTokenInput!) {
+  created: createApiToken(wanted: $wanted) {
+    secret
+    token {
+      ...TokenFields
+    }
+  }
+}
+    fragment TokenFields on ApiToken {
+  id
+  userName
+  name
+  prefix
+  role
+  isReadOnly
+  clusterPatterns
+  createdAt
+  expiresAt
+  lastUsedAt
+  lastUsedFrom
+}`) as unknown as TypedDocumentString<CreateApiTokenMutation, CreateApiTokenMutationVariables>;
+export const RevokeApiTokenDocument = new TypedDocumentString(`
+    mutation RevokeApiToken($id: ID!) {
+  revokeApiToken(id: $id)
+}
+    `) as unknown as TypedDocumentString<RevokeApiTokenMutation, RevokeApiTokenMutationVariables>;
 export const AuditEntriesDocument = new TypedDocumentString(`
     query AuditEntries($first: Int!, $after: String, $clusterName: String, $actor: String, $operationId: ID) {
   auditEntries(

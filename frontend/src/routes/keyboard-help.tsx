@@ -14,6 +14,7 @@ const pages = [
   ['g c', '/capacity', 'capacity'],
   ['g x', '/operations', 'operations'],
   ['g a', '/audit', 'audit'],
+  ['g u', '/access', 'access'],
 ] as const;
 
 /** The keys that work everywhere, and the list of them under "?". */

@@ -1,3 +1,4 @@
+import { accessRoute } from './access-route';
 import { auditRoute } from './audit-route';
 import { brokerRoute } from './broker-route';
 import { capacityRoute } from './capacity-route';
@@ -6,6 +7,7 @@ import { locksRoute } from './locks-route';
 import { operationRoute } from './operation-route';
 import { operationsRoute } from './operations-route';
 import { overviewRoute } from './overview-route';
+import { passwordRoute } from './password-route';
 import { replicaGroupRoute } from './replica-group-route';
 import { replicaGroupsRoute } from './replica-groups-route';
 import { rootRoute } from './root-route';
@@ -16,6 +18,7 @@ import { topologyRoute } from './topology-route';
 
 export const routeTree = rootRoute.addChildren([
   signInRoute,
+  passwordRoute,
   consoleRoute.addChildren([
     overviewRoute,
     topologyRoute,
@@ -29,5 +32,6 @@ export const routeTree = rootRoute.addChildren([
     operationsRoute,
     operationRoute,
     auditRoute,
+    accessRoute,
   ]),
 ]);
