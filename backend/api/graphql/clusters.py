@@ -45,9 +45,7 @@ class Cluster:
     async def broker_group(self, info: Info, name: str) -> BrokerGroup | None:
         """Find the group of a name, under a controller or not."""
         try:
-            found = await describe_broker_group(
-                self.name, name, database=info.context.api.database
-            )
+            found = await describe_broker_group(self.name, name, database=info.context.api.database)
         except BrokerGroupNotFound:
             return None
         return BrokerGroup.of(found)

@@ -43,9 +43,7 @@ async def show_broker_groups(
 
 
 @router.get("/clusters/{cluster_name}/broker-groups/{group_name}", responses=NOT_FOUND)
-async def show_broker_group(
-    cluster_name: str, group_name: str, context: Context
-) -> BrokerGroupOut:
+async def show_broker_group(cluster_name: str, group_name: str, context: Context) -> BrokerGroupOut:
     """Show one broker group; its brokers are listed with those of its cluster."""
     group = await describe_broker_group(cluster_name, group_name, database=context.database)
     brokers = await list_brokers_of_groups([group.id], database=context.database)
