@@ -8,13 +8,14 @@ import httpx
 import psutil
 import psycopg
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
-from tests.system.browser.console_page import ConsolePage
+from tests.system.browser.console_page import ConsolePage, Scheme
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     operation_id,
     process_id,
+    signed_in,
     state_of,
     tab_to,
 )
@@ -26,6 +27,7 @@ from tests.system.groups import send
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 GROUP = "broker-a"
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 DEAD, LIVING = "10.0.0.7@412", "10.0.0.8@99"
 SUCCESS = 0
 WAIT_S = 30.0
@@ -38,14 +40,16 @@ def client(cluster: Cluster) -> Iterator[httpx.Client]:
 
 
 @contextmanager
-def dead_holder(cluster: Cluster, consumer_group: str, *queue_ids: int) -> Iterator[str]:
+def dead_holder(
+    cluster: Cluster, consumer_group: str, *queue_ids: int, client_id: str = DEAD
+) -> Iterator[str]:
     """Leave queues locked by a client that is gone, before another one that waits for them."""
     address = cluster.broker(GROUP).address
     topic = f"locks-of-{consumer_group}"
     assert send(address, topic) == SUCCESS
     with member(address, consumer_group, topic, LIVING):
-        with member(address, consumer_group, topic, DEAD) as holder:
-            held = lock(holder, GROUP, consumer_group, topic, DEAD, *queue_ids)
+        with member(address, consumer_group, topic, client_id) as holder:
+            held = lock(holder, GROUP, consumer_group, topic, client_id, *queue_ids)
             assert held == [*queue_ids]
         yield topic
 
@@ -139,14 +143,36 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
         assert_released(cluster, client, console, "by-keyboard", topic, 2)
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_list_of_locks_keeps_nobody_out(browser: Browser, cluster: Cluster, scheme: Scheme):
+    group = f"pictured-{scheme}"
+    with (
+        dead_holder(cluster, group, 0, 1, client_id=f"10.0.0.10@{scheme}") as topic,
+        member(cluster.broker(GROUP).address, group, topic, "10.0.0.11@7") as living,
+        signed_in(browser, cluster, scheme) as console,
+    ):
+        lock(living, GROUP, group, topic, "10.0.0.11@7", 2, 3)
+        queue = f"whyGroup={group}&whyTopic={topic}&whyBroker={GROUP}&whyQueue=1"
+        console.open(f"/locks?group={group}&{queue}")
+        expect(row_of(console, topic, 3)).to_contain_text("connected")
+        expect(console.page.get_by_role("list", name="Answers")).to_be_visible()
+        console.await_live()
+        console.screenshot(f"locks-{scheme}")
+
+        assert console.violations() == []
+        assert console.complaints == []
+
+
 def test_all_locks_of_a_dead_client_are_released_at_once(console: ConsolePage, cluster: Cluster):
-    with dead_holder(cluster, "all-of-it", 0, 1, 3) as topic:
+    # Nobody else's locks go with its own.
+    gone = "10.0.0.9@77"
+    with dead_holder(cluster, "all-of-it", 0, 1, 3, client_id=gone) as topic:
         address = cluster.broker(GROUP).address
         console.open("/locks?holder=GONE&group=all-of-it")
         expect(row_of(console, topic, 3)).to_be_visible()
 
         row_of(console, topic, 3).get_by_role("button", name="Release all locks of").click()
-        expect(console.heading(f"3 locks of {DEAD} become free for others")).to_be_visible()
+        expect(console.heading(f"3 locks of {gone} become free for others")).to_be_visible()
         console.page.get_by_role("button", name="Carry it out").click()
         expect(state_of(console)).to_have_text("done", timeout=END_TIMEOUT_MS)
 

@@ -14,7 +14,9 @@ export function ExplanationList({ explanations }: { explanations: Explanation[] 
           <div className={classes.head}>
             <StateMark tone={pauseTone(one)} label={t(`pauseCause.${one.cause}`)} />
             {one.lag === null ? null : (
-              <span className={classes.lag}>{t('why.lag', { lag: formatInt64(one.lag) })}</span>
+              <span className={classes.lag}>
+                {t('why.lag', { count: Number(one.lag), lag: formatInt64(one.lag) })}
+              </span>
             )}
           </div>
           <p className={classes.sentence}>{one.sentence}</p>
