@@ -3,15 +3,15 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { type BrokerName, drainBroker } from '@/features/orders/broker-orders';
 import { OrderModal } from './order-modal';
-import { PlanRefusal } from './plan-refusal';
-import { usePlanOrder } from './use-plan-order';
+import type { usePlanOrder } from './use-plan-order';
+
+type BrokerActionsProps = { name: BrokerName; order: ReturnType<typeof usePlanOrder> };
 
 /** What can be ordered for a broker; each leads to a plan first. */
-export function BrokerActions({ name }: { name: BrokerName }) {
+export function BrokerActions({ name, order }: BrokerActionsProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
   const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
-  const order = usePlanOrder();
   const show = (wanted: 'drain' | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), replace: true });
   const plain = [
@@ -21,7 +21,6 @@ export function BrokerActions({ name }: { name: BrokerName }) {
   ] as const;
   return (
     <>
-      <PlanRefusal order={order} />
       <Button data-act onClick={() => show('drain')}>
         {t('broker.drain')}
       </Button>

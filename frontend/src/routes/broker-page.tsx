@@ -11,8 +11,10 @@ import { brokerKey } from '@/lib/live/broker-key';
 import { newerOf } from '@/lib/live/sample-cache';
 import { useLatestSamples } from '@/lib/live/use-samples';
 import { BrokerActions } from './broker-actions';
+import { PlanRefusal } from './plan-refusal';
 import { SettingsPanel } from './settings-panel';
 import { useClusterName } from './use-cluster-name';
+import { usePlanOrder } from './use-plan-order';
 import { WithCluster } from './with-cluster';
 
 /** One broker: its role and epoch, what it may do, its disk, what it is set to. */
@@ -25,6 +27,7 @@ export function BrokerPage() {
   const query = useQuery({ ...brokerGroupOf(clusterName, groupName), enabled: isKnown });
   const config = useQuery({ ...brokerConfigOf(name), enabled: isKnown });
   const latest = useLatestSamples();
+  const order = usePlanOrder();
   const broker = query.data?.data.cluster?.brokerGroup?.brokers.find(
     (one) => one.brokerId === brokerId,
   );
@@ -36,8 +39,9 @@ export function BrokerPage() {
           ← {t('nav.topology')}
         </Link>
       }
-      actions={broker ? <BrokerActions name={name} /> : null}
+      actions={broker ? <BrokerActions name={name} order={order} /> : null}
     >
+      <PlanRefusal order={order} />
       <WithCluster>
         {() => (
           <QueryView query={query} needs="cluster">

@@ -94,9 +94,7 @@ def test_a_dead_clients_lock_is_explained_and_released_by_mouse(
         page = console.page
         page.get_by_role("link", name="Locks").click()
         expect(console.heading("Locks")).to_be_visible()
-        page.get_by_role("searchbox").or_(page.get_by_label("Consumer group")).first.fill(
-            "by-mouse"
-        )
+        page.get_by_role("search").get_by_label("Consumer group").fill("by-mouse")
         row = row_of(console, topic, 0)
         expect(row).to_contain_text(DEAD)
         expect(row).to_contain_text("gone")

@@ -103,6 +103,7 @@ export function operationFactsOf(operation: Operation | undefined) {
     enabled: operation?.state === 'PLANNED',
     refetchInterval: () => (isStreamLive() ? false : factsIntervalMs),
     refetchOnWindowFocus: false,
+    refetchOnMount: 'always' as const,
     staleTime: Number.POSITIVE_INFINITY,
     meta: heeding(['operation', 'step', 'group', 'broker'], {
       clusterName: operation?.clusterName,
