@@ -65,7 +65,7 @@ async def test_a_group_is_shown_by_its_name_and_missed_by_another(client, regist
     missing = await client.get(f"{V1}/clusters/main/broker-groups/broker-c")
 
     assert (shown, shown["master"]) == (groups[0], address)
-    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "not_found")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "broker_group_not_found")
 
 
 async def test_brokers_are_listed_with_their_last_heartbeat(client, register, redis):
