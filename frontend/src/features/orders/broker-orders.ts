@@ -40,7 +40,7 @@ export function fieldOfProperty({
     case 'CHOICE': {
       const texts = type === 'BOOLEAN' ? ['true', 'false'] : choices;
       const listed = texts.map((text) => ({ value: text, word: null }));
-      return { name, kind: 'choice', choices: listed, initial, isOptional: false };
+      return { name, kind: 'choice', choices: listed, initial, none: null };
     }
     case 'INTEGER':
       return { name, kind: 'number', low, high, initial, isOptional: true };

@@ -13,11 +13,11 @@ export function ChoiceInput({ given, field, value, onChange }: GivenInput<'yesNo
           value: choice.value,
           label: choice.word === null ? choice.value : t(choice.word),
         }))}
-        placeholder={t('field.asItIs')}
+        placeholder={field.none === null ? '' : t(field.none)}
         value={typeof value === 'string' ? value : null}
         onChange={onChange}
-        clearable={field.isOptional}
-        allowDeselect={field.isOptional}
+        clearable={field.none !== null}
+        allowDeselect={field.none !== null}
       />
     );
   }

@@ -12,7 +12,8 @@ export type Field = { name: string } & (
     }
   | { kind: 'flag'; initial: boolean }
   | { kind: 'yesNo'; present: boolean | null }
-  | { kind: 'choice'; choices: readonly Choice[]; initial: string | null; isOptional: boolean }
+  /** `none` is the key of the words for no choice, where that is one. */
+  | { kind: 'choice'; choices: readonly Choice[]; initial: string | null; none: string | null }
   | { kind: 'time' }
   | { kind: 'text'; initial: string }
   /** Some of what is known, or whatever is typed where nothing is. */
@@ -50,6 +51,7 @@ const foreign = /[^%|a-zA-Z0-9_-]/u;
 function problemOfName(text: string, lengthMax: number): Problem | undefined {
   if (text === '') return empty;
   const found = foreign.exec(text);
+  if (found && /\s/.test(found[0])) return { word: 'blank', values: {} };
   if (found) return { word: 'character', values: { character: found[0] } };
   return text.length > lengthMax ? { word: 'long', values: { max: lengthMax } } : undefined;
 }
@@ -98,7 +100,7 @@ export function problemOf(field: Field, value: Value): Problem | undefined {
     case 'number':
       return problemOfNumber(text, field);
     case 'choice':
-      return value === null && !field.isOptional ? empty : undefined;
+      return value === null && field.none === null ? empty : undefined;
     case 'time':
       return problemOfTime(text);
     case 'names':

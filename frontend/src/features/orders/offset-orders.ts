@@ -38,7 +38,7 @@ export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
         kind: 'choice',
         choices: positions.map((value) => ({ value, word: `offsetPosition.${value}` })),
         initial: 'EARLIEST',
-        isOptional: false,
+        none: null,
       },
       ...fieldOfPosition(positionIn(values)),
       {
@@ -52,7 +52,7 @@ export function resetOffsets(topic: PlacedTopic, groupName = ''): OrderKind {
         kind: 'choice',
         choices: modes.map((value) => ({ value, word: `offsetMode.${value}` })),
         initial: 'AUTO',
-        isOptional: false,
+        none: null,
       },
     ],
     planOf: (values) => {

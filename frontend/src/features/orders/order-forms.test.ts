@@ -25,7 +25,8 @@ test('a new topic needs a name, and says which character it may not hold', () =>
     problemsOf(kind.fieldsOf({}), { ...values, topicName }).topicName;
 
   expect(problem('')).toEqual({ word: 'empty', values: {} });
-  expect(problem('a b')).toEqual({ word: 'character', values: { character: ' ' } });
+  expect(problem('a b')).toEqual({ word: 'blank', values: {} });
+  expect(problem('a/b')).toEqual({ word: 'character', values: { character: '/' } });
   expect(problem('x'.repeat(128))).toEqual({ word: 'long', values: { max: 127 } });
   expect(problem('orders')).toBeUndefined();
 });

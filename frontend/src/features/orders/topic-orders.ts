@@ -21,13 +21,10 @@ function messageTypeIn(values: Values): TopicMessageType | null {
 }
 
 const queueCount = { kind: 'count', low: 0, high: limits.queueCountMax } as const;
-const messageType: Field = {
-  name: 'messageType',
-  kind: 'choice',
-  choices: messageTypeChoices,
-  initial: null,
-  isOptional: true,
-};
+function messageType(none: string): Field {
+  const choices = messageTypeChoices;
+  return { name: 'messageType', kind: 'choice', choices, initial: null, none };
+}
 
 /** As the control plane has it where nothing is said. */
 const queueCountDefault = 8;
@@ -38,7 +35,7 @@ export function createTopic(clusterName: string, groups: readonly string[]): Ord
     { name: 'brokerGroups', kind: 'names', known: groups },
     { name: 'readQueueCount', ...queueCount, initial: queueCountDefault },
     { name: 'writeQueueCount', ...queueCount, initial: queueCountDefault },
-    messageType,
+    messageType('field.notSaid'),
     { name: 'isReadable', kind: 'flag', initial: true },
     { name: 'isWritable', kind: 'flag', initial: true },
     { name: 'isOrdered', kind: 'flag', initial: false },
@@ -94,7 +91,7 @@ export function changeTopic(topic: PlacedTopic): OrderKind {
     },
     { name: 'readQueueCount', ...queueCount, initial: null },
     { name: 'writeQueueCount', ...queueCount, initial: null },
-    messageType,
+    messageType('field.asItIs'),
     { name: 'isReadable', kind: 'yesNo', present: common(({ readable }) => readable) },
     { name: 'isWritable', kind: 'yesNo', present: common(({ writable }) => writable) },
     { name: 'isOrdered', kind: 'yesNo', present: common(({ isOrdered }) => isOrdered) },
