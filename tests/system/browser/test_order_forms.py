@@ -131,7 +131,10 @@ def test_a_consumer_group_is_created_and_a_setting_of_a_broker_is_changed(
 
     path = f"/api/v1/clusters/DefaultCluster/broker-groups/{GROUP}/brokers/0/config"
     told = client.get(path).raise_for_status().json()["properties"]
-    assert next(one["value"] for one in told if one["name"] == "slaveTimeout") == "4000"
+    changed = next(one for one in told if one["name"] == "slaveTimeout")
+    assert (changed["value"], changed["stored"]) == ("3000", "4000")
+    console.open(f"/brokers/{GROUP}/0?search=slaveTimeout")
+    expect(console.table("Settings")).to_contain_text("awaits a restart")
 
 
 def test_a_broker_is_cordoned_and_uncordoned_from_its_page(console: ConsolePage):
