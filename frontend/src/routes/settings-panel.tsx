@@ -67,7 +67,9 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
             ]}
           />
           <Button disabled={wanted.length === 0} onClick={() => setIsOpen(true)}>
-            {t('settings.change', { count: wanted.length })}
+            {wanted.length === 0
+              ? t('settings.changeNone')
+              : t('settings.change', { count: wanted.length })}
           </Button>
         </>
       }

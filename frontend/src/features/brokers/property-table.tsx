@@ -62,6 +62,10 @@ export function PropertyTable({ properties, chosen, onChoose }: PropertyTablePro
             );
           },
         }),
+        column.accessor((property) => t(`propertyEffect.${property.effect}`), {
+          id: 'effect',
+          header: t('settings.effect'),
+        }),
         column.accessor((property) => property.default ?? t('settings.untold'), {
           id: 'default',
           header: t('settings.default'),
@@ -71,10 +75,6 @@ export function PropertyTable({ properties, chosen, onChoose }: PropertyTablePro
           id: 'range',
           header: t('settings.range'),
           cell: ({ row: { original } }) => <PropertyRange property={original} />,
-        }),
-        column.accessor((property) => t(`propertyEffect.${property.effect}`), {
-          id: 'effect',
-          header: t('settings.effect'),
         }),
       ]),
     [t, chosen, onChoose],

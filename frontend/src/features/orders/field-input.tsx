@@ -1,4 +1,5 @@
 import { Checkbox, NumberInput, TextInput } from '@mantine/core';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { ChoiceInput } from './choice-input';
 import type { Field, Value } from './field';
@@ -8,11 +9,12 @@ type FieldInputProps = {
   field: Field;
   value: Value;
   error: string | undefined;
+  isFirst: boolean;
   onChange: (value: Value) => void;
 };
 
 /** One field of an order with its name, what it may hold, and what is wrong with what it holds. */
-export function FieldInput({ field, value, error, onChange }: FieldInputProps) {
+export function FieldInput({ field, value, error, isFirst, onChange }: FieldInputProps) {
   const { t } = useTranslation();
   const { name } = field;
   const text = typeof value === 'string' ? value : '';
@@ -22,6 +24,8 @@ export function FieldInput({ field, value, error, onChange }: FieldInputProps) {
     label: t(`field.${name}.label`, { defaultValue: name }),
     description: t(`field.${name}.hint`, { defaultValue: '', ...limitsOf(field) }) || undefined,
     error,
+    // The cursor stands where one begins, unless a list would open over the form.
+    ...(isFirst && field.kind === 'name' ? { 'data-autofocus': true } : {}),
   };
   switch (field.kind) {
     case 'flag':
@@ -39,7 +43,7 @@ export function FieldInput({ field, value, error, onChange }: FieldInputProps) {
       return (
         <NumberInput
           {...given}
-          placeholder={field.initial === null ? t('field.asItIs') : undefined}
+          placeholder={field.initial === null ? asItIs(t, field.present) : ''}
           value={typeof value === 'number' ? value : text}
           onChange={(count) => onChange(count === '' ? null : count)}
           min={field.low}
@@ -71,6 +75,10 @@ export function FieldInput({ field, value, error, onChange }: FieldInputProps) {
         />
       );
   }
+}
+
+function asItIs(t: TFunction, now: number | null | undefined): string {
+  return typeof now === 'number' ? t('field.asItIsNow', { now }) : t('field.asItIs');
 }
 
 function limitsOf(field: Field): Record<string, string | number> {

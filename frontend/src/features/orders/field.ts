@@ -1,7 +1,8 @@
 /** What one field of an order may be given; what is null is left as it is, or to the control plane. */
 export type Field = { name: string } & (
   | { kind: 'name'; lengthMax: number; initial?: string }
-  | { kind: 'count'; low: number; high: number; initial: number | null }
+  /** Without an initial one it stays as it is, which is `present` where that is one and known. */
+  | { kind: 'count'; low: number; high: number; initial: number | null; present?: number | null }
   /** All 64 bits of a number, kept as the text it is. */
   | {
       kind: 'number';

@@ -51,6 +51,7 @@ export function OrderForm({ kind, isBusy, refusal, onPlan }: OrderFormProps) {
         <FieldInput
           key={field.name}
           field={field}
+          isFirst={field === fields[0]}
           value={values[field.name] ?? null}
           error={
             (isTried ? told(problems[field.name]) : undefined) ??
