@@ -7,6 +7,7 @@ import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import type { OpenSessionsQuery } from '@/gql/operations';
 import { formatDateTime } from '@/lib/format';
+import classes from './access-form.module.css';
 
 type Session = OpenSessionsQuery['sessions']['nodes'][number];
 const column = columnsFor<Session>();
@@ -24,9 +25,13 @@ export function SessionTable({ sessions, isBusy, onEnd }: SessionTableProps) {
           header: t('sessions.source'),
           cell: ({ getValue }) => <code>{getValue()}</code>,
         }),
-        column.accessor((session) => session.userAgent.slice(0, 60), {
-          id: 'program',
+        column.accessor('userAgent', {
           header: t('sessions.program'),
+          cell: ({ row: { original } }) => (
+            <span className={classes.program} title={original.userAgent}>
+              {original.userAgent}
+            </span>
+          ),
         }),
         column.accessor((session) => formatDateTime(Date.parse(session.createdAt)), {
           id: 'created',
