@@ -61,7 +61,7 @@ test('a list follows its events and asks for nothing between them', async () => 
   operation = aRunningOperation();
   publish(socket, 101, {});
 
-  expect(await within(table).findByText('running')).toBeVisible();
+  await waitFor(() => expect(within(table).getByText('running')).toBeVisible());
   expect(countOf(calls, 'Operations')).toBe(asked + 1);
 });
 

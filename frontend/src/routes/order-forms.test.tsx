@@ -79,7 +79,10 @@ test('settings of a broker are chosen, typed by their own description, and plann
   expect(within(table).getByText('1 to 60,000')).toBeVisible();
   expect(screen.getByText('may write')).toBeVisible();
 
-  await user.click(screen.getByRole('checkbox', { name: 'Choose slaveTimeout to change it' }));
+  const choice = screen.getByRole('checkbox', { name: 'Choose slaveTimeout to change it' });
+  await user.click(choice);
+  expect(choice).toBeChecked();
+  expect(choice).toHaveFocus();
   await user.click(screen.getByRole('button', { name: 'Change one setting…' }));
   const dialog = within(await screen.findByRole('dialog'));
   const value = dialog.getByLabelText('slaveTimeout');

@@ -8,7 +8,10 @@ import { awaitsRestart, type Property } from './broker';
 import { PropertyRange } from './property-range';
 import classes from './property-table.module.css';
 
-const column = columnsFor<Property>();
+/** Whether a setting is chosen is in its row: other columns would be other boxes, without the focus. */
+type PropertyRow = Property & { isChosen: boolean };
+
+const column = columnsFor<PropertyRow>();
 
 type PropertyTableProps = {
   properties: Property[];
@@ -19,6 +22,10 @@ type PropertyTableProps = {
 /** Each setting with its value in force and in the file, what it may be, and when a change counts. */
 export function PropertyTable({ properties, chosen, onChoose }: PropertyTableProps) {
   const { t } = useTranslation();
+  const rows = useMemo(
+    () => properties.map((one): PropertyRow => ({ ...one, isChosen: chosen.has(one.name) })),
+    [properties, chosen],
+  );
   const columns = useMemo(
     () =>
       column.columns([
@@ -29,7 +36,7 @@ export function PropertyTable({ properties, chosen, onChoose }: PropertyTablePro
           cell: ({ row: { original } }) => (
             <Checkbox
               aria-label={t('settings.chooseOne', { name: original.name })}
-              checked={chosen.has(original.name)}
+              checked={original.isChosen}
               disabled={original.effect === 'FIXED'}
               onChange={(event) => onChoose(original.name, event.currentTarget.checked)}
             />
@@ -77,12 +84,12 @@ export function PropertyTable({ properties, chosen, onChoose }: PropertyTablePro
           cell: ({ row: { original } }) => <PropertyRange property={original} />,
         }),
       ]),
-    [t, chosen, onChoose],
+    [t, onChoose],
   );
   return (
     <DataTable
       label={t('settings.title')}
-      rows={properties}
+      rows={rows}
       columns={columns}
       rowId={(property) => property.name}
     />

@@ -9,7 +9,10 @@ import { type Lock, lockId } from './lock';
 import { LockActions, type LockDeeds } from './lock-actions';
 import { SpanFigure } from './span-figure';
 
-const column = columnsFor<Lock>();
+/** What changes with time is in the rows: other columns would be other buttons, without the focus. */
+type LockRow = Lock & { observedAt: string; isBusy: boolean };
+
+const column = columnsFor<LockRow>();
 
 type LockTableProps = LockDeeds & { locks: Lock[]; observedAt: string };
 
@@ -17,6 +20,10 @@ type LockTableProps = LockDeeds & { locks: Lock[]; observedAt: string };
 export function LockTable(props: LockTableProps) {
   const { locks, observedAt, isBusy, onRelease, onReleaseAll, onExplain } = props;
   const { t } = useTranslation();
+  const rows = useMemo(
+    () => locks.map((lock): LockRow => ({ ...lock, observedAt, isBusy })),
+    [locks, observedAt, isBusy],
+  );
   const columns = useMemo(
     () =>
       column.columns([
@@ -43,7 +50,7 @@ export function LockTable(props: LockTableProps) {
           header: t('locks.held'),
           meta: { align: 'right' },
           cell: ({ row: { original } }) => (
-            <SpanFigure toldMs={original.heldMs} observedAt={observedAt} />
+            <SpanFigure toldMs={original.heldMs} observedAt={original.observedAt} />
           ),
         }),
         column.display({
@@ -51,7 +58,7 @@ export function LockTable(props: LockTableProps) {
           header: t('locks.renewed'),
           meta: { align: 'right' },
           cell: ({ row: { original } }) => (
-            <SpanFigure toldMs={original.renewedMs} observedAt={observedAt} />
+            <SpanFigure toldMs={original.renewedMs} observedAt={original.observedAt} />
           ),
         }),
         column.display({
@@ -60,7 +67,7 @@ export function LockTable(props: LockTableProps) {
           cell: ({ row: { original } }) => (
             <ExpiryFigure
               toldMs={original.expiresInMs}
-              observedAt={observedAt}
+              observedAt={original.observedAt}
               label={t('locks.expiryLabel', { queue: `${original.topic}/${original.queueId}` })}
             />
           ),
@@ -71,7 +78,7 @@ export function LockTable(props: LockTableProps) {
           cell: ({ row: { original } }) => (
             <LockActions
               lock={original}
-              isBusy={isBusy}
+              isBusy={original.isBusy}
               onRelease={onRelease}
               onReleaseAll={onReleaseAll}
               onExplain={onExplain}
@@ -79,7 +86,7 @@ export function LockTable(props: LockTableProps) {
           ),
         }),
       ]),
-    [t, observedAt, isBusy, onRelease, onReleaseAll, onExplain],
+    [t, onRelease, onReleaseAll, onExplain],
   );
-  return <DataTable label={t('locks.title')} rows={locks} columns={columns} rowId={lockId} />;
+  return <DataTable label={t('locks.title')} rows={rows} columns={columns} rowId={lockId} />;
 }
