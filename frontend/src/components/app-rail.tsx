@@ -3,10 +3,12 @@ import {
   IconCrown,
   IconGauge,
   IconListCheck,
+  IconLock,
   IconMail,
   IconShieldCheck,
   IconSitemap,
   IconStack2,
+  IconUsers,
   IconUsersGroup,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -20,9 +22,11 @@ const places = [
   { to: '/topics', word: 'topics', Icon: IconStack2, exact: false },
   { to: '/consumer-groups', word: 'consumerGroups', Icon: IconUsersGroup, exact: false },
   { to: '/messages', word: 'messages', Icon: IconMail, exact: false },
+  { to: '/locks', word: 'locks', Icon: IconLock, exact: false },
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
   { to: '/operations', word: 'operations', Icon: IconListCheck, exact: false },
   { to: '/audit', word: 'audit', Icon: IconShieldCheck, exact: false },
+  { to: '/access', word: 'access', Icon: IconUsers, exact: false },
 ] as const;
 
 /** The left rail: one entry per task. */

@@ -12,9 +12,11 @@ const pages = [
   ['g p', '/topics', 'topics'],
   ['g g', '/consumer-groups', 'consumerGroups'],
   ['g m', '/messages', 'messages'],
+  ['g l', '/locks', 'locks'],
   ['g c', '/capacity', 'capacity'],
   ['g x', '/operations', 'operations'],
   ['g a', '/audit', 'audit'],
+  ['g u', '/access', 'access'],
 ] as const;
 
 /** The keys that work everywhere, and the list of them under "?". */

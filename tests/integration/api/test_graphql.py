@@ -254,3 +254,20 @@ async def test_the_rows_of_a_report_are_chosen_by_kind(ask, context, database):
         "rows": [{"kind": "DISK"}, {"kind": "TOPIC_DAY"}],
         "disks": [{"kind": "DISK", "note": "too little history", "bytesPerDay": None}],
     }
+
+
+async def test_a_broker_group_is_found_by_its_name_and_another_is_none(ask, register):
+    address = await register()
+    query = 'query ($name: String!) { cluster(name: "main") { brokerGroup(name: $name) {'
+    query += " name mode master { address } brokers { brokerId } } } }"
+
+    found = await ask(query, name="broker-a")
+    missing = await ask(query, name="broker-c")
+
+    assert found["cluster"]["brokerGroup"] == {
+        "name": "broker-a",
+        "mode": "STATIC",
+        "master": {"address": address},
+        "brokers": [{"brokerId": "0"}],
+    }
+    assert missing["cluster"]["brokerGroup"] is None
