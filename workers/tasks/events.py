@@ -4,13 +4,13 @@ from datetime import timedelta
 
 from backend.services.events import ExpiryOutcome, expire_events
 from workers.runtime import Clients
-from workers.tasks.base import run_alone, task
+from workers.tasks.base import run_periodic, task
 
 
 @task("events.expire")
 def expire() -> None:
     """Keep the stream of events within its bounds."""
-    run_alone("events.expire", _expire, deadline=timedelta(seconds=45))
+    run_periodic("events.expire", _expire)
 
 
 async def _expire(clients: Clients) -> ExpiryOutcome:
