@@ -76,10 +76,7 @@ def every(seconds: float, task_name: str) -> dict[str, Any]:
 
 SCHEDULE: Final = {
     "operations.reconcile": every(2, "operations.reconcile"),
-    **{
-        name: every(task.sent_every.total_seconds(), name)
-        for name, task in PERIODIC_TASKS.items()
-    },
+    **{name: every(task.sent_every.total_seconds(), name) for name, task in PERIODIC_TASKS.items()},
 }
 
 

@@ -55,9 +55,7 @@ async def list_findings(
     """
     check_page_size(size)
     async with database.connect() as connection:
-        found = await findings.list_newest(
-            connection, chosen=chosen, before=before, limit=size + 1
-        )
+        found = await findings.list_newest(connection, chosen=chosen, before=before, limit=size + 1)
         total = await findings.count(connection, chosen=chosen)
     return cut_page(found, size=size, key=lambda one: one.id or 0, total_count=total)
 

@@ -84,4 +84,3 @@ def _tell(name: str, call: Callable[[], Any], facts: dict[str, str]) -> None:
         finally:
             duration_ms = round((time.monotonic() - started) * 1000)
             log.info("task_ended", outcome=outcome, duration_ms=duration_ms, **described)
-

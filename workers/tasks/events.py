@@ -1,7 +1,5 @@
 """Let old events go on schedule."""
 
-from datetime import timedelta
-
 from backend.services.events import ExpiryOutcome, expire_events
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
@@ -14,10 +12,10 @@ def expire() -> None:
 
 
 async def _expire(clients: Clients) -> ExpiryOutcome:
-    settings = clients.settings
+    policy = clients.settings.retention
     return await expire_events(
-        kept_max=settings.events_kept_max,
-        kept_for=timedelta(hours=settings.events_kept_hours),
+        kept_max=policy.events_max,
+        kept_for=policy.events,
         database=clients.database,
         clock=clients.clock,
     )
