@@ -28,7 +28,9 @@ from backend.cli.consumer_groups import group
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.events import list_or_follow
+from backend.cli.findings import finding
 from backend.cli.locks import lock, queue
+from backend.cli.maintenance import maintenance
 from backend.cli.offsets import offset
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
@@ -92,6 +94,8 @@ app.command(audit)
 app.command(user)
 app.command(open_session)
 app.command(token)
+app.command(finding)
+app.command(maintenance)
 app.command(list_or_follow, name=["events", "event"])
 
 

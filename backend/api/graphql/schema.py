@@ -23,9 +23,11 @@ from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
+from backend.api.graphql.findings import FindingQuery
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.locks import LockQuery
+from backend.api.graphql.maintenance import MaintenanceQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
@@ -53,7 +55,16 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery, AccessQuery, BrokerConfigQuery, LockQuery, EventQuery):
+class Query(
+    OperationQuery,
+    AuditQuery,
+    AccessQuery,
+    BrokerConfigQuery,
+    LockQuery,
+    EventQuery,
+    FindingQuery,
+    MaintenanceQuery,
+):
     """Ask what is."""
 
     @strawberry.field

@@ -14,8 +14,10 @@ from backend.api.rest import (
     capacity,
     clusters,
     events,
+    findings,
     locks,
     log_histories,
+    maintenance,
     operations,
     replica_groups,
     replica_lags,
@@ -32,7 +34,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
         *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
-        *(audit, events),
+        *(audit, events, findings, maintenance),
     )
     for resource in resources:
         guarded.include_router(resource.router)
