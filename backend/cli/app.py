@@ -36,7 +36,7 @@ COMMANDS: Final = (
     ("topic topics", "nouns:topic", "Show and change topics."),
     ("lock locks", "locks:lock", "Show locks of ordered queues, and release them."),
     ("queue queues", "locks:queue", "Say why queues stand still."),
-    ("group groups", "consumer_groups:group", "Create, change and delete consumer groups."),
+    ("group groups", "nouns:group", "Create, change and delete consumer groups."),
     ("offset offsets", "offsets:offset", "Change where consumer groups go on reading."),
     ("capacity", "capacity:capacity", "Make and show capacity reports."),
     ("store", "store:store", "Look into a broker's message store, from its files."),

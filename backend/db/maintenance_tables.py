@@ -6,6 +6,7 @@ from sqlalchemy import (
     Column,
     Identity,
     Index,
+    Integer,
     LargeBinary,
     SmallInteger,
     Table,
@@ -69,4 +70,19 @@ audit_checkpoint = Table(
     instant("removed_at"),
     CheckConstraint("id = 1", name="single"),
     CheckConstraint("number >= 1", name="number"),
+)
+
+# How far each consumer group was when its masters were last asked, by broker group.
+consumer_lags = Table(
+    "consumer_lags",
+    metadata,
+    Column("cluster_name", Text, primary_key=True),
+    Column("consumer_group", Text, primary_key=True),
+    Column("topic_name", Text, primary_key=True),
+    Column("group_name", Text, primary_key=True),
+    Column("queue_count", Integer, nullable=False),
+    Column("lag", BigInteger, nullable=False),
+    instant("measured_at"),
+    CheckConstraint("lag >= 0 AND queue_count >= 0", name="counts"),
+    Index(None, "cluster_name", "group_name"),
 )

@@ -1,4 +1,4 @@
-"""Create the tables of maintenance: slots, findings, the checkpoint of the audit.
+"""Create the tables of maintenance: slots, findings, lags, the checkpoint of the audit.
 
 Revision: 20261122_06
 Follows: 20261122_05
@@ -69,6 +69,26 @@ def upgrade() -> None:
         sa.CheckConstraint("number >= 1", name=op.f("ck_audit_checkpoint_number")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_checkpoint")),
     )
+    op.create_table(
+        "consumer_lags",
+        *(
+            sa.Column(name, sa.Text(), nullable=False)
+            for name in ("cluster_name", "consumer_group", "topic_name", "group_name")
+        ),
+        sa.Column("queue_count", sa.Integer(), nullable=False),
+        sa.Column("lag", sa.BigInteger(), nullable=False),
+        _instant("measured_at"),
+        sa.CheckConstraint("lag >= 0 AND queue_count >= 0", name=op.f("ck_consumer_lags_counts")),
+        sa.PrimaryKeyConstraint(
+            *("cluster_name", "consumer_group", "topic_name", "group_name"),
+            name=op.f("pk_consumer_lags"),
+        ),
+    )
+    op.create_index(
+        op.f("ix_consumer_lags_cluster_name_group_name"),
+        "consumer_lags",
+        ["cluster_name", "group_name"],
+    )
 
 
 def _instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
@@ -76,5 +96,5 @@ def _instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
 
 
 def downgrade() -> None:
-    for table in ("audit_checkpoint", "findings", "maintenance_runs"):
+    for table in ("consumer_lags", "audit_checkpoint", "findings", "maintenance_runs"):
         op.drop_table(table)

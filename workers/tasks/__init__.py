@@ -3,12 +3,22 @@
 Celery imports this package, and with it every task.
 """
 
-from workers.tasks import capacity, events, findings, liveness, operations, retention, samples
+from workers.tasks import (
+    capacity,
+    events,
+    findings,
+    lags,
+    liveness,
+    operations,
+    retention,
+    samples,
+)
 
 __all__ = [
     "capacity",
     "events",
     "findings",
+    "lags",
     "liveness",
     "operations",
     "retention",

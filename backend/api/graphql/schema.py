@@ -19,6 +19,7 @@ from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clusters import Cluster
+from backend.api.graphql.consumer_lags import ConsumerLagQuery
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
@@ -64,6 +65,7 @@ class Query(
     EventQuery,
     FindingQuery,
     MaintenanceQuery,
+    ConsumerLagQuery,
 ):
     """Ask what is."""
 

@@ -13,6 +13,7 @@ from backend.api.rest import (
     brokers,
     capacity,
     clusters,
+    consumer_lags,
     events,
     findings,
     locks,
@@ -34,7 +35,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
         *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
-        *(audit, events, findings, maintenance),
+        *(audit, events, findings, maintenance, consumer_lags),
     )
     for resource in resources:
         guarded.include_router(resource.router)
