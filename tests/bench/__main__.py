@@ -1,8 +1,8 @@
 """Print each performance ratio of one run, and fail when one is below its floor.
 
 Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]
-[replication] [startup]`; all of these without names. `stock_store` measures a peer, in facts without limits,
-and needs Maven and Java. By name alone: `elections`, which loads a control plane for minutes
+[replication] [startup]`; all of these without names. `stock_store` measures a peer, in facts
+without limits, and needs Maven and Java. By name alone: `elections`, which loads a control plane for minutes
 (`make bench-controller`). Failovers are a run of their own: `python -m tests.bench.failover`.
 """
 
@@ -22,8 +22,8 @@ from tests.bench.pipelined import measure_pipelined
 from tests.bench.pulls import measure_pulls
 from tests.bench.replication import measure_replication
 from tests.bench.results import keep
-from tests.bench.stock_store import measure_stock_store
 from tests.bench.startup import measure_startup
+from tests.bench.stock_store import measure_stock_store
 from tests.bench.store import measure_store
 
 MEASUREMENTS: dict[str, Callable[[], list[Measure]]] = {
