@@ -2,8 +2,9 @@
 
 Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]
 [replication] [startup]`; all of these without names. `stock_store` measures a peer, in facts
-without limits, and needs Maven and Java. By name alone: `elections`, which loads a control plane for minutes
-(`make bench-controller`). Failovers are a run of their own: `python -m tests.bench.failover`.
+without limits, and needs Maven and Java. By name alone: `elections`, which loads a control plane
+for minutes (`make bench-controller`). Failovers are a run of their own: `python -m
+tests.bench.failover`.
 """
 
 # ruff: noqa: T201 - its report is what it prints
