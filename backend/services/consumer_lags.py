@@ -55,21 +55,23 @@ async def measure_lags(
     masters = [one for one in online if one.broker_id == MASTER_ID]
     slots = asyncio.Semaphore(BROKERS_AT_ONCE_MAX)
 
-    async def measure(master: Broker) -> bool:
+    async def ask(master: Broker) -> list[ToldLag] | None:
         async with slots:
-            told = await _ask(master.address, brokers)
-        if told is None:
-            return False
-        async with database.begin() as connection:
-            await consumer_lags.replace(
-                connection, master.cluster_name, master.group_name, told, at=clock.now()
-            )
-        return True
+            return await _ask(master.address, brokers)
 
-    measured = await asyncio.gather(*(measure(master) for master in masters))
+    answers = await asyncio.gather(*(ask(master) for master in masters))
+    measured_count = 0
+    # One after another: a pool has few connections.
+    for master, told in zip(masters, answers, strict=True):
+        if told is not None:
+            measured_count += 1
+            async with database.begin() as connection:
+                await consumer_lags.replace(
+                    connection, master.cluster_name, master.group_name, told, at=clock.now()
+                )
     async with database.begin() as connection:
         await consumer_lags.forget_groups(connection)
-    return MeasureOutcome(sum(measured), len(measured) - sum(measured))
+    return MeasureOutcome(measured_count, len(masters) - measured_count)
 
 
 async def list_lags(
