@@ -7,12 +7,18 @@ import httpx
 import schemathesis
 from graphql import build_schema, introspection_from_schema
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.graphql import nodes
 
 from backend.api.graphql.schema import print_schema
 
 EXAMPLES = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "6"))
 """Generated questions for each field of the roots."""
 SIGNING_OUT = {"endSession", "endSessions", "changePassword"}
+
+schemathesis.graphql.scalar(
+    "Int64", st.integers(-(2**64), 2**64).map(lambda number: nodes.String(str(number)))
+)
 
 
 def operations():
