@@ -21,13 +21,16 @@ class Router(GraphQLRouter[GraphContext, None]):
         """Read a body.
 
         Raises:
-            JSONDecodeError: it is no JSON, no UTF-8, nested too deeply, or holds a number of
-                thousands of digits.
+            JSONDecodeError: it is no JSON, no UTF-8, nested too deeply, holds a number of thousands
+                of digits, or is a bare number or text.
         """
         try:
-            return super().decode_json(data)
+            found = super().decode_json(data)
         except (ValueError, RecursionError) as error:
             raise JSONDecodeError(str(error), "", 0) from error
+        if not isinstance(found, dict | list):
+            raise JSONDecodeError("a body is an object", "", 0)
+        return found
 
 
 def build_router(path: str, *, allowed_origins: tuple[str, ...]) -> Router:

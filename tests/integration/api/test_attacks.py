@@ -135,8 +135,25 @@ async def test_nobody_without_a_credential_has_a_document_looked_at(stranger, at
         {"query": None},
         {},
         7,
+        "x",
+        None,
+        [7],
     ],
-    ids=["two", "many", "none", "list", "variables", "name", "extensions", "null", "empty", "7"],
+    ids=[
+        "two",
+        "many",
+        "none",
+        "list",
+        "variables",
+        "name",
+        "extensions",
+        "null",
+        "empty",
+        "7",
+        "text",
+        "nothing",
+        "seven",
+    ],
 )
 async def test_batches_and_wrong_bodies_are_refused_in_bounded_time(client, body):
     answer, cost_s = await ask_for_the_price(client, body)
