@@ -1,11 +1,13 @@
 """No secret is found in what is answered, logged, audited, told as an event, measured or stored."""
 
 import json
+import logging
 import re
 from functools import partial
 
 import httpx
 import pytest
+import structlog
 from redis.asyncio import Redis
 from sqlalchemy import text
 
@@ -114,9 +116,19 @@ async def test_what_is_refused_does_not_repeat_a_secret(client, anybody, secrets
     assert found_in(secrets, asked[3].text + asked[4].text + asked[6].text) == set()
 
 
+@pytest.fixture
+def own_logging():
+    """Configure logging as a process does, and leave none of it behind."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield configure_logging
+    root.handlers[:], root.level = handlers, level
+    structlog.reset_defaults()
+
+
 @pytest.mark.parametrize("form", LogFormat)
-async def test_no_log_line_holds_a_secret(client, anybody, make_secrets, capsys, form):
-    configure_logging(form)
+async def test_no_log_line_holds_a_secret(client, anybody, make_secrets, capsys, own_logging, form):
+    own_logging(form)
     secrets = await make_secrets()
     for credential in ("API token", "session token"):
         headers = {"Authorization": f"Bearer {secrets[credential]}"}
