@@ -4,7 +4,8 @@ from backend.cli import (
     adoptions,
     broker_orders,
     controller_settings,
-    group_lags,
+    group_views,
+    recorded_lags,
     replica_lags,
     topic_orders,
 )
@@ -20,7 +21,8 @@ __all__ = ["broker", "controller", "group", "replica", "topic"]
 broker_orders.register(broker)
 broker.command(config)
 controller_settings.register(controller)
-group_lags.register(group)
+group_views.register(group)
+recorded_lags.register(group)
 adoptions.register(replica)
 replica_lags.register(replica)
 topic_orders.register(topic)

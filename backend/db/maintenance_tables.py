@@ -73,8 +73,8 @@ audit_checkpoint = Table(
 )
 
 # How far each consumer group was when its masters were last asked, by broker group.
-consumer_lags = Table(
-    "consumer_lags",
+recorded_lags = Table(
+    "recorded_lags",
     metadata,
     Column("cluster_name", Text, primary_key=True),
     Column("consumer_group", Text, primary_key=True),

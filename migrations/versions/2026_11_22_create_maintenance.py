@@ -70,7 +70,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_checkpoint")),
     )
     op.create_table(
-        "consumer_lags",
+        "recorded_lags",
         *(
             sa.Column(name, sa.Text(), nullable=False)
             for name in ("cluster_name", "consumer_group", "topic_name", "group_name")
@@ -78,15 +78,15 @@ def upgrade() -> None:
         sa.Column("queue_count", sa.Integer(), nullable=False),
         sa.Column("lag", sa.BigInteger(), nullable=False),
         _instant("measured_at"),
-        sa.CheckConstraint("lag >= 0 AND queue_count >= 0", name=op.f("ck_consumer_lags_counts")),
+        sa.CheckConstraint("lag >= 0 AND queue_count >= 0", name=op.f("ck_recorded_lags_counts")),
         sa.PrimaryKeyConstraint(
             *("cluster_name", "consumer_group", "topic_name", "group_name"),
-            name=op.f("pk_consumer_lags"),
+            name=op.f("pk_recorded_lags"),
         ),
     )
     op.create_index(
-        op.f("ix_consumer_lags_cluster_name_group_name"),
-        "consumer_lags",
+        op.f("ix_recorded_lags_cluster_name_group_name"),
+        "recorded_lags",
         ["cluster_name", "group_name"],
     )
 
@@ -96,5 +96,5 @@ def _instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
 
 
 def downgrade() -> None:
-    for table in ("consumer_lags", "audit_checkpoint", "findings", "maintenance_runs"):
+    for table in ("recorded_lags", "audit_checkpoint", "findings", "maintenance_runs"):
         op.drop_table(table)

@@ -1,6 +1,6 @@
 """Measure how far consumer groups are, on schedule."""
 
-from backend.services.consumer_lags import MeasureOutcome, measure_lags
+from backend.services.recorded_lags import MeasureOutcome, measure_lags
 from workers.runtime import Clients
 from workers.tasks.base import run_periodic, task
 

@@ -18,8 +18,9 @@ from backend.api.graphql.access import AccessMutation, AccessQuery
 from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
 from backend.api.graphql.capacity import CapacityReport
+from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.clusters import Cluster
-from backend.api.graphql.consumer_lags import ConsumerLagQuery
+from backend.api.graphql.consumer_groups import ConsumerGroupQuery
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
@@ -29,10 +30,12 @@ from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.maintenance import MaintenanceQuery
+from backend.api.graphql.messages import MessageQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
 from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
@@ -65,7 +68,10 @@ class Query(
     EventQuery,
     FindingQuery,
     MaintenanceQuery,
-    ConsumerLagQuery,
+    RecordedLagQuery,
+    ConsumerGroupQuery,
+    ClientQuery,
+    MessageQuery,
 ):
     """Ask what is."""
 

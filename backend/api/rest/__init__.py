@@ -12,14 +12,17 @@ from backend.api.rest import (
     broker_groups,
     brokers,
     capacity,
+    clients,
     clusters,
-    consumer_lags,
+    consumer_groups,
     events,
     findings,
     locks,
     log_histories,
     maintenance,
+    messages,
     operations,
+    recorded_lags,
     replica_groups,
     replica_lags,
     sessions,
@@ -35,7 +38,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
         *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
-        *(audit, events, findings, maintenance, consumer_lags),
+        *(consumer_groups, recorded_lags, clients, messages, audit, events, findings, maintenance),
     )
     for resource in resources:
         guarded.include_router(resource.router)

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from cyclopts import App, Parameter
 
@@ -136,15 +136,30 @@ class _Directory:
     def has_topic(self, cluster_name: str | None, topic_name: str) -> bool:
         """Tell whether a cluster, or any, holds a topic."""
         for cluster in [cluster_name] if cluster_name else self._clusters():
-            path = f"/clusters/{segment(cluster)}/topics/{segment(topic_name)}"
-            try:
-                self._rest.get(path)
-            except CommandError as error:
-                if error.exit_code is not ExitCode.NOT_FOUND:
-                    raise
-            else:
+            if self._find(f"/clusters/{segment(cluster)}/topics/{segment(topic_name)}"):
                 return True
         return False
+
+    def has_group(
+        self, cluster_name: str | None, broker_group: str | None, group_name: str
+    ) -> bool:
+        """Tell whether a broker group, or any, knows a consumer group."""
+        for cluster in [cluster_name] if cluster_name else self._clusters():
+            path = f"/clusters/{segment(cluster)}/consumer-groups/{segment(group_name)}"
+            found = self._find(path)
+            knowing = {one["group_name"] for one in found["settings"]} if found else set()
+            if (broker_group in knowing) if broker_group else knowing:
+                return True
+        return False
+
+    def _find(self, path: str) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = self._rest.get(path)
+        except CommandError as error:
+            if error.exit_code is not ExitCode.NOT_FOUND:
+                raise
+            return None
+        return found
 
     @property
     def _rest(self) -> RestClient:

@@ -34,6 +34,12 @@ class Directory(Protocol):
         """Tell whether there is a topic of that name."""
         ...
 
+    def has_group(
+        self, cluster_name: str | None, broker_group: str | None, group_name: str
+    ) -> bool:
+        """Tell whether a broker group, or any, knows a consumer group."""
+        ...
+
 
 Given = Mapping[str, str]
 Build = Callable[[Given, Directory], list[str]]
@@ -126,6 +132,24 @@ def _topic(given: Given, directory: Directory) -> list[str]:
 
 def _topic_permission(given: Given, directory: Directory) -> list[str]:
     return ["topic", "set", given["t"], *_permission(given["p"]), *_place(given, directory)]
+
+
+def _group(given: Given, directory: Directory) -> list[str]:
+    where = _place(given, directory)
+    cluster, broker_group = where[1] if where else None, where[3] if "b" in given else None
+    verb = "set" if directory.has_group(cluster, broker_group, given["g"]) else "create"
+    words = ["group", verb, given["g"], *where]
+    for name, option in (
+        ("s", "consume"),
+        ("m", "consume-from-min"),
+        ("d", "broadcast"),
+        ("o", "ordered"),
+        ("a", "notify-members"),
+    ):
+        words += _truth(given, name, option)
+    for name, option in (("q", "--retry-queues"), ("r", "--retries")):
+        words += [option, given[name]] if name in given else []
+    return words
 
 
 def _group_deletion(given: Given, directory: Directory) -> list[str]:
@@ -228,7 +252,13 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         "t c",
         is_change=True,
     ),
-    "updateSubGroup": Named("group create, group set", "what is left out stays as it is"),
+    "updateSubGroup": Translated(
+        "group create, or group set where there is one",
+        _group,
+        "b c g s m d o q r a",
+        "what is left out stays as it is, where stock sets its defaults",
+        is_change=True,
+    ),
     "updateSubGroupList": Declined("not built yet: changes from a file"),
     "setConsumeMode": _NO_POP,
     "deleteSubGroup": Translated("group delete", _group_deletion, "b c g r", is_change=True),

@@ -28,6 +28,9 @@ class Directory:
     def has_topic(self, _cluster, _topic):
         return self._has_topic
 
+    def has_group(self, _cluster, _broker_group, _group):
+        return False
+
 
 @pytest.fixture
 def translated(monkeypatch, server, capsys):
@@ -37,6 +40,9 @@ def translated(monkeypatch, server, capsys):
     server.on("GET", "/clusters", {"items": [{"name": C}], "next": None})
     server.on("GET", f"/clusters/{C}/brokers", {"items": [BROKER], "next": None})
     server.on("GET", f"/clusters/{C}/topics/orders", {"name": "orders"})
+    settings = [{"group_name": "broker-b"}]
+    path = f"/clusters/{C}/consumer-groups/billing"
+    server.on("GET", path, {"name": "billing", "settings": settings})
     server.on("POST", "/operations", refusal(400, "invalid_parameters", "not today"))
 
     def run_line(line):
@@ -66,6 +72,18 @@ def translated(monkeypatch, server, capsys):
         (
             f"updateTopicPerm -c {C} -t orders -p 6",
             f"topic set orders --readable --writable --cluster {C}",
+        ),
+        (
+            f"updateSubGroup -c {C} -g billing -s false -r 3 -q 2",
+            f"group set billing --cluster {C} --no-consume --retry-queues 2 --retries 3",
+        ),
+        (
+            "updateSubGroup -b 10.0.0.1:10911 -g billing -d false",
+            f"group create billing --cluster {C} --broker-group broker-a --no-broadcast",
+        ),
+        (
+            f"updateSubGroup -c {C} -g new -m true -o true -a false",
+            f"group create new --cluster {C} --consume-from-min --ordered --no-notify-members",
         ),
         (
             f"deleteSubGroup -c {C} -g billing -r true",
