@@ -16,12 +16,16 @@ _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULT
 
 
 COMMANDS: Final = (
-    ("up", "processes:up", "Run a whole local cluster until Ctrl-C."),
+    (
+        "up",
+        "processes:up",
+        "Run a whole local cluster until Ctrl-C; the data stays for the next start.",
+    ),
     ("run", "processes:run", "Run one process of a cluster in the foreground."),
     (
         "login",
         "session:login",
-        "Sign in, and keep the session's token for what follows.",
+        "Sign in and keep the session's token for the commands that follow.",
     ),
     ("logout", "session:logout", "End the saved session and forget its token."),
     ("whoami", "session:whoami", "Say who is signed in, where, and until when."),
@@ -65,7 +69,7 @@ COMMANDS: Final = (
     (
         "completion",
         "completion:print_script",
-        "Print the script by which a shell completes regent.",
+        "Print the script that lets a shell complete regent.",
     ),
 )
 """Names, place below this package, and help of each command, which is imported when it is run."""

@@ -69,6 +69,10 @@ def upgrade() -> None:
         sa.CheckConstraint("number >= 1", name=op.f("ck_audit_checkpoint_number")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_checkpoint")),
     )
+    _create_recorded_lags()
+
+
+def _create_recorded_lags() -> None:
     op.create_table(
         "recorded_lags",
         *(

@@ -14,8 +14,12 @@ from backend.cli.app import COMMANDS
 for names, place, line in COMMANDS:
     module, _, name = place.partition(":")
     noun = getattr(import_module(f"backend.cli.{module}"), name)
-    if isinstance(noun, App) and (noun.help, list(noun.name)) != (line, names.split()):
-        print(names, noun.help, noun.name)
+    if isinstance(noun, App):
+        told = noun.help, list(noun.name)
+    else:
+        told = noun.__doc__.splitlines()[0], names.split()
+    if told != (line, names.split()):
+        print(place, *told)
 """
 
 
