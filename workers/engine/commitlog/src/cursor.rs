@@ -13,29 +13,26 @@ impl<'a> Writer<'a> {
     /// A writer of the next `N` bytes. Their room is checked here once, not for each field.
     #[inline]
     pub(crate) fn part<const N: usize>(&mut self) -> Writer<'a> {
-        let (part, rest) = std::mem::take(&mut self.rest).split_at_mut(N);
+        Writer::new(self.next(N))
+    }
+
+    /// The next `size` bytes, to be written by the caller.
+    #[inline]
+    pub(crate) fn next(&mut self, size: usize) -> &'a mut [u8] {
+        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(size);
         self.rest = rest;
-        Writer::new(part)
+        head
     }
 
     #[inline]
     pub(crate) fn put(&mut self, bytes: &[u8]) {
-        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(bytes.len());
-        head.copy_from_slice(bytes);
-        self.rest = rest;
+        self.next(bytes.len()).copy_from_slice(bytes);
     }
 
     /// As [`Self::put`], for bytes that are mostly few: a call costs more than to copy them.
     #[inline(always)]
     pub(crate) fn put_few(&mut self, bytes: &[u8]) {
-        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(bytes.len());
-        match bytes.len() {
-            8..=16 => copy_ends::<8>(head, bytes),
-            17..=32 => copy_ends::<16>(head, bytes),
-            33..=64 => copy_ends::<32>(head, bytes),
-            _ => head.copy_from_slice(bytes),
-        }
-        self.rest = rest;
+        copy_few(self.next(bytes.len()), bytes);
     }
 
     #[inline]
@@ -60,6 +57,17 @@ impl<'a> Writer<'a> {
 
     pub(crate) fn is_full(&self) -> bool {
         self.rest.is_empty()
+    }
+}
+
+/// Copies bytes that are mostly few.
+#[inline(always)]
+pub(crate) fn copy_few(to: &mut [u8], from: &[u8]) {
+    match from.len() {
+        8..=16 => copy_ends::<8>(to, from),
+        17..=32 => copy_ends::<16>(to, from),
+        33..=64 => copy_ends::<32>(to, from),
+        _ => to.copy_from_slice(from),
     }
 }
 

@@ -10,11 +10,11 @@
 //! B and S are 8 for IPv4 and 20 for IPv6: address bytes and an i32 port. All big-endian.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::LazyLock;
 
 use crate::cursor::{Reader, Writer};
 use crate::message::NewMessage;
 use crate::properties::PROPERTY_SEPARATOR;
+use crate::sys::crc32::{copy_with_crc32, crc32};
 
 mod check;
 mod crc_property;
@@ -58,6 +58,9 @@ const TRANSACTION_ROLLBACK: i32 = 0x0C;
 const INNER_BATCH: i32 = 0x80;
 /// With the one that tells clients to take the body apart.
 pub(crate) const INNER_BATCH_FLAGS: i32 = INNER_BATCH | 0x40;
+
+/// A checksum of a body is stored without its top bit.
+const BODY_CRC_MASK: u32 = 0x7FFF_FFFF;
 
 /// Longest properties: their length is a signed 16-bit integer.
 pub(crate) const PROPERTIES_SIZE_MAX: usize = 32_767;
@@ -121,14 +124,10 @@ pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
     sys_flag & INNER_BATCH != 0
 }
 
-/// The checksum stored for a body: CRC-32 without its top bit.
-#[inline(never)]
+/// The checksum stored for a body.
+#[inline]
 pub(crate) fn body_crc(body: &[u8]) -> u32 {
-    // What the processor can do is found out once, not for each body.
-    static NEW: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
-    let mut hasher = NEW.clone();
-    hasher.update(body);
-    hasher.finalize() & 0x7FFF_FFFF
+    crc32(body) & BODY_CRC_MASK
 }
 
 fn host_size(host: &SocketAddr) -> usize {
@@ -161,14 +160,23 @@ pub(crate) fn encode(
     tail: Tail,
 ) {
     let size = narrow(record.len());
-    let mut out = Writer::new(&mut *record);
-    if message.born_host.is_ipv4() && message.store_host.is_ipv4() {
-        let mut fixed = out.part::<BODY_AT>();
-        put_fixed(&mut fixed, size, message, version, placement);
+    let are_hosts_short = message.born_host.is_ipv4() && message.store_host.is_ipv4();
+    let body_at = if are_hosts_short {
+        BODY_AT
     } else {
-        put_fixed(&mut out, size, message, version, placement);
+        let hosts = host_size(&message.born_host) + host_size(&message.store_host);
+        BODY_AT - 16 + hosts
+    };
+    let (fixed, variable) = record.split_at_mut(body_at);
+    let mut out = Writer::new(variable);
+    let body_crc = copy_with_crc32(out.next(message.body.len()), message.body) & BODY_CRC_MASK;
+    let mut fixed = Writer::new(fixed);
+    if are_hosts_short {
+        let mut fixed = fixed.part::<BODY_AT>();
+        put_fixed(&mut fixed, size, body_crc, message, version, placement);
+    } else {
+        put_fixed(&mut fixed, size, body_crc, message, version, placement);
     }
-    out.put(message.body);
     match version {
         Version::V1 => out.put(&narrow(message.topic.len()).to_be_bytes()[3..]),
         Version::V2 => out.put(&narrow(message.topic.len()).to_be_bytes()[2..]),
@@ -191,6 +199,7 @@ pub(crate) fn encode(
 fn put_fixed(
     out: &mut Writer<'_>,
     size: u32,
+    body_crc: u32,
     message: &NewMessage<'_>,
     version: Version,
     placement: &Placement,
@@ -203,7 +212,7 @@ fn put_fixed(
     } else {
         MAGIC_V2
     });
-    out.put_u32(body_crc(message.body));
+    out.put_u32(body_crc);
     out.put_i32(message.queue_id);
     out.put_i32(message.flag);
     out.put_u64(placement.queue_offset);

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::{Advice, UncheckedAdvice};
 
+pub(crate) mod crc32;
 pub(crate) mod trap;
 
 use trap::Map;
