@@ -63,6 +63,14 @@ pub(crate) struct Appender {
     pub(crate) queues: QueueTable,
 }
 
+impl Appender {
+    /// Ends the helpers and leaves the files as nobody writes them any more.
+    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
+        self.queues.stop();
+        self.log.stop()
+    }
+}
+
 /// What a flush changes.
 #[derive(Debug)]
 struct Flusher {
@@ -291,7 +299,7 @@ impl Store {
         {
             let mut appender = self.appender.lock();
             self.state.store(CLOSED, Ordering::Release);
-            appender.log.stop()?;
+            appender.stop()?;
         }
         if self.is_read_only() {
             return Ok(());

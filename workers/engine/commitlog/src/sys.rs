@@ -122,6 +122,16 @@ impl MapWriter {
         }
     }
 
+    /// Writes the next bytes and makes them readable.
+    #[inline(always)]
+    pub(crate) fn push<const N: usize>(&mut self, bytes: [u8; N]) {
+        let Some(next) = self.tail().first_chunk_mut() else {
+            panic!("written beyond the map");
+        };
+        *next = bytes;
+        self.publish(N);
+    }
+
     /// Has the processor fetch the memory of the `length` bytes from `from` bytes behind the
     /// position: writing them later then waits for it less.
     #[inline(always)]

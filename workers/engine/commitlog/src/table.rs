@@ -10,10 +10,12 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parking_lot::RwLock;
 
+use crate::cursor::are_few_equal;
 use crate::error::{AppendError, StoreError};
 use crate::files::remove_dir;
-use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
+use crate::message::{QUEUE_ID_MAX, QueueEntry, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
+use crate::queue_ahead::QueuesAhead;
 use crate::queue_layout::{Layout, Placed};
 use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
@@ -78,11 +80,29 @@ impl SharedQueues {
 pub(crate) struct TopicWriter {
     name: Arc<str>,
     queues: Slots<QueueWriter>,
-    /// Of all its queues; what the next one will be as long as there is none.
-    layout: Layout,
+    pub(crate) traits: TopicTraits,
+    pub(crate) traffic: Traffic,
+}
+
+/// What the messages of a topic have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TopicTraits {
     pub(crate) version: Version,
     pub(crate) is_schedule: bool,
-    pub(crate) traffic: Traffic,
+    /// Of all its queues; what the next one will be as long as there is none.
+    layout: Layout,
+}
+
+impl TopicTraits {
+    #[inline]
+    pub(crate) fn has_batch_queues(self) -> bool {
+        self.layout == Layout::Batch
+    }
+
+    #[inline]
+    fn are_ordinary(self) -> bool {
+        self.version == Version::V1 && !self.is_schedule && !self.has_batch_queues()
+    }
 }
 
 /// Where the files of queues are, and how large, by their layout.
@@ -126,6 +146,7 @@ pub(crate) struct QueueTable {
     last: usize,
     shared: Arc<SharedQueues>,
     dirty: Vec<Arc<SharedQueue>>,
+    ahead: QueuesAhead,
 }
 
 /// Everything needed to reach or make the queues of one topic.
@@ -135,6 +156,7 @@ pub(crate) struct OpenTopic<'a> {
     homes: &'a QueueHomes,
     shared: &'a SharedQueues,
     dirty: &'a mut Vec<Arc<SharedQueue>>,
+    ahead: &'a mut QueuesAhead,
 }
 
 /// A queue with room for what will be pushed.
@@ -154,6 +176,7 @@ impl QueueTable {
             last: 0,
             shared: Arc::default(),
             dirty: Vec::new(),
+            ahead: QueuesAhead::default(),
         }
     }
 
@@ -162,10 +185,10 @@ impl QueueTable {
     }
 
     /// The topic of a message, made on its first use.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open_topic(&mut self, name: &str) -> Result<OpenTopic<'_>, AppendError> {
         let last = self.topics.get_bucket(self.last);
-        if last.is_none_or(|topic| *topic.name != *name) {
+        if !last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
             self.last = self.bucket(name)?;
         }
         let Some(topic) = self.topics.get_bucket_mut(self.last) else {
@@ -176,7 +199,30 @@ impl QueueTable {
             homes: &self.homes,
             shared: &self.shared,
             dirty: &mut self.dirty,
+            ahead: &mut self.ahead,
         })
+    }
+
+    /// The queue of a message if the topic was the last one opened, has nothing special, and there is
+    /// room for one entry; with it, what was counted of the topic.
+    #[inline(always)]
+    pub(crate) fn ordinary_queue(
+        &mut self,
+        name: &str,
+        queue_id: i32,
+    ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+        let topic = self.topics.get_bucket_mut(self.last)?;
+        let is_it = are_few_equal(topic.name.as_bytes(), name.as_bytes());
+        if !is_it || !topic.traits.are_ordinary() {
+            return None;
+        }
+        // What is negative is beyond every queue.
+        #[allow(clippy::cast_sign_loss)]
+        let writer = topic.queues.get_mut(queue_id as usize)?.as_mut()?;
+        let dirty = &mut self.dirty;
+        writer
+            .has_room()
+            .then_some((OpenQueue { writer, dirty }, &mut topic.traffic))
     }
 
     /// Where the topic is in the table, made on its first use.
@@ -210,7 +256,7 @@ impl QueueTable {
         if is_dirty && queue.mark_dirty() {
             open.dirty.push(Arc::clone(queue.shared()));
         }
-        open.topic.layout = queue.shared().layout();
+        open.topic.traits.layout = queue.shared().layout();
         open.insert(index, queue);
     }
 
@@ -256,6 +302,11 @@ impl QueueTable {
         Ok(())
     }
 
+    /// Ends the helper that prepares slices: the files are the caller's now.
+    pub(crate) fn stop(&mut self) {
+        self.ahead.stop();
+    }
+
     /// Queues touched since the last call.
     pub(crate) fn take_dirty(&mut self) -> Vec<Arc<SharedQueue>> {
         for queue in &self.dirty {
@@ -280,7 +331,7 @@ impl OpenTopic<'_> {
         let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
             return Err(AppendError::IllegalQueueId(queue_id));
         };
-        writer.reserve(count)?;
+        writer.reserve(count, self.ahead)?;
         let dirty = &mut *self.dirty;
         Ok(OpenQueue { writer, dirty })
     }
@@ -288,26 +339,25 @@ impl OpenTopic<'_> {
     /// Counts appended messages.
     #[inline]
     pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
-        self.topic.traffic.message_count += message_count;
-        self.topic.traffic.bytes += bytes as u64;
+        self.topic.traffic.count(message_count, bytes);
     }
 
     #[inline]
     pub(crate) fn has_batch_queues(&self) -> bool {
-        self.topic.layout == Layout::Batch
+        self.topic.traits.has_batch_queues()
     }
 
     /// Makes queues of a topic that has none yet batch queues; returns whether the topic has such.
     pub(crate) fn admits_inner_batches(&mut self) -> bool {
         if self.topic.queues.iter().all(Option::is_none) {
-            self.topic.layout = Layout::Batch;
+            self.topic.traits.layout = Layout::Batch;
         }
         self.has_batch_queues()
     }
 
     #[cold]
     fn create(&mut self, queue_id: i32, index: usize) {
-        let layout = self.topic.layout;
+        let layout = self.topic.traits.layout;
         let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
         let file_size = self.homes.file_size(layout);
         self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
@@ -334,6 +384,14 @@ impl OpenQueue<'_> {
         self.writer.end_offset()
     }
 
+    /// As [`Self::push`], for a plain queue.
+    #[inline(always)]
+    pub(crate) fn push_plain(&mut self, entry: &QueueEntry) {
+        if self.writer.push(entry) {
+            self.list_as_dirty();
+        }
+    }
+
     /// Appends an entry for which room was reserved.
     #[inline(always)]
     pub(crate) fn push(&mut self, placed: &Placed) {
@@ -358,9 +416,11 @@ impl TopicWriter {
         Ok(Self {
             name: Arc::from(name),
             queues: Vec::new(),
-            layout: Layout::Plain,
-            version: version_for(name, version_by_length)?,
-            is_schedule: name == SCHEDULE_TOPIC,
+            traits: TopicTraits {
+                version: version_for(name, version_by_length)?,
+                is_schedule: name == SCHEDULE_TOPIC,
+                layout: Layout::Plain,
+            },
             traffic: Traffic::default(),
         })
     }

@@ -25,15 +25,20 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// Copies bytes to a place of the same size; returns their checksum.
-#[inline]
+#[inline(always)]
 pub(crate) fn copy_with_crc32(to: &mut [u8], from: &[u8]) -> u32 {
     assert_eq!(to.len(), from.len(), "a copy is as long as what is copied");
     #[cfg(target_arch = "x86_64")]
-    if wide::can_do(from.len()) && from.len() >= wide::COPIED_SIZE_MIN {
+    if from.len() >= wide::COPIED_SIZE_MIN && wide::can_do(from.len()) {
         // SAFETY: the processor can do it, one slice is readable and the other one, of the same
         // size and apart from it, writable.
         return unsafe { wide::copy_with_crc32(to.as_mut_ptr(), from.as_ptr(), from.len()) };
     }
+    copy_and_look(to, from)
+}
+
+#[inline(never)]
+fn copy_and_look(to: &mut [u8], from: &[u8]) -> u32 {
     copy_few(to, from);
     // Not of the copy: to read back what is still on its way to the cache takes far longer.
     crc32(from)
@@ -54,7 +59,7 @@ mod wide {
         __m128i, __m512i, _mm_and_si128, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x,
         _mm_srli_si128, _mm_xor_si128, _mm512_castsi512_si128, _mm512_clmulepi64_epi128,
         _mm512_extracti32x4_epi32, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
-        _mm512_maskz_set1_epi8, _mm512_storeu_si512, _mm512_xor_si512,
+        _mm512_storeu_si512, _mm512_xor_si512,
     };
     use std::sync::LazyLock;
 
@@ -69,6 +74,20 @@ mod wide {
 
     /// The polynomial without its highest power, reflected.
     const POLYNOMIAL: u32 = 0xEDB8_8320;
+
+    /// The initial value and what lies around it: the register from `REGISTER_BYTES - zeros` on has
+    /// it behind so many zeros, and the next one what did not fit.
+    static INITIAL: [u8; 3 * REGISTER_BYTES] = initial();
+
+    const fn initial() -> [u8; 3 * REGISTER_BYTES] {
+        let mut bytes = [0; 3 * REGISTER_BYTES];
+        let mut at = 0;
+        while at < SIZE_MIN {
+            bytes[REGISTER_BYTES + at] = u8::MAX;
+            at += 1;
+        }
+        bytes
+    }
 
     /// One register of constants: a pair for each lane.
     #[repr(C, align(64))]
@@ -159,15 +178,18 @@ mod wide {
     #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq,pclmulqdq")]
     unsafe fn run(from: *const u8, size: usize, each: impl Fn(usize, __m512i)) -> u32 {
         let zeros = size.wrapping_neg() % REGISTER_BYTES;
-        let ones = 0xF_u128 << zeros;
-        #[allow(clippy::cast_possible_truncation)] // the two halves
-        let (ones, ones_behind) = (ones as u64, (ones >> 64) as u64);
-        // SAFETY: what the mask leaves out is not read, and the rest is the start of the message.
-        let first = unsafe {
-            _mm512_maskz_loadu_epi8(u64::MAX << zeros, from.wrapping_sub(zeros).cast())
-        };
-        let first = _mm512_xor_si512(first, _mm512_maskz_set1_epi8(ones, -1));
         let mut at = REGISTER_BYTES - zeros;
+        // SAFETY: what the mask leaves out is not read, and the rest is the start of the message;
+        // the initial value's two registers end at most where the constant does.
+        let (first, initial, initial_behind) = unsafe {
+            let initial = INITIAL.as_ptr().add(at);
+            (
+                _mm512_maskz_loadu_epi8(u64::MAX << zeros, from.wrapping_sub(zeros).cast()),
+                _mm512_loadu_si512(initial.cast()),
+                _mm512_loadu_si512(initial.add(REGISTER_BYTES).cast()),
+            )
+        };
+        let first = _mm512_xor_si512(first, initial);
         let load = |at: usize| {
             // SAFETY: the caller asks for whole registers inside the message.
             let block = unsafe { _mm512_loadu_si512(from.add(at).cast()) };
@@ -179,8 +201,7 @@ mod wide {
             let mut sum = multiply(first, keys(&FINISH[finish]));
             if finish > 0 {
                 finish -= 1;
-                let second = _mm512_maskz_set1_epi8(ones_behind, -1);
-                let second = _mm512_xor_si512(load(at), second);
+                let second = _mm512_xor_si512(load(at), initial_behind);
                 sum = _mm512_xor_si512(sum, multiply(second, keys(&FINISH[finish])));
                 at += REGISTER_BYTES;
             }
@@ -191,10 +212,9 @@ mod wide {
             }
             return !remainder(sum);
         }
-        let second = _mm512_maskz_set1_epi8(ones_behind, -1);
         let mut blocks = [
             first,
-            _mm512_xor_si512(load(at), second),
+            _mm512_xor_si512(load(at), initial_behind),
             load(at + REGISTER_BYTES),
             load(at + 2 * REGISTER_BYTES),
         ];
