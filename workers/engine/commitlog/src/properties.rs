@@ -102,12 +102,25 @@ fn find_tags(properties: &[u8]) -> Option<&[u8]> {
 /// Whether `AG` occurs, which is rare but in `TAGS`.
 #[inline]
 fn holds_ag(bytes: &[u8]) -> bool {
-    const WIDTH: usize = 16;
-    let is_ag = |left: u8, right: u8| u8::from(left == b'A') & u8::from(right == b'G');
     let Some(rights) = bytes.get(1..) else {
         return false;
     };
     let lefts = &bytes[..rights.len()];
+    if lefts.len() >= 32 {
+        have_ag::<32>(lefts, rights)
+    } else if lefts.len() >= 16 {
+        have_ag::<16>(lefts, rights)
+    } else {
+        lefts
+            .iter()
+            .zip(rights)
+            .any(|(left, right)| is_ag(*left, *right) != 0)
+    }
+}
+
+/// As [`holds_ag`], for at least `WIDTH` bytes and those to the right of them.
+#[inline(always)]
+fn have_ag<const WIDTH: usize>(lefts: &[u8], rights: &[u8]) -> bool {
     // Without a branch inside, so that it becomes a few vector instructions.
     let in_chunk = |left: &[u8; WIDTH], right: &[u8; WIDTH]| {
         let mut found = 0;
@@ -116,20 +129,18 @@ fn holds_ag(bytes: &[u8]) -> bool {
         }
         found != 0
     };
-    let (Some(left), Some(right)) = (lefts.last_chunk(), rights.last_chunk()) else {
-        return lefts
-            .iter()
-            .zip(rights)
-            .any(|(left, right)| is_ag(*left, *right) != 0);
-    };
     // The last chunk overlaps the one before it.
-    let (lefts, rights) = (lefts.as_chunks().0, rights.as_chunks().0);
-    for (left, right) in lefts.iter().zip(rights) {
-        if in_chunk(left, right) {
-            return true;
-        }
+    let last = lefts.last_chunk().zip(rights.last_chunk());
+    if last.is_some_and(|(left, right)| in_chunk(left, right)) {
+        return true;
     }
-    in_chunk(left, right)
+    let mut chunks = lefts.as_chunks().0.iter().zip(rights.as_chunks().0);
+    chunks.any(|(left, right)| in_chunk(left, right))
+}
+
+#[inline]
+fn is_ag(left: u8, right: u8) -> u8 {
+    u8::from(left == b'A') & u8::from(right == b'G')
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {

@@ -63,14 +63,6 @@ pub(crate) struct Appender {
     pub(crate) queues: QueueTable,
 }
 
-impl Appender {
-    /// Ends the helpers and leaves the files as nobody writes them any more.
-    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
-        self.queues.stop();
-        self.log.stop()
-    }
-}
-
 /// What a flush changes.
 #[derive(Debug)]
 struct Flusher {

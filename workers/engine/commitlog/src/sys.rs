@@ -139,14 +139,7 @@ impl MapWriter {
         let at = self.position.wrapping_add(from);
         let first = self.shared.raw.as_ptr().wrapping_add(at);
         for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a prefetch has no effect but on caches, whatever lies at the address: behind
-            // the end of the map it does nothing.
-            unsafe {
-                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(
-                    first.wrapping_add(line * CACHE_LINE_BYTES).cast(),
-                );
-            }
+            fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
         }
     }
 
@@ -264,6 +257,27 @@ impl MapReader {
             .raw
             .advise_range(Advice::PopulateWrite, from, to - from)
     }
+}
+
+/// Has the processor fetch the memory of a value that will be looked at soon.
+#[inline(always)]
+pub(crate) fn prefetch_value<T>(value: &T) {
+    let first: *const T = value;
+    for line in 0..size_of::<T>().div_ceil(CACHE_LINE_BYTES) {
+        fetch_line(first.cast::<u8>().wrapping_add(line * CACHE_LINE_BYTES));
+    }
+}
+
+#[inline(always)]
+fn fetch_line(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on caches, whatever lies at the address: behind the end
+    // of a map it does nothing.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }
 
 /// Starts to write changed pages of a range of a file to the disk, and does not wait for it.

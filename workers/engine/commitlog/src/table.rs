@@ -1,6 +1,7 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
 mod aligned;
+mod open;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,12 +14,14 @@ use parking_lot::RwLock;
 use crate::cursor::are_few_equal;
 use crate::error::{AppendError, StoreError};
 use crate::files::remove_dir;
-use crate::message::{QUEUE_ID_MAX, QueueEntry, QueueRange, Traffic};
+use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
-use crate::queue_layout::{Layout, Placed};
+use crate::queue_layout::Layout;
 use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
+
+pub(crate) use open::{OpenQueue, OpenTopic};
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
@@ -149,23 +152,6 @@ pub(crate) struct QueueTable {
     ahead: QueuesAhead,
 }
 
-/// Everything needed to reach or make the queues of one topic.
-#[derive(Debug)]
-pub(crate) struct OpenTopic<'a> {
-    pub(crate) topic: &'a mut TopicWriter,
-    homes: &'a QueueHomes,
-    shared: &'a SharedQueues,
-    dirty: &'a mut Vec<Arc<SharedQueue>>,
-    ahead: &'a mut QueuesAhead,
-}
-
-/// A queue with room for what will be pushed.
-#[derive(Debug)]
-pub(crate) struct OpenQueue<'a> {
-    writer: &'a mut QueueWriter,
-    dirty: &'a mut Vec<Arc<SharedQueue>>,
-}
-
 impl QueueTable {
     pub(crate) fn new(homes: QueueHomes, version_by_length: bool) -> Self {
         Self {
@@ -203,17 +189,20 @@ impl QueueTable {
         })
     }
 
-    /// The queue of a message if the topic was the last one opened, has nothing special, and there is
-    /// room for one entry; with it, what was counted of the topic.
+    /// The queue of a message if its topic is known and has nothing special, and if there is room for
+    /// one entry; with it, what was counted of the topic.
     #[inline(always)]
     pub(crate) fn ordinary_queue(
         &mut self,
         name: &str,
         queue_id: i32,
     ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+        let last = self.topics.get_bucket(self.last);
+        if !last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
+            self.last = self.known_bucket(name)?;
+        }
         let topic = self.topics.get_bucket_mut(self.last)?;
-        let is_it = are_few_equal(topic.name.as_bytes(), name.as_bytes());
-        if !is_it || !topic.traits.are_ordinary() {
+        if !topic.traits.are_ordinary() {
             return None;
         }
         // What is negative is beyond every queue.
@@ -223,6 +212,13 @@ impl QueueTable {
         writer
             .has_room()
             .then_some((OpenQueue { writer, dirty }, &mut topic.traffic))
+    }
+
+    #[inline(never)]
+    fn known_bucket(&self, name: &str) -> Option<usize> {
+        let hash = self.hasher.hash_one(name);
+        self.topics
+            .find_bucket_index(hash, |topic| *topic.name == *name)
     }
 
     /// Where the topic is in the table, made on its first use.
@@ -313,101 +309,6 @@ impl QueueTable {
             queue.clear_dirty();
         }
         std::mem::take(&mut self.dirty)
-    }
-}
-
-impl OpenTopic<'_> {
-    /// The queue, made on its first use, with room for `count` more entries.
-    #[inline(always)]
-    pub(crate) fn reserve(
-        &mut self,
-        queue_id: i32,
-        count: u64,
-    ) -> Result<OpenQueue<'_>, AppendError> {
-        let index = queue_index(queue_id)?;
-        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
-            self.create(queue_id, index);
-        }
-        let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
-            return Err(AppendError::IllegalQueueId(queue_id));
-        };
-        writer.reserve(count, self.ahead)?;
-        let dirty = &mut *self.dirty;
-        Ok(OpenQueue { writer, dirty })
-    }
-
-    /// Counts appended messages.
-    #[inline]
-    pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
-        self.topic.traffic.count(message_count, bytes);
-    }
-
-    #[inline]
-    pub(crate) fn has_batch_queues(&self) -> bool {
-        self.topic.traits.has_batch_queues()
-    }
-
-    /// Makes queues of a topic that has none yet batch queues; returns whether the topic has such.
-    pub(crate) fn admits_inner_batches(&mut self) -> bool {
-        if self.topic.queues.iter().all(Option::is_none) {
-            self.topic.traits.layout = Layout::Batch;
-        }
-        self.has_batch_queues()
-    }
-
-    #[cold]
-    fn create(&mut self, queue_id: i32, index: usize) {
-        let layout = self.topic.traits.layout;
-        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-        let file_size = self.homes.file_size(layout);
-        self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
-    }
-
-    fn insert(&mut self, index: usize, queue: QueueWriter) {
-        let mut topics = self.shared.topics.write();
-        let slots = topics.entry(Arc::clone(&self.topic.name)).or_default();
-        if slots.len() <= index {
-            slots.resize_with(index + 1, || None);
-        }
-        slots[index] = Some(Arc::clone(queue.shared()));
-        if self.topic.queues.len() <= index {
-            self.topic.queues.resize_with(index + 1, || None);
-        }
-        self.topic.queues[index] = Some(queue);
-    }
-}
-
-impl OpenQueue<'_> {
-    /// Offset of the next entry.
-    #[inline]
-    pub(crate) fn end_offset(&self) -> u64 {
-        self.writer.end_offset()
-    }
-
-    /// As [`Self::push`], for a plain queue.
-    #[inline(always)]
-    pub(crate) fn push_plain(&mut self, entry: &QueueEntry) {
-        if self.writer.push(entry) {
-            self.list_as_dirty();
-        }
-    }
-
-    /// Appends an entry for which room was reserved.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, placed: &Placed) {
-        let is_newly_dirty = match self.writer.layout() {
-            Layout::Plain => self.writer.push(&placed.entry),
-            // A copy, so that the common case keeps nothing in memory for this one.
-            Layout::Batch => self.writer.push_batch(&{ *placed }),
-        };
-        if is_newly_dirty {
-            self.list_as_dirty();
-        }
-    }
-
-    #[cold]
-    fn list_as_dirty(&mut self) {
-        self.dirty.push(Arc::clone(self.writer.shared()));
     }
 }
 

@@ -7,17 +7,15 @@ use parking_lot::MutexGuard;
 use crate::batch::elements;
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
-use crate::log::LogWriter;
 use crate::message::{Appended, NewMessage, QueueEntry};
-use crate::properties::{find_property, tags_code};
+use crate::properties::tags_code;
 use crate::queue_layout::Placed;
-use crate::queue_places::INNER_COUNT;
 use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, encode, encoded_size,
-    is_inner_batch, occupies_queue, without_crc_property,
+    is_inner_batch,
 };
 use crate::store::{Appender, Store};
-use crate::table::{OpenQueue, OpenTopic};
+use crate::table::OpenQueue;
 
 mod inner_batch;
 mod plain;
@@ -47,6 +45,14 @@ impl Store {
             store: self,
             appender,
         })
+    }
+}
+
+impl Appender {
+    /// Ends the helpers and leaves the files as nobody writes them any more.
+    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
+        self.queues.stop();
+        self.log.stop()
     }
 }
 

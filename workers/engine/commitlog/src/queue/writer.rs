@@ -12,10 +12,10 @@ use crate::message::QueueEntry;
 use crate::queue_ahead::{QueuesAhead, Slice};
 use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
 use crate::queue_layout::{ENTRY_SIZE, Layout, Placed, encode_entry};
-use crate::sys::MapWriter;
+use crate::sys::{MapWriter, prefetch_value};
 
 /// Most that a queue is given ahead at once.
-const SLICE_SIZE_MAX_BYTES: u64 = 1 << 20;
+const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
 
 /// The end of a queue; guarded by the append lock.
 #[derive(Debug)]
@@ -144,6 +144,7 @@ impl QueueWriter {
     /// Whether one entry can be pushed to a plain queue.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
+        prefetch_value(&*self.shared);
         let Some(file) = self.files.first() else {
             return false;
         };

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use super::{
-    BODY_AT, BODY_CRC_MASK, BORN_HOST_IPV6, IPV6_EXTRA, MAGIC_BLANK, MAGIC_V1, MAGIC_V2, Placement,
-    RECORD_SIZE_MIN, STORE_HOST_IPV6, Tail, Version, crc_property,
+    BODY_AT, BODY_CRC_AT, BODY_CRC_MASK, BORN_HOST_IPV6, IPV6_EXTRA, MAGIC_BLANK, MAGIC_V1,
+    MAGIC_V2, Placement, RECORD_SIZE_MIN, STORE_HOST_IPV6, Tail, Version, crc_property,
 };
 use crate::cursor::Writer;
 use crate::message::NewMessage;
@@ -45,14 +45,9 @@ pub(crate) fn encode(
     let size = narrow(record.len());
     let (fixed, variable) = record.split_at_mut(BODY_AT + extra);
     let (body, variable) = variable.split_at_mut(message.body.len());
-    let head = Head {
-        size,
-        body_crc: copy_with_crc32(body, message.body) & BODY_CRC_MASK,
-        version,
-    };
     match fixed.first_chunk_mut() {
-        Some(fixed) if extra == 0 => put_short(fixed, &head, message, placement),
-        _ => put_long(fixed, &head, message, placement),
+        Some(fixed) if extra == 0 => put_short(fixed, size, message, version, placement),
+        _ => put_long(fixed, size, message, version, placement),
     }
     let mut out = Writer::new(variable);
     match version {
@@ -62,6 +57,9 @@ pub(crate) fn encode(
     out.put_few(message.topic.as_bytes());
     out.put(&narrow(message.properties.len() + tail.size()).to_be_bytes()[2..]);
     out.put_few(message.properties);
+    // Last of all, since what is known of the rest would have to be kept meanwhile.
+    let body_crc = copy_with_crc32(body, message.body) & BODY_CRC_MASK;
+    Writer::new(&mut fixed[BODY_CRC_AT..]).put_u32(body_crc);
     let Tail::Crc { is_separated } = tail else {
         debug_assert!(out.is_full(), "encoded_size and encode disagree");
         return;
@@ -72,29 +70,35 @@ pub(crate) fn encode(
     crc_property::write(record);
 }
 
-/// What begins a record besides what its message says.
-struct Head {
-    size: u32,
-    body_crc: u32,
-    version: Version,
-}
-
-/// Everything before the body, with IPv4 hosts: their room is checked once, not for each field.
+/// Everything before the body but its checksum, with IPv4 hosts: their room is checked once, not for each field.
 #[inline(always)]
 fn put_short(
     fixed: &mut [u8; BODY_AT],
-    head: &Head,
+    size: u32,
     message: &NewMessage<'_>,
+    version: Version,
     placement: &Placement,
 ) {
     let flag = message.sys_flag & !(BORN_HOST_IPV6 | STORE_HOST_IPV6);
-    put_fixed(&mut Writer::new(fixed), head, message, flag, placement);
+    put_fixed(
+        &mut Writer::new(fixed),
+        size,
+        message,
+        (version, flag),
+        placement,
+    );
 }
 
-/// Everything before the body.
+/// Everything before the body but its checksum.
 #[cold]
 #[inline(never)]
-fn put_long(fixed: &mut [u8], head: &Head, message: &NewMessage<'_>, placement: &Placement) {
+fn put_long(
+    fixed: &mut [u8],
+    size: u32,
+    message: &NewMessage<'_>,
+    version: Version,
+    placement: &Placement,
+) {
     let flag_for = |flag: i32, bit: i32, host: &SocketAddr| {
         if host.is_ipv4() {
             flag & !bit
@@ -104,23 +108,29 @@ fn put_long(fixed: &mut [u8], head: &Head, message: &NewMessage<'_>, placement: 
     };
     let flag = flag_for(message.sys_flag, BORN_HOST_IPV6, &message.born_host);
     let flag = flag_for(flag, STORE_HOST_IPV6, &message.store_host);
-    put_fixed(&mut Writer::new(fixed), head, message, flag, placement);
+    put_fixed(
+        &mut Writer::new(fixed),
+        size,
+        message,
+        (version, flag),
+        placement,
+    );
 }
 
 #[inline(always)]
 fn put_fixed(
     out: &mut Writer<'_>,
-    head: &Head,
+    size: u32,
     message: &NewMessage<'_>,
-    sys_flag: i32,
+    (version, sys_flag): (Version, i32),
     placement: &Placement,
 ) {
-    out.put_u32(head.size);
-    out.put_u32(match head.version {
+    out.put_u32(size);
+    out.put_u32(match version {
         Version::V1 => MAGIC_V1,
         Version::V2 => MAGIC_V2,
     });
-    out.put_u32(head.body_crc);
+    out.put_u32(0);
     out.put_i32(message.queue_id);
     out.put_i32(message.flag);
     out.put_u64(placement.queue_offset);

@@ -61,7 +61,7 @@ mod wide {
         _mm512_extracti32x4_epi32, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
         _mm512_storeu_si512, _mm512_xor_si512,
     };
-    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU8, Ordering};
 
     /// Shorter bytes are copied before they are looked at.
     pub(super) const COPIED_SIZE_MIN: usize = REGISTER_BYTES;
@@ -71,6 +71,10 @@ mod wide {
     const FOLDED_BYTES: usize = REGISTER_COUNT * REGISTER_BYTES;
     /// The bytes that the initial value covers.
     const SIZE_MIN: usize = 4;
+
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
 
     /// The polynomial without its highest power, reflected.
     const POLYNOMIAL: u32 = 0xEDB8_8320;
@@ -97,8 +101,12 @@ mod wide {
     static FOLD: Keys = fold_keys();
     /// Bring the lanes of a register to the end of the message, so many registers behind it, and
     /// multiply them by x^32, as the checksum is defined.
-    static FINISH: [Keys; REGISTER_COUNT] =
-        [finish_keys(0), finish_keys(1), finish_keys(2), finish_keys(3)];
+    static FINISH: [Keys; REGISTER_COUNT] = [
+        finish_keys(0),
+        finish_keys(1),
+        finish_keys(2),
+        finish_keys(3),
+    ];
 
     /// Brings 32 bits forward by 64.
     const LAST_FOLD: u64 = key(64);
@@ -138,13 +146,29 @@ mod wide {
     /// Whether the processor has the instructions, and the size is enough for them.
     #[inline]
     pub(super) fn can_do(size: usize) -> bool {
-        static HAS: LazyLock<bool> = LazyLock::new(|| {
-            is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("vpclmulqdq")
-                && is_x86_feature_detected!("pclmulqdq")
-        });
-        size >= SIZE_MIN && *HAS
+        size >= SIZE_MIN && has_instructions()
+    }
+
+    /// What the processor can do is found out once: a lazy value would cost a call for each body.
+    #[inline]
+    fn has_instructions() -> bool {
+        static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+        match ANSWER.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let has = find_instructions();
+                ANSWER.store(if has { YES } else { NO }, Ordering::Relaxed);
+                has
+            }
+            answer => answer == YES,
+        }
+    }
+
+    #[cold]
+    fn find_instructions() -> bool {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("vpclmulqdq")
+            && is_x86_feature_detected!("pclmulqdq")
     }
 
     /// # Safety

@@ -1,10 +1,12 @@
 //! Appending messages that stand for themselves: one record and one queue entry each.
 
+use std::ptr;
+
 use super::{Writer, appended, check_unit, checked_size, push};
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::AppendError;
 use crate::log::LogWriter;
-use crate::message::{Appended, NewMessage, QueueEntry};
+use crate::message::{Appended, NewMessage, QueueEntry, Traffic};
 use crate::properties::{find_property, tags_code};
 use crate::queue_places::INNER_COUNT;
 use crate::record::{
@@ -53,14 +55,21 @@ impl Writer<'_> {
             log_position: unit.position(),
             store_timestamp_ms: now_ms,
         };
-        encode(unit.bytes(), message, Version::V1, &placement, Tail::Nothing);
+        encode(
+            unit.bytes(),
+            message,
+            Version::V1,
+            &placement,
+            Tail::Nothing,
+        );
         unit.commit(now_ms);
         let appended = appended(&placement, size);
         let tags_code = message.tags_code;
         queue.push_plain(&QueueEntry {
             log_position: appended.log_position,
             size: appended.size,
-            tags_code: tags_code.unwrap_or_else(|| self::tags_code(message.properties, now_ms, None)),
+            tags_code: tags_code
+                .unwrap_or_else(|| self::tags_code(message.properties, now_ms, None)),
         });
         traffic.count(1, size);
         Some(appended)
@@ -92,8 +101,11 @@ impl Writer<'_> {
             properties,
             ..*shared
         };
-        let mut first = None;
+        if messages.is_empty() {
+            return Ok(None);
+        }
         if self.store.config.crc_property != CrcProperty::Off {
+            let mut first = None;
             for message in messages.iter().map(whole) {
                 let appended = self.append_with_crc(&message, now_ms)?;
                 first.get_or_insert(appended.queue_offset);
@@ -112,26 +124,33 @@ impl Writer<'_> {
         } else {
             None
         };
-        let (mut count, mut bytes) = (0, 0);
-        let mut outcome = Ok(());
-        for message in messages.iter().map(whole) {
-            let size = encoded_size(&message, traits.version, Tail::Nothing);
-            match write(log, queue.as_mut(), &message, &traits, Tail::Nothing, size, (config, now_ms)) {
-                Ok(appended) => {
-                    first.get_or_insert(appended.queue_offset);
-                    count += 1;
-                    bytes += appended.size as usize;
-                }
-                Err(error) => {
-                    outcome = Err(error);
-                    break;
-                }
+        let first = queue.as_ref().map_or(0, OpenQueue::end_offset);
+        let mut looked = Looked::default();
+        let mut appended = Traffic::default();
+        let mut write_all = || {
+            for mut message in messages.iter().map(whole) {
+                message.tags_code = message
+                    .tags_code
+                    .or_else(|| Some(looked.tags_code(message.properties)));
+                let size = encoded_size(&message, traits.version, Tail::Nothing);
+                let queue = queue.as_mut();
+                write(
+                    log,
+                    queue,
+                    &message,
+                    &traits,
+                    (Tail::Nothing, size),
+                    (config, now_ms),
+                )?;
+                appended.count(1, size);
             }
-        }
-        open.count(count, bytes);
+            Ok::<_, AppendError>(())
+        };
+        let outcome = write_all();
+        open.topic.traffic.add(appended);
         outcome?;
         self.store.check_maps()?;
-        Ok(first)
+        Ok(Some(first))
     }
 
     #[inline(never)]
@@ -167,10 +186,36 @@ impl Writer<'_> {
         } else {
             None
         };
-        let appended = write(log, queue.as_mut(), message, &traits, tail, size, (config, now_ms))?;
+        let appended = write(
+            log,
+            queue.as_mut(),
+            message,
+            &traits,
+            (tail, size),
+            (config, now_ms),
+        )?;
         open.count(1, size);
         self.store.check_maps()?;
         Ok(appended)
+    }
+}
+
+/// The tags of the properties looked at last: those that all messages share are looked at once.
+#[derive(Default)]
+struct Looked<'m>(Option<(&'m [u8], i64)>);
+
+impl<'m> Looked<'m> {
+    #[inline]
+    fn tags_code(&mut self, properties: &'m [u8]) -> i64 {
+        match self.0 {
+            Some((last, code)) if ptr::eq(last, properties) => code,
+            _ => {
+                // Of the schedule topic, this is not what its entries hold.
+                let code = tags_code(properties, 0, None);
+                self.0 = Some((properties, code));
+                code
+            }
+        }
     }
 }
 
@@ -205,8 +250,7 @@ fn write(
     queue: Option<&mut OpenQueue<'_>>,
     message: &NewMessage<'_>,
     traits: &TopicTraits,
-    tail: Tail,
-    size: usize,
+    (tail, size): (Tail, usize),
     (config, now_ms): (&StoreConfig, i64),
 ) -> Result<Appended, AppendError> {
     let mut unit = log.reserve(size)?;

@@ -21,7 +21,9 @@ fn the_check_value_is_that_of_the_catalogue() {
 #[test]
 fn every_size_at_every_alignment_has_the_checksum_of_the_definition() {
     let mut random = fastrand::Rng::with_seed(7);
-    let bytes: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(2000).collect();
+    let bytes: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+        .take(2000)
+        .collect();
 
     for size in 0..=1100 {
         let message = &bytes[size % 67..][..size];
