@@ -89,43 +89,43 @@ fn delay_ms(properties: &[u8], levels_ms: &[i64]) -> Option<i64> {
 }
 
 /// What [`find_property`] finds for `TAGS`. Every append looks for it, most of them in vain: a look
-/// at sixteen bytes at a time costs less than a walk from entry to entry.
+/// at many bytes at a time costs less than a walk from entry to entry.
 #[inline]
 fn find_tags(properties: &[u8]) -> Option<&[u8]> {
-    if holds_ag(properties) {
+    // Rare but in `TAGS`.
+    if holds_pair(properties, b'A', b'G') {
         find_property(properties, b"TAGS")
     } else {
         None
     }
 }
 
-/// Whether `AG` occurs, which is rare but in `TAGS`.
-#[inline]
-fn holds_ag(bytes: &[u8]) -> bool {
+/// Whether two bytes occur next to one another.
+#[inline(always)]
+pub(crate) fn holds_pair(bytes: &[u8], first: u8, second: u8) -> bool {
     let Some(rights) = bytes.get(1..) else {
         return false;
     };
     let lefts = &bytes[..rights.len()];
+    let is_pair = |left: u8, right: u8| u8::from(left == first) & u8::from(right == second);
     if lefts.len() >= 32 {
-        have_ag::<32>(lefts, rights)
+        is_any::<32>(lefts, rights, is_pair)
     } else if lefts.len() >= 16 {
-        have_ag::<16>(lefts, rights)
+        is_any::<16>(lefts, rights, is_pair)
     } else {
-        lefts
-            .iter()
-            .zip(rights)
-            .any(|(left, right)| is_ag(*left, *right) != 0)
+        let mut pairs = lefts.iter().zip(rights);
+        pairs.any(|(left, right)| is_pair(*left, *right) != 0)
     }
 }
 
-/// As [`holds_ag`], for at least `WIDTH` bytes and those to the right of them.
+/// Whether any of at least `WIDTH` bytes is a pair with the one to the right of it.
 #[inline(always)]
-fn have_ag<const WIDTH: usize>(lefts: &[u8], rights: &[u8]) -> bool {
+fn is_any<const WIDTH: usize>(lefts: &[u8], rights: &[u8], is_pair: impl Fn(u8, u8) -> u8) -> bool {
     // Without a branch inside, so that it becomes a few vector instructions.
     let in_chunk = |left: &[u8; WIDTH], right: &[u8; WIDTH]| {
         let mut found = 0;
         for (left, right) in left.iter().zip(right) {
-            found |= is_ag(*left, *right);
+            found |= is_pair(*left, *right);
         }
         found != 0
     };
@@ -136,11 +136,6 @@ fn have_ag<const WIDTH: usize>(lefts: &[u8], rights: &[u8]) -> bool {
     }
     let mut chunks = lefts.as_chunks().0.iter().zip(rights.as_chunks().0);
     chunks.any(|(left, right)| in_chunk(left, right))
-}
-
-#[inline]
-fn is_ag(left: u8, right: u8) -> u8 {
-    u8::from(left == b'A') & u8::from(right == b'G')
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {

@@ -46,10 +46,9 @@ impl Sample {
             0 => random.usize(..count),
             _ => usually,
         };
-        let host = |number| {
-            ["10.1.2.3:4", "[2001:db8::1]:10911"][number]
-                .parse()
-                .unwrap()
+        let host = |number: usize| -> SocketAddr {
+            let text = ["10.1.2.3:4", "[2001:db8::1]:10911"][number];
+            text.parse().unwrap()
         };
         let topic = TOPICS[seldom(1, TOPICS.len())];
         let hosts = [host(seldom(0, 2)), host(seldom(0, 2))];

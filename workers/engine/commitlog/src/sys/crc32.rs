@@ -29,7 +29,7 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
 pub(crate) fn copy_with_crc32(to: &mut [u8], from: &[u8]) -> u32 {
     assert_eq!(to.len(), from.len(), "a copy is as long as what is copied");
     #[cfg(target_arch = "x86_64")]
-    if from.len() >= wide::COPIED_SIZE_MIN && wide::can_do(from.len()) {
+    if wide::COPIED_SIZES.contains(&from.len()) && wide::can_do(from.len()) {
         // SAFETY: the processor can do it, one slice is readable and the other one, of the same
         // size and apart from it, writable.
         return unsafe { wide::copy_with_crc32(to.as_mut_ptr(), from.as_ptr(), from.len()) };
@@ -61,10 +61,12 @@ mod wide {
         _mm512_extracti32x4_epi32, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
         _mm512_storeu_si512, _mm512_xor_si512,
     };
+    use std::ops::RangeInclusive;
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    /// Shorter bytes are copied before they are looked at.
-    pub(super) const COPIED_SIZE_MIN: usize = REGISTER_BYTES;
+    /// Fewer or more bytes are copied before they are looked at: more of them, the C library copies
+    /// without fetching first what will be written over.
+    pub(super) const COPIED_SIZES: RangeInclusive<usize> = REGISTER_BYTES..=2048;
 
     const REGISTER_BYTES: usize = 64;
     const REGISTER_COUNT: usize = 4;
@@ -180,7 +182,7 @@ mod wide {
     }
 
     /// # Safety
-    /// [`can_do`] said so, the size is at least [`COPIED_SIZE_MIN`], and there are as many readable
+    /// [`can_do`] said so, the size is one of [`COPIED_SIZES`], and there are as many readable
     /// bytes, and others that may be written.
     #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq,pclmulqdq")]
     pub(super) unsafe fn copy_with_crc32(to: *mut u8, from: *const u8, size: usize) -> u32 {

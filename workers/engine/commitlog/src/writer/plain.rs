@@ -105,12 +105,7 @@ impl Writer<'_> {
             return Ok(None);
         }
         if self.store.config.crc_property != CrcProperty::Off {
-            let mut first = None;
-            for message in messages.iter().map(whole) {
-                let appended = self.append_with_crc(&message, now_ms)?;
-                first.get_or_insert(appended.queue_offset);
-            }
-            return Ok(first);
+            return self.append_each_with_crc(messages.iter().map(whole), now_ms);
         }
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
@@ -151,6 +146,31 @@ impl Writer<'_> {
         outcome?;
         self.store.check_maps()?;
         Ok(Some(first))
+    }
+
+    fn append_each_with_crc<'m>(
+        &mut self,
+        messages: impl Iterator<Item = NewMessage<'m>> + Clone,
+        now_ms: i64,
+    ) -> Result<Option<u64>, AppendError> {
+        let config = &self.store.config;
+        for message in messages.clone() {
+            let Appender { log, queues } = &mut *self.appender;
+            let traits = queues.open_topic(message.topic)?.topic.traits;
+            let properties = without_crc_property(message.properties);
+            let tail = Tail::crc_behind(&properties);
+            let message = NewMessage {
+                properties: &properties,
+                ..message
+            };
+            check(&message, &traits, tail, config, log)?;
+        }
+        let mut first = None;
+        for message in messages {
+            let appended = self.append_with_crc(&message, now_ms)?;
+            first.get_or_insert(appended.queue_offset);
+        }
+        Ok(first)
     }
 
     #[inline(never)]

@@ -22,10 +22,10 @@ fn the_check_value_is_that_of_the_catalogue() {
 fn every_size_at_every_alignment_has_the_checksum_of_the_definition() {
     let mut random = fastrand::Rng::with_seed(7);
     let bytes: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
-        .take(2000)
+        .take(66_000)
         .collect();
 
-    for size in 0..=1100 {
+    for size in (0..=1100).chain([2047, 2048, 2049, 4096, 4100, 16_383, 65_537]) {
         let message = &bytes[size % 67..][..size];
         let expected = slow(message);
         let mut copied = vec![0x5A; size + 2];
@@ -35,24 +35,34 @@ fn every_size_at_every_alignment_has_the_checksum_of_the_definition() {
         assert_eq!(narrow(message), expected, "{size} bytes");
         assert_eq!(crc_of_copy, expected, "{size} bytes copied");
         assert_eq!(copied[1..=size], *message, "{size} bytes copied");
+        copied[1..=size].fill(0);
+        let crc_beside_copy = copy_and_look(&mut copied[1..=size], message);
+        assert_eq!(crc_beside_copy, expected, "{size} bytes copied at once");
+        assert_eq!(copied[1..=size], *message, "{size} bytes copied at once");
         assert_eq!((copied[0], copied[size + 1]), (0x5A, 0x5A), "beside {size}");
     }
 }
 
 #[test]
-fn a_message_at_the_start_of_a_page_is_read_without_the_page_before() {
+fn a_message_alone_on_its_page_is_read_without_the_pages_around_it() {
     use memmap2::MmapOptions;
 
     let mut map = MmapOptions::new().len(4 << 20).map_anon().unwrap();
     map.fill(0x42);
     let page = map.as_ptr() as usize;
-    // SAFETY: the first page is looked at by nobody any more.
-    unsafe {
-        let refused = libc::mprotect(page as *mut libc::c_void, 4096, libc::PROT_NONE);
+    for closed in [page, page + 3 * 4096] {
+        // SAFETY: these pages are looked at by nobody any more.
+        let refused = unsafe { libc::mprotect(closed as *mut libc::c_void, 4096, libc::PROT_NONE) };
         assert_eq!(refused, 0);
     }
 
     for size in [4, 5, 63, 64, 65, 100, 1000, 5000] {
-        assert_eq!(crc32(&map[4096..][..size]), slow(&vec![0x42; size]));
+        let expected = slow(&vec![0x42; size]);
+        for from in [4096, 3 * 4096 - size] {
+            let message = &map[from..][..size];
+            let mut copied = vec![0; size];
+            assert_eq!(crc32(message), expected);
+            assert_eq!(copy_with_crc32(&mut copied, message), expected);
+        }
     }
 }
