@@ -185,7 +185,8 @@ def test_messages_with_the_same_properties_give_them_once(store: Store) -> None:
         (b"a", {"TAGS": "x"}),
         (b"b", {"TAGS": "x"}),
     ]
-    assert [tags_code for _, _, tags_code in store.entries("Orders", 0, 0, 9)] == [tag_hash("x")] * 2
+    tags_codes = [tags_code for _, _, tags_code in store.entries("Orders", 0, 0, 9)]
+    assert tags_codes == [tag_hash("x")] * 2
 
 
 def test_of_many_messages_with_one_beyond_a_limit_none_is_appended(store: Store) -> None:
