@@ -93,7 +93,7 @@ fn delay_ms(properties: &[u8], levels_ms: &[i64]) -> Option<i64> {
 #[inline]
 fn find_tags(properties: &[u8]) -> Option<&[u8]> {
     // Rare but in `TAGS`.
-    if holds_pair(properties, b'A', b'G') {
+    if holds_pair::<b'A', b'G'>(properties) {
         find_property(properties, b"TAGS")
     } else {
         None
@@ -102,40 +102,52 @@ fn find_tags(properties: &[u8]) -> Option<&[u8]> {
 
 /// Whether two bytes occur next to one another.
 #[inline(always)]
-pub(crate) fn holds_pair(bytes: &[u8], first: u8, second: u8) -> bool {
+pub(crate) fn holds_pair<const FIRST: u8, const SECOND: u8>(bytes: &[u8]) -> bool {
     let Some(rights) = bytes.get(1..) else {
         return false;
     };
     let lefts = &bytes[..rights.len()];
-    let is_pair = |left: u8, right: u8| u8::from(left == first) & u8::from(right == second);
     if lefts.len() >= 32 {
-        is_any::<32>(lefts, rights, is_pair)
+        have_pair::<32, FIRST, SECOND>(lefts, rights)
     } else if lefts.len() >= 16 {
-        is_any::<16>(lefts, rights, is_pair)
+        have_pair::<16, FIRST, SECOND>(lefts, rights)
     } else {
         let mut pairs = lefts.iter().zip(rights);
-        pairs.any(|(left, right)| is_pair(*left, *right) != 0)
+        pairs.any(|(left, right)| (*left, *right) == (FIRST, SECOND))
     }
 }
 
-/// Whether any of at least `WIDTH` bytes is a pair with the one to the right of it.
+/// As [`holds_pair`], for at least `WIDTH` bytes and those to the right of them.
 #[inline(always)]
-fn is_any<const WIDTH: usize>(lefts: &[u8], rights: &[u8], is_pair: impl Fn(u8, u8) -> u8) -> bool {
-    // Without a branch inside, so that it becomes a few vector instructions.
-    let in_chunk = |left: &[u8; WIDTH], right: &[u8; WIDTH]| {
-        let mut found = 0;
-        for (left, right) in left.iter().zip(right) {
-            found |= is_pair(*left, *right);
-        }
-        found != 0
-    };
+fn have_pair<const WIDTH: usize, const FIRST: u8, const SECOND: u8>(
+    lefts: &[u8],
+    rights: &[u8],
+) -> bool {
     // The last chunk overlaps the one before it.
-    let last = lefts.last_chunk().zip(rights.last_chunk());
-    if last.is_some_and(|(left, right)| in_chunk(left, right)) {
+    if let (Some(left), Some(right)) = (lefts.last_chunk(), rights.last_chunk())
+        && chunks_have_pair::<WIDTH, FIRST, SECOND>(left, right)
+    {
         return true;
     }
-    let mut chunks = lefts.as_chunks().0.iter().zip(rights.as_chunks().0);
-    chunks.any(|(left, right)| in_chunk(left, right))
+    for (left, right) in lefts.as_chunks().0.iter().zip(rights.as_chunks().0) {
+        if chunks_have_pair::<WIDTH, FIRST, SECOND>(left, right) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Without a branch inside, so that it becomes a few vector instructions.
+#[inline(always)]
+fn chunks_have_pair<const WIDTH: usize, const FIRST: u8, const SECOND: u8>(
+    left: &[u8; WIDTH],
+    right: &[u8; WIDTH],
+) -> bool {
+    let mut found = 0;
+    for (left, right) in left.iter().zip(right) {
+        found |= u8::from(*left == FIRST) & u8::from(*right == SECOND);
+    }
+    found != 0
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {
