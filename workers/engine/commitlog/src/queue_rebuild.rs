@@ -189,7 +189,7 @@ impl QueueRebuild {
 
     /// Makes the record's queues agree with it.
     pub(crate) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
-        if !occupies_queue(record.sys_flag) || self.extend(record) {
+        if !occupies_queue(record.sys_flag) {
             return Ok(());
         }
         let topic = std::str::from_utf8(record.topic).ok();

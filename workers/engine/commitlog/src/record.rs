@@ -18,12 +18,14 @@ use crate::sys::crc32::crc32;
 mod check;
 mod crc_property;
 mod encode;
+mod plain;
 
 pub(crate) use check::{
     Found, check, check_record, has_header, has_place, locate, store_timestamp,
 };
 pub(crate) use crc_property::without_crc_property;
 pub(crate) use encode::{encode, encode_blank, encoded_size, has_short_hosts};
+pub(crate) use plain::PlainRecord;
 
 pub(crate) const MAGIC_V1: u32 = 0xDAA3_20A7;
 pub(crate) const MAGIC_V2: u32 = 0xDAA3_20AB;

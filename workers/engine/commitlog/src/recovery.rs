@@ -268,7 +268,7 @@ fn scan(
             disown_queues(directory)?;
         }
         rebuild.begin_pass((start == 0).then_some(min_position))?;
-        let end = walk(segments, start, hints, |record| rebuild.on_record(record))?;
+        let end = walk(segments, start, hints, rebuild)?;
         let is_unfinished = rebuild.take_new_layout();
         // Around damage no entry is dropped.
         let dropped_from = match end.damage {

@@ -239,7 +239,7 @@ impl StoredQueue {
 
     /// Appends the entry of the next offset of a plain queue that has entries, where its last file
     /// has disk blocks for it; `false`, and nothing is changed, otherwise.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_within(&mut self, offset: u64, entry: &QueueEntry) -> bool {
         let is_next = self.layout == Layout::Plain && offset == self.end && self.first < self.end;
         let Some(file) = self.files.last_mut().filter(|_| is_next) else {
@@ -255,6 +255,19 @@ impl StoredQueue {
         self.end += 1;
         self.is_changed = true;
         true
+    }
+
+    /// Whether the last file of a plain queue has this very entry at its offset.
+    #[inline]
+    pub(crate) fn has_within(&self, offset: u64, entry: &QueueEntry) -> bool {
+        let is_there = self.layout == Layout::Plain && (self.first..self.end).contains(&offset);
+        let Some(file) = self.files.last().filter(|_| is_there) else {
+            return false;
+        };
+        let at = (offset * ENTRY_SIZE as u64).checked_sub(file.base);
+        let at = at.and_then(|at| usize::try_from(at).ok());
+        let found = at.and_then(|at| file.map.bytes().get(at..)?.first_chunk());
+        found == Some(&encode_entry(entry))
     }
 
     /// Appends fillers until a plain queue ends at `offset`; a batch queue needs none.

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use crate::config::CrcProperty;
 use crate::error::StoreError;
-use crate::record::{Found, MAGIC_AT, MAGIC_V1, RecordDamage, RecordView, check};
+use crate::queue_rebuild::QueueRebuild;
+use crate::record::{Found, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check};
 use crate::sys::ExclusiveMap;
 
 /// What a disk writes whole or not at all.
@@ -118,12 +119,12 @@ pub(crate) struct WalkEnd {
     pub(crate) last_store_timestamp_ms: i64,
 }
 
-/// Hands every valid record from segment `start` on to `on_record`.
+/// Makes the queues agree with every valid record from segment `start` on.
 pub(crate) fn walk(
     segments: &[Segment],
     start: usize,
     hints: &EndHints,
-    mut on_record: impl FnMut(&RecordView<'_>) -> Result<(), StoreError>,
+    queues: &mut QueueRebuild,
 ) -> Result<WalkEnd, StoreError> {
     let mut end = WalkEnd {
         position: segments.get(start).map_or(0, |segment| segment.base),
@@ -135,9 +136,10 @@ pub(crate) fn walk(
     // Behind the last segment there are no bytes at all.
     let mut kind = RecordDamage::Short;
     while let Some(segment) = segments.get(end.index) {
+        pass_run(segment, hints, queues, &mut end);
         match segment.check_written(end.position, hints) {
             Ok(Found::Record(record)) => {
-                on_record(&record)?;
+                queues.on_record(&record)?;
                 end.position += record.bytes.len() as u64;
                 end.record_count += 1;
                 end.last_store_timestamp_ms = record.store_timestamp_ms;
@@ -171,6 +173,32 @@ pub(crate) fn walk(
         });
     }
     Ok(end)
+}
+
+/// Passes over ordinary records that are the next ones of their queues. What ends the run is none,
+/// or is looked at anew.
+fn pass_run(segment: &Segment, hints: &EndHints, queues: &mut QueueRebuild, end: &mut WalkEnd) {
+    if segment.crc_property != CrcProperty::Off {
+        return;
+    }
+    let bytes = segment.map.bytes();
+    let checked_to = if hints.ends_where_flushed {
+        hints.flushed
+    } else {
+        u64::MAX
+    };
+    while end.position < checked_to
+        && let at = segment.local(end.position)
+        && let Some(record) = PlainRecord::read(bytes.get(at..).unwrap_or_default(), end.position)
+        && let Some(place) = queues.run_place(&record)
+        && record.is_intact()
+        && !is_plain_torn(&record, at, hints.flushed)
+        && place.take()
+    {
+        end.position += record.size as u64;
+        end.record_count += 1;
+        end.last_store_timestamp_ms = record.store_timestamp_ms;
+    }
 }
 
 /// The first valid record behind the place where a walk stopped, and the index of its segment.
@@ -216,12 +244,28 @@ fn find_record(segment: &Segment, from: usize, hints: &EndHints) -> Option<u64> 
 #[allow(clippy::cast_possible_truncation)] // only where in a sector it starts counts
 pub(crate) fn is_torn(record: &RecordView<'_>, at: u64, flushed: u64) -> bool {
     let size = record.bytes.len();
-    if record.log_position + size as u64 <= flushed {
-        return false;
-    }
-    let properties_at = at as usize % SECTOR_SIZE + size - record.properties.len();
-    let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - record.topic.len();
-    has_empty_sector(topic_at, record.topic) || has_empty_sector(properties_at, record.properties)
+    let is_flushed = record.log_position + size as u64 <= flushed;
+    !is_flushed
+        && have_empty_sector(
+            at as usize % SECTOR_SIZE + size,
+            record.topic,
+            record.properties,
+        )
+}
+
+/// As [`is_torn`], for an ordinary record.
+#[inline(always)]
+fn is_plain_torn(record: &PlainRecord<'_>, at: usize, flushed: u64) -> bool {
+    let is_flushed = record.log_position + record.size as u64 <= flushed;
+    !is_flushed && have_empty_sector(at + record.size, record.topic, record.properties)
+}
+
+/// Whether a sector of topic or properties is empty; `end` is where in its file their record ends.
+#[inline(always)]
+fn have_empty_sector(end: usize, topic: &[u8], properties: &[u8]) -> bool {
+    let properties_at = end - properties.len();
+    let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - topic.len();
+    has_empty_sector(topic_at, topic) || has_empty_sector(properties_at, properties)
 }
 
 /// Whether a text in a file has nothing but zeros in one of the sectors that it touches.

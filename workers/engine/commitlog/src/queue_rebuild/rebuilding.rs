@@ -82,12 +82,23 @@ impl Rebuilding {
 
     /// Appends the entry of the queue's next offset; `false`, and nothing is changed, if it is for
     /// another one, or [`Self::reconcile`] would do anything but append it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn extend(&mut self, offset: u64, entry: &QueueEntry) -> bool {
         if self.is_broken || !self.queue.push_within(offset, entry) {
             return false;
         }
         self.entries_added += 1;
+        self.confirmed_end = Some(offset + 1);
+        true
+    }
+
+    /// Finds the entry of an offset of a plain queue to be this one; `false`, and nothing is changed,
+    /// if it is not, or [`Self::reconcile`] would do anything but find that.
+    #[inline]
+    pub(super) fn confirm(&mut self, offset: u64, entry: &QueueEntry) -> bool {
+        if self.is_broken || !self.queue.has_within(offset, entry) {
+            return false;
+        }
         self.confirmed_end = Some(offset + 1);
         true
     }

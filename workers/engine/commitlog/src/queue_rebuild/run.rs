@@ -4,40 +4,53 @@
 //! recognised by a few comparisons; every other record goes the general way, and what this one does
 //! to a queue is what the general way would do.
 
+use super::rebuilding::Rebuilding;
 use super::{OFFSET_MAX, QueueRebuild};
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
 use crate::queue_layout::Layout;
 use crate::queue_places::may_have_light_places;
-use crate::record::{RecordView, is_inner_batch};
+use crate::record::PlainRecord;
 use crate::table::SCHEDULE_TOPIC;
 
+/// Where the entry of an ordinary record belongs.
+#[derive(Debug)]
+pub(crate) struct RunPlace<'a> {
+    slot: &'a mut Rebuilding,
+    offset: u64,
+    entry: QueueEntry,
+}
+
 impl QueueRebuild {
-    /// Appends the entry of a record that follows on the newest entry of its plain queue; `false`,
-    /// and nothing is changed, for any other record.
-    #[inline]
-    pub(super) fn extend(&mut self, record: &RecordView<'_>) -> bool {
-        let Some(topic) = self.topics.known_mut(record.topic) else {
-            return false;
-        };
+    /// The place of an ordinary record in a plain queue that has entries; `None` for any other.
+    #[inline(always)]
+    pub(crate) fn run_place(&mut self, record: &PlainRecord<'_>) -> Option<RunPlace<'_>> {
+        let topic = self.topics.known_mut(record.topic)?;
         let is_ordinary = topic.layout == Layout::Plain
-            && !is_inner_batch(record.sys_flag)
             && !may_have_light_places(record.properties)
             && record.queue_offset <= OFFSET_MAX
             && record.topic != SCHEDULE_TOPIC.as_bytes();
         let index = usize::try_from(record.queue_id).ok();
-        let slot = index
-            .filter(|_| is_ordinary)
-            .and_then(|index| topic.slots.get_mut(index));
-        let Some(Some(slot)) = slot else {
-            return false;
-        };
+        let slot = topic.slots.get_mut(index.filter(|_| is_ordinary)?)?;
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let entry = QueueEntry {
             log_position: record.log_position,
-            size: record.bytes.len() as u32,
+            size: record.size as u32,
             tags_code: tags_code(record.properties, record.store_timestamp_ms, None),
         };
-        slot.extend(record.queue_offset, &entry)
+        Some(RunPlace {
+            slot: slot.as_mut()?,
+            offset: record.queue_offset,
+            entry,
+        })
+    }
+}
+
+impl RunPlace<'_> {
+    /// Appends the entry if it follows on the newest one of its queue, or finds that very entry
+    /// there; `false`, and nothing is changed, if it would take anything else.
+    #[inline(always)]
+    pub(crate) fn take(self) -> bool {
+        self.slot.extend(self.offset, &self.entry) || self.slot.confirm(self.offset, &self.entry)
     }
 }

@@ -3,6 +3,7 @@
 use ahash::AHashMap;
 
 use super::rebuilding::Topic;
+use crate::cursor::are_few_equal;
 use crate::queue_layout::Layout;
 
 #[derive(Debug, Default)]
@@ -25,9 +26,9 @@ impl Topics {
     }
 
     /// The topic with a name that a record gives in bytes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn known_mut(&mut self, name: &[u8]) -> Option<&mut Topic> {
-        let is_last = |(known, _): &(String, Topic)| known.as_bytes() == name;
+        let is_last = |(known, _): &(String, Topic)| are_few_equal(known.as_bytes(), name);
         if !self.named.get(self.last).is_some_and(is_last) {
             self.last = *self.places.get(std::str::from_utf8(name).ok()?)?;
         }
