@@ -61,6 +61,20 @@ fn queues_are_rebuilt_from_wrong_entries() {
 }
 
 #[test]
+fn an_entry_that_points_to_another_record_is_put_right() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    fill(&store, 40);
+    drop(store);
+    let file = dir.path().join("consumequeue/a/0/00000000000000000000");
+    let bytes = fs::read(&file).unwrap();
+    let (third, fourth) = bytes[40..80].split_at(20);
+    overwrite(&file, 40, &[fourth, third].concat());
+
+    assert_holds(&open(dir.path()), 40);
+}
+
+#[test]
 fn stale_entries_behind_the_end_of_a_queue_are_dropped() {
     let dir = tempdir();
     let store = open(dir.path());
@@ -121,7 +135,9 @@ fn delivery_times_are_computed_again_when_a_queue_is_rebuilt() {
     let store = open(dir.path());
     let mut message = NewMessage::new("SCHEDULE_TOPIC_XXXX", 0, b"later");
     message.properties = b"DELAY\x012\x02";
-    store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    for _ in 0..3 {
+        store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    }
     drop(store);
     fs::remove_dir_all(dir.path().join("consumequeue")).unwrap();
 
@@ -129,8 +145,9 @@ fn delivery_times_are_computed_again_when_a_queue_is_rebuilt() {
     config.delay_levels_ms = vec![1, 77];
     let recovered = Store::open(config, NOW_MS).unwrap();
 
-    let entries = recovered.queue_entries("SCHEDULE_TOPIC_XXXX", 0, 0, 1);
-    assert_eq!(entries[0].tags_code, NOW_MS + 77);
+    let entries = recovered.queue_entries("SCHEDULE_TOPIC_XXXX", 0, 0, 9);
+    let times: Vec<i64> = entries.iter().map(|entry| entry.tags_code).collect();
+    assert_eq!(times, [NOW_MS + 77; 3]);
 }
 
 #[test]

@@ -8,7 +8,6 @@ use super::rebuilding::Rebuilding;
 use super::{OFFSET_MAX, QueueRebuild};
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
-use crate::queue_layout::Layout;
 use crate::queue_places::may_have_light_places;
 use crate::record::PlainRecord;
 use crate::table::SCHEDULE_TOPIC;
@@ -22,12 +21,11 @@ pub(crate) struct RunPlace<'a> {
 }
 
 impl QueueRebuild {
-    /// The place of an ordinary record in a plain queue that has entries; `None` for any other.
+    /// The place of an ordinary record in a queue that is known; `None` for any other.
     #[inline(always)]
     pub(crate) fn run_place(&mut self, record: &PlainRecord<'_>) -> Option<RunPlace<'_>> {
         let topic = self.topics.known_mut(record.topic)?;
-        let is_ordinary = topic.layout == Layout::Plain
-            && !may_have_light_places(record.properties)
+        let is_ordinary = !may_have_light_places(record.properties)
             && record.queue_offset <= OFFSET_MAX
             && record.topic != SCHEDULE_TOPIC.as_bytes();
         let index = usize::try_from(record.queue_id).ok();
@@ -47,7 +45,7 @@ impl QueueRebuild {
 }
 
 impl RunPlace<'_> {
-    /// Appends the entry if it follows on the newest one of its queue, or finds that very entry
+    /// Appends the entry if it follows on the newest one of its plain queue, or finds that very entry
     /// there; `false`, and nothing is changed, if it would take anything else.
     #[inline(always)]
     pub(crate) fn take(self) -> bool {
