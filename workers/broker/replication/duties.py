@@ -13,15 +13,18 @@ from workers.broker.errors import Refusal
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.controller_client import GroupState, Sign
+from workers.broker.replication.deleted_topics import DeletedTopics
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
-from workers.broker.replication.metadata_copy import MetadataCopy
+from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
+from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
+from workers.broker.replication.stock_metadata import StockMetadata
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
@@ -46,12 +49,10 @@ class Duties:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self._registrant, self.verification = registrant, verification
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
-        self._journal = StateJournal(
-            broker.store,
-            broker.settings,
-            offsets=broker.offsets,
-            delays=broker.state.delays,
-            arrived=broker.arrived,
+        state = SharedState.of(broker.state, deletions := DeletedTopics(broker.store))
+        self._journal = StateJournal(broker.store, broker.settings, state, arrived=broker.arrived)
+        self.changes = RecordedChanges(
+            self._journal, deletions, broker.flusher, broker.settings, outcome=self._outcome
         )
         self._handover = Handover(broker, self._journal)
         self._own_id = 0
@@ -184,6 +185,10 @@ class Duties:
 
     async def safe(self, position: int, reply: bytes) -> bytes:
         """Give the answer once the log up to a position may be acknowledged, or what it is then."""
+        told = await self._outcome(position)
+        return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
+
+    async def _outcome(self, position: int) -> Outcome:
         outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def release(told: Outcome) -> None:
@@ -191,8 +196,7 @@ class Duties:
                 outcome.set_result(told)
 
         self.when_safe(position, release)
-        told = await outcome
-        return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
+        return await outcome
 
     def flush_failed(self) -> None:
         """Give the lease up: nobody knows what is on the disk (D13)."""
@@ -232,6 +236,7 @@ class Duties:
                 self._term.tick()
             else:
                 self._journal.catch_up()
+            self.changes.tick()
             self._listener.tick(loop.time())
 
     # What a role means.
@@ -300,7 +305,7 @@ class Duties:
             on_cut=self._journal.cut,
         )
         self._journal.follow(state.epoch)
-        copy = MetadataCopy(self._broker, self._journal, state.master_address)
+        copy = StockMetadata(self._broker, self._journal, state.master_address)
         self._following = [
             asyncio.create_task(follower.run(), name="follow"),
             asyncio.create_task(copy.run(), name="copy-metadata"),
@@ -362,8 +367,7 @@ class Duties:
 
     def _announce(self, broker_id: int, epoch: int) -> None:
         """Let name servers know, under the id that the role gives."""
-        self._broker.topics.begin_epoch(epoch, self._broker.clock())
-        self._broker.state.topic_saver.touch()
+        self._broker.topics.begin_epoch(epoch)
         self._registrant.become(broker_id)
         if self._broker.name_servers is not None and not self.is_leaving:
             self._broker.name_servers.release()

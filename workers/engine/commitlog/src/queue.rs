@@ -297,6 +297,13 @@ impl QueueWriter {
         self.end_offset
     }
 
+    /// Whether the last entry, and so every one, stands for a record before `log_position`.
+    pub(crate) fn is_before(&self, log_position: u64) -> bool {
+        let last = self.shared.end_number().checked_sub(1);
+        let last = last.and_then(|last| self.shared.placed(last));
+        last.is_none_or(|placed| placed.entry.log_position < log_position)
+    }
+
     /// Makes room for `count` entries, so that pushing them cannot fail.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, count: u64) -> Result<(), StoreError> {

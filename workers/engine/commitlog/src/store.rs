@@ -244,6 +244,17 @@ impl Store {
         appender.queues.remove_topic(topic)
     }
 
+    /// Removes those queues of a topic whose every message lies before a log position: the topic
+    /// was deleted there, and queues with later messages are of one made again.
+    ///
+    /// # Errors
+    /// As for [`Store::delete_queues_of`].
+    pub fn delete_queues_before(&self, topic: &str, log_position: u64) -> Result<(), StoreError> {
+        let mut appender = self.appender.lock();
+        self.check_writable()?;
+        appender.queues.remove_queues_before(topic, log_position)
+    }
+
     /// Flushes the log and returns the position up to which it is on the disk.
     ///
     /// No flush of a read-only store, nor closing it, writes anything.

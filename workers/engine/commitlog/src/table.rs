@@ -256,6 +256,35 @@ impl QueueTable {
         Ok(())
     }
 
+    /// Removes the queues of a topic whose every entry stands for a record before `log_position`;
+    /// without any other the topic is forgotten. One that has grown since stays whole.
+    pub(crate) fn remove_queues_before(
+        &mut self,
+        name: &str,
+        log_position: u64,
+    ) -> Result<(), StoreError> {
+        let hash = self.hasher.hash_one(name);
+        let Some(topic) = self.topics.find_mut(hash, |topic| *topic.name == *name) else {
+            return Ok(());
+        };
+        let is_over = |queue: &QueueWriter| queue.is_before(log_position);
+        if topic.queues.iter().flatten().all(is_over) {
+            return self.remove_topic(name);
+        }
+        for (index, slot) in topic.queues.iter_mut().enumerate() {
+            let Some(queue) = slot.take_if(|queue| is_over(queue)) else {
+                continue;
+            };
+            if let Some(slots) = self.shared.topics.write().get_mut(name) {
+                slots[index] = None;
+            }
+            let dir = queue.shared().dir();
+            self.dirty.retain(|dirty| dirty.dir() != dir);
+            remove_dir(dir)?;
+        }
+        Ok(())
+    }
+
     /// Queues touched since the last call.
     pub(crate) fn take_dirty(&mut self) -> Vec<Arc<SharedQueue>> {
         for queue in &self.dirty {
