@@ -216,7 +216,7 @@ class Broker:
         Raises:
             Refusal: a topic of that name is being deleted.
         """
-        if self.replication is not None and self.replication.changes.is_being_deleted(topic.name):
+        if self._is_being_deleted(topic.name):
             raise Refusal(
                 ResponseCode.SYSTEM_BUSY,
                 f"the topic[{topic.name}] is being deleted, which not every replica holds yet:"
@@ -340,8 +340,14 @@ class Broker:
                 self.store,
                 self.arrived,
                 names_origin=self.settings.controller_mode,
+                is_being_deleted=self._is_being_deleted,
             ),
             clock=self.clock,
+        )
+
+    def _is_being_deleted(self, topic_name: str) -> bool:
+        return self.replication is not None and self.replication.changes.is_being_deleted(
+            topic_name
         )
 
     @property

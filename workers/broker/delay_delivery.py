@@ -34,6 +34,10 @@ class DelayOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
     offsets: dict[int, int] = msgspec.field(name="offsetTable", default_factory=dict)
 
 
+class NotYet(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """A message can't be delivered at this moment; it is tried again soon."""
+
+
 class ScheduledStore(Protocol):
     """What of a store the delivery needs."""
 
@@ -146,7 +150,7 @@ class DelayDelivery(LoggedTable[int]):
         try:
             next_in_ms = self.deliver_due(level)
             self._refused_levels.discard(level)
-        except StoreError as error:
+        except (StoreError, NotYet) as error:
             if level not in self._refused_levels:
                 log.warning("delayed_delivery_refused", level=level, reason=str(error))
             self._refused_levels.add(level)
@@ -161,7 +165,7 @@ class DelayDelivery(LoggedTable[int]):
         """Deliver a batch of what is due and say when to look again; None when nothing waits.
 
         Raises:
-            StoreError: the store refused; the message in question is tried again next time.
+            StoreError, NotYet: the message in question is tried again next time.
         """
         offset = self._progress.get(level, 0)
         entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, BATCH_COUNT)

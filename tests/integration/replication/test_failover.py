@@ -264,7 +264,7 @@ async def test_a_replica_refuses_messages_and_shows_what_is_confirmed(group):
     assert len(await read_all(group.client(2))) == 20
 
 
-async def test_topics_groups_and_offsets_survive_a_failover(group):  # 9.10
+async def test_topics_groups_and_offsets_survive_a_failover(group, eventually):  # 9.10
     await group.add_many(2)
     layout = {
         "topic": "wide",
@@ -280,7 +280,11 @@ async def test_topics_groups_and_offsets_survive_a_failover(group):  # 9.10
     assert (await group.client(1).call(200, body=b'{"groupName":"g"}')).code == 0
     offset = {"consumerGroup": "g", "topic": "wide", "queueId": 3, "commitOffset": 7}
     assert (await group.client(1).call(15, offset)).code == 0
-    await asyncio.sleep(2.5)
+
+    async def is_told():
+        return b'"wide@g":{"3":7}' in (await group.client(2).call(43)).body
+
+    await eventually(is_told, timeout_s=20)
     refusal = await group.client(2).call(17, layout | {"perm": 4})
 
     group.kill(1)
@@ -292,7 +296,7 @@ async def test_topics_groups_and_offsets_survive_a_failover(group):  # 9.10
     assert (await group.client(2).call(14, asked)).ext["offset"] == "7"
     assert (refusal.code, refusal.remark) == (
         16,
-        "only the master changes topics and consumer groups",
+        "only the master changes topics, groups and offsets",
     )
 
 

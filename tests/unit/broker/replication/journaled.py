@@ -149,7 +149,7 @@ class JournaledBroker:
         return self.store.append(topic, queue_id, body, b"")
 
     def send_delayed(self, level, body=b"later"):
-        properties = {"DELAY": str(level), "REAL_TOPIC": "t", "REAL_QID": "0"}
+        properties = {"DELAY": str(level), "REAL_TOPIC": "later", "REAL_QID": "0"}
         return self.store.append(SCHEDULE_TOPIC, level - 1, body, encode_properties(properties))
 
     def commit(self, offset, *, group="g", topic="t", queue_id=0):

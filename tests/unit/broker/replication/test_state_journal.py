@@ -237,8 +237,8 @@ def test_a_delivery_that_did_not_reach_the_next_master_is_made_by_it(build):
     replica.journal.lead(2)
     replica.delays.deliver_due(1)
 
-    assert replica.store.offsets("t", 0) == (0, 0)
-    assert replica.store.held_offsets("t", 0) == (0, 1)
+    assert replica.store.offsets("later", 0) == (0, 0)
+    assert replica.store.held_offsets("later", 0) == (0, 1)
 
 
 def test_every_segment_of_the_log_has_all_there_is(build):
