@@ -40,6 +40,7 @@ class Verdict(StrEnum):
     ASKED_LATER = "asked_later"
     LOWER_EPOCH = "lower_epoch"
     LOWER_OFFSET = "lower_offset"
+    CORDONED = "cordoned"
     NOT_PREFERRED = "not_preferred"
     LOWER_PRIORITY = "lower_priority"
     HIGHER_ID = "higher_id"
@@ -56,6 +57,7 @@ REASONS: Final[Mapping[Verdict, str]] = {
     Verdict.ASKED_LATER: "was not the first to ask in a group that never had a master",
     Verdict.LOWER_EPOCH: "has a log of an older epoch",
     Verdict.LOWER_OFFSET: "has a shorter log",
+    Verdict.CORDONED: "is cordoned, so that it is master only where nobody else can be",
     Verdict.NOT_PREFERRED: "has a log as good as the winner's, whom operators prefer",
     Verdict.LOWER_PRIORITY: "has the lower priority (the greater number)",
     Verdict.HIGHER_ID: "equals the winner, who has the smaller id",
@@ -74,6 +76,8 @@ class Sighting:
     priority: int = PRIORITY_LOWEST
     # False from an unclean stop until the log was checked against the epoch list (D11).
     is_verified: bool = True
+    # Whether an operator has taken the right to write from it.
+    is_cordoned: bool = False
 
     @property
     def is_alive(self) -> bool:
@@ -237,7 +241,18 @@ def _choose(
         return group.master_id
     if designated_id is not None:
         return designated_id if designated_id in able else None
-    return min(able, key=lambda i: _rank(i, group, liveness), default=None)
+    open_ids = [i for i in able if _is_open_member(i, group, liveness)]
+    return min(open_ids or able, key=lambda i: _rank(i, group, liveness), default=None)
+
+
+def _is_open_member(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
+    """Tell whether clients may write to a replica that holds all that was acknowledged.
+
+    Without one a cordoned replica wins, which still serves consumers: a group without a master
+    serves nobody. Outside of the set the log alone decides, or more would be lost.
+    """
+    is_member = broker_id in group.sync_state_set.members
+    return is_member and not liveness.sightings[broker_id].is_cordoned
 
 
 def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
@@ -282,6 +297,8 @@ def _verdict(
 
 def _compare(broker_id: int, winner_id: int, group: ReplicaGroup, liveness: Liveness) -> Verdict:
     told, best = liveness.sightings[broker_id], liveness.sightings[winner_id]
+    if told.is_cordoned and _is_open_member(winner_id, group, liveness):
+        return Verdict.CORDONED
     if told.epoch != best.epoch:
         return Verdict.LOWER_EPOCH
     if told.max_offset != best.max_offset:

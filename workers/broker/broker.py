@@ -41,7 +41,7 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
-from workers.broker.topics import check_visible, permitted
+from workers.broker.topics import WRITABLE, check_visible, permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
 REFUSAL_REPORT_MS: Final = 10_000
@@ -124,6 +124,11 @@ class Broker:
     def is_writable(self) -> bool:
         """Tell whether messages are accepted."""
         return self.damage is None and not self._blocks
+
+    @property
+    def is_cordoned(self) -> bool:
+        """Tell whether an operator has taken the right to write from this broker."""
+        return not self.settings.permissions & WRITABLE
 
     def block_writes(self, block: WriteBlock) -> None:
         """Refuse messages from now on, for one reason more."""
@@ -219,14 +224,12 @@ class Broker:
         if self._is_being_deleted(topic.name):
             raise Refusal(
                 ResponseCode.SYSTEM_BUSY,
-                f"the topic[{topic.name}] is being deleted, which not every replica holds yet:"
-                " try again",
+                f"the topic[{topic.name}] is being deleted, not by every replica yet: try again",
             )
-        if not self.topics.put(topic):
-            return False
-        if self.replication is not None:
+        is_changed = self.topics.put(topic)
+        if is_changed and self.replication is not None:
             self.replication.changes.append()
-        return True
+        return is_changed
 
     def put_topic_if_missing(self, topic: TopicConfig) -> None:
         """Create a topic unless there is one of that name, or another broker is to create it.
@@ -346,9 +349,8 @@ class Broker:
         )
 
     def _is_being_deleted(self, topic_name: str) -> bool:
-        return self.replication is not None and self.replication.changes.is_being_deleted(
-            topic_name
-        )
+        group = self.replication
+        return group is not None and group.changes.is_being_deleted(topic_name)
 
     @property
     def _first_block(self) -> WriteBlock | None:

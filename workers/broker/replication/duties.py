@@ -13,7 +13,6 @@ from workers.broker.errors import Refusal
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.controller_client import GroupState, Sign
-from workers.broker.replication.deleted_topics import DeletedTopics
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.handover import Handover
@@ -49,10 +48,10 @@ class Duties:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self._registrant, self.verification = registrant, verification
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
-        state = SharedState.of(broker.state, deletions := DeletedTopics(broker.store))
+        state = SharedState.of(broker.state, broker.store)
         self._journal = StateJournal(broker.store, broker.settings, state, arrived=broker.arrived)
         self.changes = RecordedChanges(
-            self._journal, deletions, broker.flusher, broker.settings, outcome=self._outcome
+            self._journal, state.deletions, broker.flusher, broker.settings, outcome=self._outcome
         )
         self._handover = Handover(broker, self._journal)
         self._own_id = 0
@@ -116,6 +115,7 @@ class Duties:
             max_position=self._store.max_position,
             confirmed_position=self._store.confirmed_position,
             is_verified=self.verification.is_verified,
+            is_cordoned=self._broker.is_cordoned,
         )
 
     def attach(self, own_id: int, authority: Authority) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
 from workers.broker.delay_delivery import DelayDelivery
 from workers.broker.fences import Fences
-from workers.broker.replication.deleted_topics import DeletedTopics
+from workers.broker.replication.deleted_topics import DeletedTopics, QueueStore
 from workers.broker.replication.state_record import StateContent, StateRecord, merged
 from workers.broker.state import BrokerState
 from workers.broker.subscription_groups import SubscriptionGroups
@@ -28,8 +28,9 @@ class SharedState:
     deletions: DeletedTopics
 
     @classmethod
-    def of(cls, state: BrokerState, deletions: DeletedTopics) -> Self:
+    def of(cls, state: BrokerState, store: QueueStore) -> Self:
         """Take what is shared of all that a broker keeps."""
+        deletions = DeletedTopics(store)
         return cls(state.offsets, state.delays, state.topics, state.groups, state.fences, deletions)
 
     @property

@@ -10,7 +10,6 @@ from backend.remoting.headers import FenceHeader
 from backend.remoting.names import SCHEDULE_TOPIC
 from workers.broker.delay_delivery import DelayDelivery
 from workers.broker.delayed_message import deliver_delayed
-from workers.broker.replication.deleted_topics import DeletedTopics
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.settings import parse_settings
@@ -76,11 +75,12 @@ class JournaledBroker:
         self.offsets, self.delays = self.state.offsets, self.state.delays
         self.topics, self.groups = self.state.topics, self.state.groups
         self.fences = self.state.fences
-        self.deletions = DeletedTopics(self.store)
+        shared = SharedState.of(self.state, self.store)
+        self.deletions = shared.deletions
         self.journal = StateJournal(
             self.store,
             parsed,
-            SharedState.of(self.state, self.deletions),
+            shared,
             arrived=lambda _: None,
         )
         self.journal.load()
