@@ -222,10 +222,8 @@ class Broker:
             Refusal: a topic of that name is being deleted.
         """
         if self._is_being_deleted(topic.name):
-            raise Refusal(
-                ResponseCode.SYSTEM_BUSY,
-                f"the topic[{topic.name}] is being deleted, not by every replica yet: try again",
-            )
+            reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
+            raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
         is_changed = self.topics.put(topic)
         if is_changed and self.replication is not None:
             self.replication.changes.append()
@@ -251,6 +249,8 @@ class Broker:
         self.offsets.remove_topic(name)
         if self.replication is None:
             self.store.delete_topic(name)
+        else:
+            self.replication.changes.append()
 
     @property
     def has_unsaved_changes(self) -> bool:

@@ -68,4 +68,5 @@ class RecordedChanges:
 
     def is_being_deleted(self, topic: str) -> bool:
         """Tell whether messages of a deleted topic may still be needed."""
+        self._deletions.remove_confirmed()
         return self._deletions.is_pending(topic)

@@ -88,6 +88,25 @@ class SharedState:
             changes=self.fences.changes,
         )
 
+    def copy(self) -> StateContent:
+        """Give what `put_back` needs of all there is."""
+        return StateContent(
+            offsets={key: dict(queues) for key, queues in self.offsets.table.items()},
+            delays=dict(self.delays.progress),
+            topics=self.topics.shared(),
+            groups=self.groups.shared(),
+            fences=dict(self.fences.fences),
+            changes=dict(self.fences.changes),
+        )
+
+    def put_back(self, former: StateContent) -> None:
+        """Have all be again what it was, but for topics, groups and fences that were not known."""
+        self.offsets.replace(former.offsets)
+        self.delays.replace(former.delays)
+        self.topics.apply(former.topics)
+        self.groups.apply(former.groups)
+        self.fences.apply(former.fences, former.changes)
+
     def apply(self, record: StateRecord) -> None:
         """Take over what a master has changed."""
         self.deletions.apply(record.deletions)

@@ -77,8 +77,9 @@ class StateJournal:
         self._refusal: str | None = None
 
     def load(self) -> None:
-        """Begin with what the log knows, unless the files were written without it.
+        """Begin with what the log knows; files that were written without it are newer.
 
+        Topics and groups that these don't name stay nevertheless: absence is no deletion (I16).
         Called before readers of the store are limited, and before this broker has a role.
         """
         self._state.follow()
@@ -86,6 +87,9 @@ class StateJournal:
             self._recover()
             self._state.set_in_log(is_in_log=True)
         else:
+            written = self._state.copy()
+            self._recover()
+            self._state.put_back(written)
             self.overrule()
 
     def follow(self, epoch: int) -> None:

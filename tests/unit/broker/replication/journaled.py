@@ -3,15 +3,16 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from regent_engine import Store, encode_properties
+from regent_engine import Store, decode_records, encode_properties
 
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.headers import FenceHeader
-from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
 from workers.broker.delay_delivery import DelayDelivery
 from workers.broker.delayed_message import deliver_delayed
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
+from workers.broker.replication.state_record import decode_state
 from workers.broker.settings import parse_settings
 from workers.broker.state import BrokerState
 from workers.broker.topics import topic_of
@@ -128,6 +129,7 @@ class JournaledBroker:
     def delete_topic(self, name):
         self.topics.remove(name)
         self.offsets.remove_topic(name)
+        self.journal.write()
 
     def put_group(self, name, retry_count_max=16):
         self.groups.put(SubscriptionGroupConfig(name=name, retry_count_max=retry_count_max))
@@ -183,3 +185,11 @@ def known_of(broker):
         "fences": list(broker.fences.fences.items()),
         "changes": list(broker.fences.changes.items()),
     }
+
+
+def records(broker):
+    """Every record of the broker's own that its log holds."""
+    low, end = broker.store.held_offsets(STATE_TOPIC, 0) or (0, 0)
+    entries = broker.store.held_entries(STATE_TOPIC, 0, low, end - low)
+    contents = [broker.store.held_record(position) for position, _, _ in entries]
+    return [decode_state(decode_records(content)[0].body) for content in contents]

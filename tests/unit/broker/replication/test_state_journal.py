@@ -1,31 +1,12 @@
 """What a broker knows is what its log says (D14)."""
 
 import pytest
-from regent_engine import StoreError, decode_records
+from regent_engine import StoreError
 
 from backend.remoting.names import STATE_TOPIC
-from tests.unit.broker.replication.journaled import JournaledBroker, offsets_of
+from tests.unit.broker.replication.journaled import offsets_of, records
 from workers.broker.consumer_offsets import ConsumerOffsetFile
 from workers.broker.replication import state_journal
-from workers.broker.replication.state_record import decode_state
-
-
-@pytest.fixture
-def build(tmp_path):
-    def build(number, **fields):
-        path = tmp_path / f"b{number}"
-        path.mkdir()
-        return JournaledBroker(path, **fields)
-
-    return build
-
-
-def records(broker):
-    """Every record of the broker's own that its log holds."""
-    low, end = broker.store.held_offsets(STATE_TOPIC, 0) or (0, 0)
-    entries = broker.store.held_entries(STATE_TOPIC, 0, low, end - low)
-    contents = [broker.store.held_record(position) for position, _, _ in entries]
-    return [decode_state(decode_records(content)[0].body) for content in contents]
 
 
 def test_a_master_says_all_there_is_and_then_what_changes(build):

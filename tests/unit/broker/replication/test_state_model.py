@@ -135,6 +135,7 @@ class World:
 
     def do_delete_topic(self):
         self.leader.delete_topic(self.source.choice(TOPICS))
+        self.note()
 
     def do_put_group(self):
         self.leader.put_group(self.source.choice("gh"), self.source.randrange(5))

@@ -1,6 +1,7 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
 mod aligned;
+mod removal;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +11,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parking_lot::RwLock;
 
-use crate::error::{AppendError, StoreError};
-use crate::files::remove_dir;
+use crate::error::AppendError;
 use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_layout::{Layout, Placed};
@@ -237,52 +237,6 @@ impl QueueTable {
             .collect();
         traffic.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         traffic
-    }
-
-    /// Forgets a topic and removes its files; readers inside keep their maps until they leave.
-    pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
-        let hash = self.hasher.hash_one(name);
-        let known = self.topics.find_entry(hash, |topic| *topic.name == *name);
-        let Ok(known) = known else {
-            return Ok(());
-        };
-        known.remove();
-        self.shared.topics.write().remove(name);
-        for layout in [Layout::Plain, Layout::Batch] {
-            let dir = self.homes.dir(layout).join(name);
-            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
-            remove_dir(&dir)?;
-        }
-        Ok(())
-    }
-
-    /// Removes the queues of a topic whose every entry stands for a record before `log_position`;
-    /// without any other the topic is forgotten. One that has grown since stays whole.
-    pub(crate) fn remove_queues_before(
-        &mut self,
-        name: &str,
-        log_position: u64,
-    ) -> Result<(), StoreError> {
-        let hash = self.hasher.hash_one(name);
-        let Some(topic) = self.topics.find_mut(hash, |topic| *topic.name == *name) else {
-            return Ok(());
-        };
-        let is_over = |queue: &QueueWriter| queue.is_before(log_position);
-        if topic.queues.iter().flatten().all(is_over) {
-            return self.remove_topic(name);
-        }
-        for (index, slot) in topic.queues.iter_mut().enumerate() {
-            let Some(queue) = slot.take_if(|queue| is_over(queue)) else {
-                continue;
-            };
-            if let Some(slots) = self.shared.topics.write().get_mut(name) {
-                slots[index] = None;
-            }
-            let dir = queue.shared().dir();
-            self.dirty.retain(|dirty| dirty.dir() != dir);
-            remove_dir(dir)?;
-        }
-        Ok(())
     }
 
     /// Queues touched since the last call.
