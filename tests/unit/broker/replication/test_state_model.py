@@ -37,6 +37,10 @@ class Entry:
     messages: dict
     """The log positions of what a topic holds, by queue."""
 
+    queue_offset: int
+    deleted_at: int
+    """Where its topic was deleted last."""
+
     @property
     def origin(self):
         return self.fields.get("prepared_transaction_offset", 0)
@@ -69,7 +73,9 @@ class World:
         for place, fields, appended in self.leader.store.appended:
             known, progress, messages = copy.deepcopy(self.meaning())
             at = appended.log_position
-            entry = Entry(place, fields, at, at + appended.size, known, progress, messages)
+            deleted_at = self.leader.deletions.positions.get(place[0], 0)
+            told = (appended.queue_offset, deleted_at)
+            entry = Entry(place, fields, at, at + appended.size, known, progress, messages, *told)
             if place[0] == STATE_TOPIC:
                 entry.known = copy.deepcopy(known_of(self.leader))
                 entry.progress = dict(self.leader.delays.progress)
@@ -88,8 +94,13 @@ class World:
         """Let a replica have the log's first records."""
         for entry in self.log[:count]:
             if entry.position >= broker.store.max_position:
+                _, end = broker.store.held_offsets(*entry.place[:2]) or (0, 0)
+                if end > entry.queue_offset:
+                    # The engine begins such a queue anew when it copies; an append does not.
+                    broker.store.delete_topic(entry.place[0], before=entry.deleted_at)
                 appended = broker.store.append(*entry.place, **entry.fields)
-                assert appended.log_position == entry.position
+                place = (appended.log_position, appended.queue_offset)
+                assert place == (entry.position, entry.queue_offset)
         broker.store.appended.clear()
 
     def held_count(self, broker):

@@ -93,10 +93,11 @@ impl Store {
     #[pyo3(signature = (topic, *, before=None))]
     fn delete_topic(&self, py: Python<'_>, topic: &str, before: Option<u64>) -> PyResult<()> {
         self.0.run(py, |store| {
-            Ok(match before {
+            match before {
                 Some(position) => store.delete_queues_before(topic, position)?,
                 None => store.delete_queues_of(topic)?,
-            })
+            }
+            Ok(())
         })
     }
 
