@@ -69,10 +69,13 @@ chaos: $(STAMPS)/engine ## Fail a group over 500 times by faults of every kind, 
 operations: $(STAMPS)/engine ## Kill workers and servers at every point of an operation in 2 000 stories (a quarter of an hour)
 	REGENT_OPERATION_RUNS=2000 $(PYTHON) -m pytest -q tests/integration/operations/test_crashes.py
 
+elections: $(STAMPS)/engine ## Elect 20 masters in order under 1 000 messages a second, and print each gap (two minutes)
+	REGENT_ELECTIONS=20 $(PYTHON) -m pytest -q -s tests/system/test_graceful_elections.py
+
 events: $(STAMPS)/engine ## Kill 1 000 subscribers' sockets under 1 000 events a second (two minutes)
 	REGENT_EVENT_KILLS=1000 $(PYTHON) -m pytest -q -s tests/integration/api/test_events.py -k killed
 
-.PHONY: test crash chaos operations events check check-python check-engine check-console check-docker test-fast test-integration test-cluster
+.PHONY: test crash chaos operations elections events check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup
@@ -134,14 +137,17 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-controller bench-failover fuzz interop access scenarios fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover fuzz interop access scenarios fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
 
 bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)
 	$(PYTHON) -m tests.bench elections
 
-bench-failover: setup $(STAMPS)/interop ## Print how long failovers take, ours and stock's in turn (about an hour; BENCH="--kinds kill …")
+bench-api: setup ## Print the p95 of every page at 200 broker groups and 10 000 topics (about two minutes)
+	$(PYTHON) -m tests.bench api
+
+bench-failover: setup $(STAMPS)/interop ## Print how long failovers take, ours and stock's in turn (about an hour; in parts: BENCH="--into FILE --for-s 200")
 	$(PYTHON) -m tests.bench.failover $(BENCH)
 
 fuzz: toolchain ## Give each of the store's decoders mutated files for a minute

@@ -14,6 +14,15 @@ HERE = Path(__file__).parent
 
 def upgrade(database_url: str, *, revision: str = "head") -> None:
     """Bring a database to a revision; a database that is already there is left alone."""
+    command.upgrade(_config(database_url), revision)
+
+
+def downgrade(database_url: str, *, revision: str) -> None:
+    """Bring a database back to an older revision, "base" for none; what is newer is lost."""
+    command.downgrade(_config(database_url), revision)
+
+
+def _config(database_url: str) -> Config:
     config = Config(HERE / "alembic.ini")
     config.attributes["database_url"] = database_url
-    command.upgrade(config, revision)
+    return config

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
-from backend.domain import access_errors, errors, event_errors, operation_errors
+from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
 
 ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidName: HTTPStatus.BAD_REQUEST,
@@ -67,6 +67,9 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     access_errors.ApiTokenNotFound: HTTPStatus.NOT_FOUND,
     access_errors.ApiTokenAlreadyExists: HTTPStatus.CONFLICT,
     access_errors.TooManyApiTokens: HTTPStatus.CONFLICT,
+    message_errors.MessageNotFound: HTTPStatus.NOT_FOUND,
+    message_errors.InvalidMessageSearch: HTTPStatus.BAD_REQUEST,
+    message_errors.ClientNotFound: HTTPStatus.NOT_FOUND,
     event_errors.EventsExpired: HTTPStatus.CONFLICT,
     event_errors.SubscriberTooSlow: HTTPStatus.CONFLICT,
     operation_errors.OperationNotFound: HTTPStatus.NOT_FOUND,

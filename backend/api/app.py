@@ -1,8 +1,10 @@
 """Put the HTTP door together."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -20,13 +22,7 @@ from backend.services.background import end_tasks
 def create_app(context: ApiContext) -> FastAPI:
     """Make the application; the console's catch-all comes last."""
     metrics = Metrics(context.name_server)
-    app = FastAPI(
-        title="Regent",
-        version="1",
-        summary="The control plane of a message-queue cluster.",
-        openapi_url=f"{API_PREFIX}/openapi.json",
-        docs_url=None,
-        redoc_url=None,
+    app = _new_app(
         lifespan=_lifespan,
         middleware=[
             Middleware(Shield, metrics=metrics),
@@ -35,13 +31,34 @@ def create_app(context: ApiContext) -> FastAPI:
     )
     app.state.context, app.state.metrics = context, metrics
     add_handlers(app)
-    app.include_router(health.router)
-    app.include_router(rest.build_router())
-    app.include_router(
-        build_graphql_router(GRAPHQL_PATH, allowed_origins=context.settings.allowed_origins)
-    )
+    _add_routes(app, context.settings.allowed_origins)
     app.include_router(console.build_router(context.settings.console_dir))
     return app
+
+
+def print_openapi() -> str:
+    """Print the OpenAPI document as it is served, with sorted keys."""
+    app = _new_app()
+    _add_routes(app)
+    return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _new_app(**options: Any) -> FastAPI:
+    return FastAPI(
+        title="Regent",
+        version="1",
+        summary="The control plane of a message-queue cluster.",
+        openapi_url=f"{API_PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        **options,
+    )
+
+
+def _add_routes(app: FastAPI, allowed_origins: tuple[str, ...] = ()) -> None:
+    app.include_router(health.router)
+    app.include_router(rest.build_router())
+    app.include_router(build_graphql_router(GRAPHQL_PATH, allowed_origins=allowed_origins))
 
 
 @asynccontextmanager

@@ -19,9 +19,12 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.services.broker_configs import PropertySource
+from backend.services.clients import ClientSource
+from backend.services.consumer_group_details import GroupDetailSource
 from backend.services.event_feed import EventFeed
 from backend.services.group_changes import Controller
 from backend.services.log_histories import HistorySource
+from backend.services.message_deliveries import DeliverySource
 from backend.services.operations.kind import OperationContext
 from backend.services.passwords import PasswordVerifier
 from backend.services.queue_pauses import QueueSource
@@ -51,7 +54,16 @@ class NameServerView(Protocol):
         ...
 
 
-class BrokerSource(HistorySource, PositionSource, PropertySource, QueueSource, Protocol):
+class BrokerSource(
+    ClientSource,
+    DeliverySource,
+    GroupDetailSource,
+    HistorySource,
+    PositionSource,
+    PropertySource,
+    QueueSource,
+    Protocol,
+):
     """Ask brokers for what only they know."""
 
 

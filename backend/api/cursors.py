@@ -8,7 +8,8 @@ import msgspec
 
 from backend.domain.errors import InvalidCursor
 
-CURSOR_LENGTH_MAX: Final = 2_048
+# A page of messages goes on from a place in each of 64 queues.
+CURSOR_LENGTH_MAX: Final = 16_384
 
 KeyT = TypeVar("KeyT")
 

@@ -14,6 +14,7 @@ from backend.cli import (
     adoptions,
     broker_orders,
     controller_settings,
+    group_views,
     processes,
     replica_lags,
     session,
@@ -23,12 +24,14 @@ from backend.cli.audit import audit
 from backend.cli.broker_configs import config
 from backend.cli.brokers import broker
 from backend.cli.capacity import capacity
+from backend.cli.clients import client
 from backend.cli.clusters import cluster
 from backend.cli.consumer_groups import group
 from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.events import list_or_follow
 from backend.cli.locks import lock, queue
+from backend.cli.messages import message
 from backend.cli.offsets import offset
 from backend.cli.operations import operation
 from backend.cli.replicas import replica
@@ -84,6 +87,9 @@ app.command(lock)
 app.command(queue)
 topic_orders.register(topic)
 app.command(group)
+group_views.register(group)
+app.command(client)
+app.command(message)
 app.command(offset)
 app.command(capacity)
 app.command(store)

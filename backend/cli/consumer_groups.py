@@ -10,7 +10,7 @@ from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 from backend.cli.topic_orders import BrokerGroups
 
-group = App(name=["group", "groups"], help="Create, change and delete consumer groups.")
+group = App(name=["group", "groups"], help="Show, create, change and delete consumer groups.")
 
 RetryCount = Annotated[int, Parameter(validator=validators.Number(gte=-1, lte=10_000))]
 QueueCount = Annotated[int, Parameter(validator=validators.Number(gte=0, lte=1_000))]

@@ -187,7 +187,13 @@ class BrokerChanges:
         header = ConsumeStatsHeader(consumer_group=group, topic_list=topic)
         response = await self._ask(address, RequestCode.GET_CONSUME_STATS, header)
         return [
-            QueueProgress(queue.topic, queue.queue_id, told.consumer_offset, told.broker_offset)
+            QueueProgress(
+                queue.topic,
+                queue.queue_id,
+                told.consumer_offset,
+                told.broker_offset,
+                told.last_timestamp_ms if told.last_timestamp_ms > 0 else None,
+            )
             for queue, told in _read_queues(address, response, bodies.QueueProgress)
         ]
 

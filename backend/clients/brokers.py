@@ -7,6 +7,9 @@ import msgspec
 
 from backend.clients.broker_answers import BrokerRefused
 from backend.clients.broker_changes import BrokerChanges
+from backend.clients.client_requests import ClientRequests
+from backend.clients.group_requests import GroupRequests
+from backend.clients.message_requests import MessageRequests
 from backend.clients.offset_requests import OffsetRequests
 from backend.clients.property_requests import PropertyRequests
 from backend.clients.queue_requests import QueueRequests
@@ -28,7 +31,15 @@ UNBOUNDED: Final = 2**63 - 1
 HAND_OVER_S_MAX: Final = 0.3
 
 
-class Brokers(BrokerChanges, OffsetRequests, PropertyRequests, QueueRequests):
+class Brokers(
+    BrokerChanges,
+    ClientRequests,
+    GroupRequests,
+    MessageRequests,
+    OffsetRequests,
+    PropertyRequests,
+    QueueRequests,
+):
     """Speak to brokers over remoting connections that are kept open."""
 
     async def sample(self, address: str) -> BrokerSample:

@@ -106,11 +106,16 @@ class QueueRequests:
         if response.code == ResponseCode.CONSUMER_NOT_ONLINE:
             return None
         told = _read(address, response, bodies.ConsumerConnection)
-        members = {GroupMember(one.client_id, one.client_address) for one in told.connections}
+        members = {
+            GroupMember(one.client_id, one.client_address, one.language, one.version)
+            for one in told.connections
+        }
         return OnlineGroup(
             tuple(sorted(members, key=lambda one: (one.client_id, one.address))),
-            frozenset(told.subscriptions),
+            {topic: one.expression for topic, one in told.subscriptions.items()},
             is_broadcasting=told.message_model == BROADCASTING,
+            consume_type=told.consume_type,
+            starts_from=told.consume_from_where,
         )
 
     async def groups_with_offsets(self, address: str) -> list[str]:

@@ -201,6 +201,16 @@ async def list_masters(connection: Connection, cluster_name: str) -> list[Broker
     return [_broker(row) for row in (await connection.execute(statement)).mappings()]
 
 
+async def list_of_name(connection: Connection, cluster_name: str) -> list[Broker]:
+    """List the brokers of a cluster, counted on or not, by group and id."""
+    statement = (
+        _select()
+        .where(clusters.c.name == cluster_name)
+        .order_by(broker_groups.c.name, brokers.c.broker_id)
+    )
+    return [_broker(row) for row in (await connection.execute(statement)).mappings()]
+
+
 async def get_of_group(
     connection: Connection, cluster_name: str, group_name: str, broker_id: int
 ) -> Broker:

@@ -30,6 +30,7 @@ class Permission(StrEnum):
     IDENTIFY = "identify"
     SIGN = "sign"
     READ = "read"
+    READ_BODIES = "read_bodies"
     CHANGE = "change"
     MANAGE_OWN = "manage_own"
     READ_ACCESS = "read_access"
@@ -50,6 +51,8 @@ RULES: Final[Mapping[Permission, Rule]] = {
     Permission.IDENTIFY: Rule(Role.VIEWER, allows_one_time_password=True),
     Permission.SIGN: Rule(Role.VIEWER, needs_session=True, allows_one_time_password=True),
     Permission.READ: Rule(Role.VIEWER),
+    # What people send one another is not for everybody who may look at the cluster.
+    Permission.READ_BODIES: Rule(Role.OPERATOR),
     Permission.CHANGE: Rule(Role.OPERATOR, is_change=True),
     Permission.MANAGE_OWN: Rule(Role.VIEWER, needs_session=True),
     Permission.READ_ACCESS: Rule(Role.ADMIN),

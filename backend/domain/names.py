@@ -6,6 +6,7 @@ second column somewhere: no separator, no control character, no leading dot, no 
 """
 
 import re
+import unicodedata
 from typing import Final
 
 from backend.domain.errors import InvalidAddress, InvalidName
@@ -16,6 +17,8 @@ GROUP_NAME_BYTES_MAX: Final = 127
 ADDRESS_BYTES_MAX: Final = 261
 
 _NAME: Final = re.compile(r"[%|a-zA-Z0-9_-]+(?:\.[%|a-zA-Z0-9_-]+)*")
+_FOREIGN: Final = re.compile(r"[^%|a-zA-Z0-9_.-]")
+_ALLOWED: Final = "letters, digits, '%', '|', '_', '-', and '.' between them"
 _HOST: Final = re.compile(r"[a-zA-Z0-9_.:%\[\]-]+")
 _PORT: Final = re.compile(r"[0-9]{1,5}")
 
@@ -54,7 +57,28 @@ def _check(name: str, *, kind: str, size_max: int) -> str:
         raise InvalidName(kind=kind, name=name, reason="is empty")
     # The pattern admits ASCII alone, so characters are bytes from here on.
     if _NAME.fullmatch(name) is None:
-        raise InvalidName(kind=kind, name=name, reason="holds what a name may not hold")
+        raise InvalidName(kind=kind, name=name, reason=_what_is_wrong(name))
     if len(name) > size_max:
         raise InvalidName(kind=kind, name=name, reason=f"is longer than {size_max} bytes")
     return name
+
+
+def _what_is_wrong(name: str) -> str:
+    foreign = _FOREIGN.search(name)
+    if foreign is not None:
+        return f"holds {_shown(foreign[0])}; allowed are {_ALLOWED}"
+    place = "begins" if name.startswith(".") else "ends" if name.endswith(".") else ""
+    told = f"{place} with '.'" if place else "holds '..'"
+    return f"{told}; allowed are {_ALLOWED}"
+
+
+def _shown(character: str) -> str:
+    """Write a character so that it is recognised, also where nothing can be seen of it."""
+    point = f"U+{ord(character):04X}"
+    if character == " ":
+        return "a blank"
+    if character.isascii() and character.isprintable():
+        return f"{character!r}"
+    name = unicodedata.name(character, "")
+    told = f"{character!r} " if character.isprintable() else ""
+    return f"{told}({point}{f' {name.lower()}' if name else ''})"

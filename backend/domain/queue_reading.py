@@ -10,15 +10,24 @@ class GroupMember:
 
     client_id: str
     address: str
+    language: str = ""
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineGroup:
-    """Hold who of a group is connected to a broker, and what they read."""
+    """Hold who of a group is connected to a broker, and what they read: topics to expressions."""
 
     members: tuple[GroupMember, ...]
-    topics: frozenset[str]
+    subscriptions: Mapping[str, str]
     is_broadcasting: bool
+    consume_type: str = ""
+    starts_from: str = ""
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Name the topics that the group reads."""
+        return frozenset(self.subscriptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,8 @@ class QueueProgress:
     queue_id: int
     committed: int
     end: int
+    consumed_at_ms: int | None = None
+    """When the last consumed message was stored, by the broker's clock."""
 
     @property
     def lag(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from backend.domain import access_errors, errors, event_errors, operation_errors
+from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
 from backend.remoting.response_code import ResponseCode
 
 ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
@@ -53,6 +53,9 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     access_errors.ApiTokenNotFound: ResponseCode.QUERY_NOT_FOUND,
     access_errors.ApiTokenAlreadyExists: ResponseCode.SYSTEM_ERROR,
     access_errors.TooManyApiTokens: ResponseCode.SYSTEM_ERROR,
+    message_errors.MessageNotFound: ResponseCode.QUERY_NOT_FOUND,
+    message_errors.InvalidMessageSearch: ResponseCode.INVALID_PARAMETER,
+    message_errors.ClientNotFound: ResponseCode.QUERY_NOT_FOUND,
     event_errors.EventsExpired: ResponseCode.SYSTEM_ERROR,
     event_errors.SubscriberTooSlow: ResponseCode.SYSTEM_BUSY,
     operation_errors.OperationNotFound: ResponseCode.QUERY_NOT_FOUND,

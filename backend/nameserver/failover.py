@@ -48,7 +48,8 @@ class Failover:
         self._table, self._writer, self._controller = table, writer, controller
         self._close_connection = close_connection
         # What waits is groups, not events: a group whose turn comes is judged as it is then.
-        self._causes: dict[Group, str] = {}
+        # One without a cause has a master, and is not judged.
+        self._causes: dict[Group, str | None] = {}
         self._gone: dict[Group, set[ReplicaKey]] = {}
         self._groups: asyncio.Queue[Group] = asyncio.Queue()
 
@@ -77,23 +78,24 @@ class Failover:
             if not is_replaced:
                 await self._writer.ask_lease_at_once(key, told)
         finally:
-            # Its successor has no need of being judged while it takes over.
-            self._note_gone([key], "it said good-bye", delay_s=RETRY_DELAY_S if is_replaced else 0)
+            self._note_gone([key], "it said good-bye", is_replaced=is_replaced)
 
-    def _note_gone(self, keys: Sequence[ReplicaKey], why: str, *, delay_s: float = 0) -> None:
+    def _note_gone(
+        self, keys: Sequence[ReplicaKey], why: str, *, is_replaced: bool = False
+    ) -> None:
         for key in keys:
             log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
             self._gone.setdefault(key[:2], set()).add(key)
-            cause = f"broker {key[2]} is gone: {why}"
-            if delay_s:
-                self._enqueue_later(key[:2], cause, delay_s)
+            if is_replaced:
+                # Only to be forgotten, and not while its successor takes over.
+                self._enqueue_later(key[:2], None, RETRY_DELAY_S)
             else:
-                self._enqueue(key[:2], cause)
+                self._enqueue(key[:2], f"broker {key[2]} is gone: {why}")
 
-    def _enqueue(self, group: Group, cause: str) -> None:
+    def _enqueue(self, group: Group, cause: str | None) -> None:
         if group not in self._causes:
-            self._causes[group] = cause
             self._groups.put_nowait(group)
+        self._causes[group] = self._causes.get(group) or cause
 
     async def work(self) -> None:
         """Have groups judged until cancelled; several may work side by side."""
@@ -103,7 +105,8 @@ class Failover:
             gone = {key for key in self._gone.pop(group, ()) if self._table.find(key) is None}
             try:
                 # What others are to know can wait; this process judges by what it hears itself.
-                await self._judge(group, cause)
+                if cause is not None:
+                    await self._judge(group, cause)
                 if gone:
                     await self._writer.forget(sorted(gone))
             except DATABASE_ERRORS as error:
@@ -139,7 +142,7 @@ class Failover:
         )
         return view.change.kind is ChangeKind.MASTER_ELECTED
 
-    def _enqueue_later(self, group: Group, cause: str, delay_s: float) -> None:
+    def _enqueue_later(self, group: Group, cause: str | None, delay_s: float) -> None:
         asyncio.get_running_loop().call_later(delay_s, self._enqueue, group, cause)
 
     async def scan_silence(self) -> None:

@@ -155,5 +155,7 @@ class RequestCode(IntEnum):
     GET_QUEUE_LOCKS = 7003
     RELEASE_QUEUE_LOCKS = 7004
     GET_QUEUE_READERS = 7005
+    # Ours: all clients of a broker at once; stock tells consumers group by group.
+    GET_CLIENTS = 7006
     # Ours: the properties that a broker knows, with their types, bounds and values.
     GET_BROKER_PROPERTIES = 7010

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from backend.db import broker_groups
 from backend.db.engine import Database
 from backend.domain.broker_group import BrokerGroup
+from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.page import Page, check_page_size, cut_page
 
 
@@ -28,3 +29,16 @@ async def list_broker_groups(
         )
         for cluster_id, groups in found.items()
     }
+
+
+async def describe_broker_group(cluster_name: str, name: str, *, database: Database) -> BrokerGroup:
+    """Return a cluster's group of a name.
+
+    Raises:
+        InvalidName: no cluster or group may be called so.
+        BrokerGroupNotFound: the cluster holds none.
+    """
+    check_cluster_name(cluster_name)
+    check_group_name(name)
+    async with database.connect() as connection:
+        return await broker_groups.get(connection, cluster_name, name)

@@ -27,6 +27,8 @@ HELD_MAX: Final = 4_096
 LOOK_INTERVAL_S: Final = 1.0
 GATHER_S: Final = 0.01
 """What comes within this time is numbered and read together."""
+REST_S: Final = 0.1
+"""From one look to the next: under a stream of changes looks would take what the changes need."""
 HEARTBEAT_INTERVAL_S: Final = 5.0
 RETRY_DELAY_S: Final = 1.0
 ALL: Final = EventFilter()
@@ -76,12 +78,15 @@ class EventFeed:
 
     async def advance(self) -> None:
         """Number and read new events until cancelled."""
+        loop = asyncio.get_running_loop()
+        rested_at_s = loop.time()
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_INTERVAL_S):
                     await self._work.wait()
-                    await asyncio.sleep(GATHER_S)
+                    await asyncio.sleep(max(GATHER_S, rested_at_s - loop.time()))
             self._work.clear()
+            rested_at_s = loop.time() + REST_S
             try:
                 while await number_events(database=self._database) == events.NUMBERED_AT_ONCE_MAX:
                     pass

@@ -2,8 +2,9 @@
 
 Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]
 [replication]`; all of these without names. `stock_store` measures a peer, in facts without limits,
-and needs Maven and Java. By name alone: `elections`, which loads a control plane for minutes
-(`make bench-controller`). Failovers are a run of their own: `python -m tests.bench.failover`.
+and needs Maven and Java. By name alone: `elections` and `api`, which load a control plane for
+minutes (`make bench-controller`, `make bench-api`). Failovers are a run of their own:
+`python -m tests.bench.failover`.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from tests.bench import native
+from tests.bench.api import measure_api
 from tests.bench.appends import measure_appends
 from tests.bench.elections import measure_elections
 from tests.bench.heartbeats import measure_heartbeats
@@ -36,6 +38,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Measure]]] = {
 }
 BY_NAME_ALONE: dict[str, Callable[[], list[Measure]]] = {
     "elections": lambda: [*measure_elections(), *measure_heartbeats()],
+    "api": measure_api,
 }
 
 

@@ -4,6 +4,8 @@ The load is made by this process with plain sockets and frames that were encoded
 takes little of the two cores that it shares with what it measures.
 """
 
+import itertools
+import math
 import os
 import selectors
 import shutil
@@ -25,6 +27,7 @@ from regent_engine import Command, Decoder
 
 from backend.remoting.command import request
 from migrations import upgrade
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 30
@@ -42,6 +45,7 @@ class ControlPlane:
     """A running process and the Postgres behind it."""
 
     port: int
+    http_port: int
     process: psutil.Process
     database_url: str
     pgbench: Path
@@ -57,7 +61,7 @@ class ControlPlane:
 
 
 class Peer:
-    """One connection, on which one request waits at a time."""
+    """One connection of a broker or a tool."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=ANSWER_TIMEOUT_S)
@@ -67,57 +71,87 @@ class Peer:
     def send(self, frames: bytes) -> None:
         self.socket.sendall(frames)
 
-    def receive(self) -> list[Command]:
-        """Wait until something comes, and return the whole commands of it."""
+    def receive_answers(self) -> list[Command]:
+        """Wait until something comes, and return the answers in it; notices are passed over.
+
+        Raises:
+            ConnectionError: the control plane closed the connection.
+            RuntimeError: an answer is none of success.
+        """
         data = self.socket.recv(1 << 16)
         if not data:
             raise ConnectionError("the control plane closed the connection")
-        return self._decoder.receive(data)
+        answers = [command for command in self._decoder.receive(data) if command.is_response]
+        for answer in answers:
+            if answer.code:
+                raise RuntimeError(f"answered with {answer.code}: {answer.remark}")
+        return answers
 
     def ask(self, frame: bytes) -> Command:
-        """Send a request and wait for its answer; what else comes is passed over."""
+        """Send a request and wait for its answer.
+
+        Raises:
+            RuntimeError: it is none of success.
+        """
         self.send(frame)
         while True:
-            for command in self.receive():
-                if command.is_response:
-                    return command
+            for answer in self.receive_answers():
+                return answer
 
     def close(self) -> None:
         self.socket.close()
 
 
-def ask_in_turn(peers: Sequence[Peer], next_frame: Callable[[int], bytes], seconds: float) -> float:
-    """Keep one request of each peer on its way; return answers a second.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many questions were answered, and how many seconds that took."""
+
+    count: int
+    elapsed_s: float
+
+    @property
+    def rate(self) -> float:
+        """Give the answers a second."""
+        return self.count / self.elapsed_s
+
+
+def ask_in_turn(
+    peers: Sequence[Peer],
+    questions: Sequence[Iterator[bytes]],
+    *,
+    seconds: float = math.inf,
+    at_once: int = 1,
+) -> Asked:
+    """Keep so many questions of each peer on their way until its last one, or for a time.
 
     Raises:
         RuntimeError: an answer is none of success.
+        TimeoutError: no answer comes.
     """
     selector = selectors.DefaultSelector()
-    for number, peer in enumerate(peers):
-        selector.register(peer.socket, selectors.EVENT_READ, (number, peer))
-    count = 0
     started_at = time.perf_counter()
-    ends_at = started_at + seconds
-    for number, peer in enumerate(peers):
-        peer.send(next_frame(number))
-    waiting_count = len(peers)
-    while waiting_count:
+    open_count = count = 0
+    for peer, own in zip(peers, questions, strict=True):
+        selector.register(peer.socket, selectors.EVENT_READ, (peer, own))
+        for question in itertools.islice(own, at_once):
+            peer.send(question)
+            open_count += 1
+    while open_count:
         events = selector.select(ANSWER_TIMEOUT_S)
         if not events:
             raise TimeoutError("the control plane does not answer")
         for key, _ in events:
-            number, peer = key.data
-            for command in peer.receive():
-                if command.code:
-                    raise RuntimeError(f"answered with {command.code}: {command.remark}")
-                count += 1
-                if time.perf_counter() < ends_at:
-                    peer.send(next_frame(number))
-                else:
-                    waiting_count -= 1
+            peer, own = key.data
+            for _ in peer.receive_answers():
+                count, open_count = count + 1, open_count - 1
+                is_time = time.perf_counter() - started_at < seconds
+                question = next(own, None) if is_time else None
+                if question is not None:
+                    peer.send(question)
+                    open_count += 1
     elapsed_s = time.perf_counter() - started_at
     selector.close()
-    return count / elapsed_s
+    return Asked(count, elapsed_s)
 
 
 def raw_commits(plane: ControlPlane, connection_count: int, seconds: int) -> float:
@@ -162,14 +196,19 @@ def running_control_plane(**settings: str) -> Iterator[ControlPlane]:
                 environment = {
                     "REGENT_DATABASE_URL": database_url,
                     "REGENT_REDIS_URL": redis_url,
-                    "REGENT_HTTP_PORT": str(_free_port()),
-                    "REGENT_REMOTING_PORT": str(_free_port()),
+                    "REGENT_HTTP_PORT": str(free_port()),
+                    "REGENT_REMOTING_PORT": str(free_port()),
                     "REGENT_LOG_FORMAT": "json",
                     **settings,
                 }
                 with _running_server(directory, environment) as process:
-                    port = int(environment["REGENT_REMOTING_PORT"])
-                    yield ControlPlane(port, psutil.Process(process.pid), database_url, pgbench)
+                    yield ControlPlane(
+                        port=int(environment["REGENT_REMOTING_PORT"]),
+                        http_port=int(environment["REGENT_HTTP_PORT"]),
+                        process=psutil.Process(process.pid),
+                        database_url=database_url,
+                        pgbench=pgbench,
+                    )
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -257,13 +296,6 @@ def _await(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port
-
-
 def frame(code: int, ext: dict[str, str], body: bytes = b"") -> bytes:
-    """Encode a request; one waits at a time, so that all may carry one opaque."""
+    """Encode a request; nobody matches answers to requests, so all may carry one opaque."""
     return request(code, opaque=1, ext=ext, body=body)

@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.bench.measure import Measure, median, spread
 from tests.bench.memory import warm_memory
 from tests.bench.native import Server, run_json, running
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 IN_FLIGHT = 64
@@ -130,13 +131,6 @@ def run_load(server: Server, *, answer_code: int, count: int = BLOCK_SENDS) -> f
     )  # fmt: skip
     rate: float = result["frames_per_second"]
     return rate
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port
 
 
 @contextmanager

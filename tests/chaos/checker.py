@@ -2,63 +2,20 @@
 
 What must hold (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
 time, I4 every queue offset is used once, I7 replicas are alike byte for byte, I8 what was read
-stays. The store of the last master is the truth that the journal is held against.
+stays, I9 committed offsets do not go back, I13 delayed messages are delivered. The store of the
+last master is the truth that the journal is held against.
 """
 
 import bisect
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tests.chaos.journal import Acknowledgement, Reading
+from tests.chaos.consumer_checks import check_commits, check_delays
+from tests.chaos.evidence import Breach, Evidence, Violation, number_of
 from tests.chaos.stores import QUEUE_ENTRY_BYTES, BrokerStore
 
 _ENTRY: Final = struct.Struct(">qiq")
-
-
-class Breach(StrEnum):
-    """What a run can have got wrong."""
-
-    LOST = "an acknowledged message is lost"
-    OFFSET_TWICE = "a queue offset was used twice"
-    TWO_MASTERS = "two masters acknowledged at a time"
-    UNLIKE = "replicas are not alike"
-    UNREAD = "what a consumer was shown is not there any more"
-    BROKEN_QUEUE = "a queue is not what its log says"
-    BROKEN_EPOCHS = "the epochs are out of order"
-    STORED_TWICE = "a message that was sent once is stored twice"
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One thing that must not have happened."""
-
-    breach: Breach
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.breach}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a run left."""
-
-    topic: str
-    acknowledgements: Sequence[Acknowledgement]
-    readings: Sequence[Reading]
-    masters: Mapping[int, int]
-    """Who was elected in which epoch, by the controller's history."""
-
-    stores: Mapping[int, BrokerStore]
-    last_master: int
-
-
-def number_of(body: bytes) -> int:
-    """Tell which message a body belongs to: its digits up to the colon."""
-    return int(body.partition(b":")[0])
 
 
 def check(evidence: Evidence) -> list[Violation]:
@@ -72,6 +29,8 @@ def check(evidence: Evidence) -> list[Violation]:
         *_check_offsets(evidence),
         *_check_readings(evidence, truth),
         *_check_masters(evidence, truth),
+        *check_commits(evidence, truth),
+        *check_delays(evidence, truth),
     ]
 
 

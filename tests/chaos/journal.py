@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+NONE_COMMITTED: Final = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
@@ -36,6 +38,31 @@ class Reading:
     numbers: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """An offset that a consumer committed; each of a queue is greater than those before."""
+
+    agent: int
+    queue: int
+    offset: int
+    sent_at_s: float
+    answered_at_s: float | None
+    """None where no answer came: it may have its effect at any later moment."""
+
+    is_taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A committed offset as a broker told it, or `NONE_COMMITTED`."""
+
+    agent: int
+    queue: int
+    offset: int
+    asked_at_s: float
+    answered_at_s: float
+
+
 class Journal:
     """The journal of one run; what the checker needs of it is kept in memory too."""
 
@@ -44,6 +71,9 @@ class Journal:
         self._file = path.open("w", encoding="utf-8", buffering=1)
         self.acknowledgements: list[Acknowledgement] = []
         self.readings: list[Reading] = []
+        self.deferred: list[int] = []
+        self.commits: list[Commit] = []
+        self.looks: list[Look] = []
 
     def now_s(self) -> float:
         """Give the time."""
@@ -58,6 +88,21 @@ class Journal:
         """Note what was seen."""
         self.readings.append(entry)
         self._write("read", asdict(entry))
+
+    def promised_later(self, number: int, agent: int) -> None:
+        """Note that a delayed message was acknowledged."""
+        self.deferred.append(number)
+        self.note("deferred", number=number, agent=agent)
+
+    def committed(self, entry: Commit) -> None:
+        """Note a commit and what became of it."""
+        self.commits.append(entry)
+        self._write("committed", asdict(entry))
+
+    def looked(self, entry: Look) -> None:
+        """Note a committed offset that was told."""
+        self.looks.append(entry)
+        self._write("looked", asdict(entry))
 
     def note(self, event: str, **facts: Any) -> None:
         """Note anything else: faults, refusals, elections."""

@@ -5,18 +5,21 @@ command that repeats it.
 """
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.checker import Evidence, Violation, check
+from tests.chaos.checker import check
 from tests.chaos.cluster import AGENTS, Cluster, Standing
+from tests.chaos.committer import Committer
+from tests.chaos.evidence import Evidence, Violation
 from tests.chaos.faults import Faults
 from tests.chaos.journal import Journal
 from tests.chaos.schedule import Kind, draw_faults
 from tests.chaos.stores import read_store
-from tests.chaos.workload import QUEUE_COUNT, TOPIC, Address, Workload
+from tests.chaos.workload import DELAYED_TOPIC, QUEUE_COUNT, TOPIC, Address, Workload
 
 RECOVERY_S_MAX: Final = 120.0
 PROGRESS_COUNT: Final = 10
@@ -87,14 +90,16 @@ async def run(plan: Plan, directory: Path) -> Outcome:
     hosts = cluster.hosts
     addresses = {a: Address(hosts.proxy, port, hosts.client) for a, port in cluster.ports.items()}
     workload = Workload(addresses, journal)
+    committer = Committer(workload, journal)
     try:
-        scene = _Scene(plan, cluster, workload, journal, outcome)
+        scene = _Scene(plan, cluster, workload, committer, journal, outcome)
         await scene.begin()
         await scene.disturb()
         outcome.violations += map(str, await scene.judge())
     except AssertionError as error:
         outcome.violations.append(f"{type(error).__name__}: {error}")
     finally:
+        await committer.close()
         await workload.close()
         await cluster.close()
         journal.close()
@@ -112,6 +117,7 @@ class _Scene:
     plan: Plan
     cluster: Cluster
     workload: Workload
+    committer: Committer
     journal: Journal
     outcome: Outcome
 
@@ -123,6 +129,7 @@ class _Scene:
             self.cluster.agents[agent].start()
             await self._await_standing(frozenset(range(1, agent + 1)))
         self.workload.start()
+        self.committer.start()
         await self._await_progress()
 
     async def disturb(self) -> None:
@@ -150,11 +157,13 @@ class _Scene:
         await self._await_progress()
         await self.workload.stop_sending()
         standing = await self._await_standing(IN_SYNC)
+        assert standing.master is not None
         await self._await_all_read()
+        await self._await_all_delivered(standing.master)
+        await self.committer.close()
         elections = await self._elections()
         await self.workload.close()
         replicas = [agent for agent in AGENTS if agent != standing.master]
-        assert standing.master is not None
         for agent in (*replicas, standing.master):
             code = await asyncio.to_thread(self.cluster.agents[agent].stop)
             assert code == 0, f"broker {agent} ended with {code} when told to stop"
@@ -170,6 +179,10 @@ class _Scene:
                 masters=elections,
                 stores=stores,
                 last_master=standing.master,
+                deferred=self.journal.deferred,
+                delayed_topic=DELAYED_TOPIC,
+                commits=self.journal.commits,
+                looks=self.journal.looks,
             )
         )
 
@@ -212,8 +225,19 @@ class _Scene:
             self._check(deadline_s, f"brokers show {shown}, acknowledged was up to {ends}")
             await asyncio.sleep(POLL_S)
 
+    async def _await_all_delivered(self, master: int) -> None:
+        """Wait until every delayed message that was acknowledged is shown."""
+        wanted, deadline_s = set(self.journal.deferred), time.monotonic() + RECOVERY_S_MAX
+        missing = wanted
+        while missing:
+            self._check(deadline_s, f"not delivered: {sorted(missing)[:10]} of {len(wanted)}")
+            with contextlib.suppress(OSError, TimeoutError):
+                missing = wanted - await self.workload.read_delivered(master)
+            await asyncio.sleep(POLL_S)
+
     def _check(self, deadline_s: float, otherwise: str) -> None:
         self.workload.check_alive()
+        self.committer.check_alive()
         ended = self.cluster.ended_by_itself()
         if ended:
             raise NotRecovered(f"ended by itself, with what code: {ended}")

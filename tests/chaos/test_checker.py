@@ -5,7 +5,8 @@ import struct
 
 import pytest
 
-from tests.chaos.checker import Breach, Evidence, check
+from tests.chaos.checker import check
+from tests.chaos.evidence import Breach, Evidence
 from tests.chaos.journal import Acknowledgement, Reading
 from tests.chaos.stores import BrokerStore, LogRecord
 

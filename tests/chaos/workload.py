@@ -12,7 +12,7 @@ from typing import Final
 
 from regent_engine import decode_records
 
-from tests.chaos.checker import number_of
+from tests.chaos.evidence import number_of
 from tests.chaos.journal import Acknowledgement, Journal, Reading
 from tests.integration.broker.client import Client
 
@@ -24,6 +24,14 @@ ALL_EVERY: Final = 4
 
 LATE_S_MAX: Final = 1.0
 """What is due since longer is left out: this machine is too busy to offer it."""
+
+DELAYED_TOPIC: Final = "chaos-delayed"
+DELAYED_EVERY: Final = 9
+"""Every so manyth message is one to be delivered later; a number that has none in common with the
+queues' and brokers', so that all of them get such messages."""
+
+DELAY_LEVEL: Final = "1"
+"""The shortest: a second."""
 
 READ_INTERVAL_S: Final = 1.0
 RECONNECT_S: Final = 0.05
@@ -105,18 +113,48 @@ class Workload:
         for turn in itertools.count():
             due_at_s = max(due_at_s + SEND_INTERVAL_S, loop.time() - LATE_S_MAX)
             await asyncio.sleep(due_at_s - loop.time())
-            agents = self.addresses if turn % ALL_EVERY == 0 else [self._last_master()]
+            agents = self.addresses if turn % ALL_EVERY == 0 else [self.last_master]
             for agent in agents:
-                client = self._clients.get(agent)
-                if client is not None and _is_open(client):
+                client = self.client_of(agent)
+                if client is not None:
                     task = loop.create_task(self._send(agent, client, self._number))
                     self._number += 1
                     self._sends.add(task)
                     task.add_done_callback(self._sends.discard)
 
-    def _last_master(self) -> int:
+    @property
+    def last_master(self) -> int:
+        """Name who acknowledged last."""
         told = self.journal.acknowledgements
         return told[-1].agent if told else next(iter(self.addresses))
+
+    def client_of(self, agent: int) -> Client | None:
+        """Give the connection to a broker, if there is one now."""
+        client = self._clients.get(agent)
+        return client if client is not None and _is_open(client) else None
+
+    async def read_delivered(self, agent: int) -> set[int]:
+        """Read which delayed messages a broker shows.
+
+        Raises:
+            OSError: it does not answer.
+        """
+        numbers = set[int]()
+        for queue in range(QUEUE_COUNT):
+            offset = 0
+            while True:
+                client = self.client_of(agent)
+                if client is None:
+                    raise ConnectionError(f"broker {agent} is not connected")
+                answer = await client.pull(
+                    DELAYED_TOPIC, queueId=queue, queueOffset=offset, sysFlag=4
+                )
+                if answer.code:
+                    break
+                records = decode_records(answer.body)
+                numbers |= {number_of(record.body) for record in records}
+                offset += len(records)
+        return numbers
 
     async def _send(self, agent: int, client: Client, number: int) -> None:
         if not _is_open(client):
@@ -124,14 +162,21 @@ class Workload:
         queue, sent_at_s = number % QUEUE_COUNT, self.journal.now_s()
         body = b"%d:" % number
         body += b"." * (_SIZES[number * 7 // 5 % len(_SIZES)] - len(body))
+        is_delayed = number % DELAYED_EVERY == 0
+        topic = DELAYED_TOPIC if is_delayed else TOPIC
+        properties = {"DELAY": DELAY_LEVEL} if is_delayed else {}
         try:
-            answer = await client.send(TOPIC, body, queue_id=queue)
+            answer = await client.send(topic, body, queue_id=queue, properties=properties)
         except TimeoutError:
             self.journal.note("unanswered", number=number, agent=agent, sent_at_s=sent_at_s)
             return
         except OSError:
             return
         if answer.code:
+            return
+        if is_delayed:
+            # Where it waits is the broker's own business: only its delivery was promised.
+            self.journal.promised_later(number, agent)
             return
         self.journal.acknowledged(
             Acknowledgement(

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,13 +164,6 @@ async def _kill(process: asyncio.subprocess.Process | None) -> None:
     if process is not None and process.returncode is None:
         process.kill()
         await process.wait()
-
-
-def free_port() -> int:
-    """Find a port with the two below and the one above it free, as a broker takes them."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        # Below the range that the kernel hands out, each test process in a place of its own.
-        return 12_000 + probe.getsockname()[1] % 8_000
 
 
 async def run_tool(home: Path, *arguments: str) -> str:

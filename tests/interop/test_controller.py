@@ -5,7 +5,8 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.nameserver.server import NameServer
 from tests.interop.client import build
-from tests.interop.stock_broker import StockBroker, facts, free_port, members, run_tool
+from tests.interop.stock_broker import StockBroker, facts, members, run_tool
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
 START_TIMEOUT_S = 150

@@ -10,7 +10,8 @@ from backend.nameserver.server import NameServer
 from tests.integration.broker.agent import Agent
 from tests.interop.client import build
 from tests.interop.mixed_group import PATIENCE, Journal, MixedGroup, OurBroker, log_bytes
-from tests.interop.stock_broker import StockBroker, free_port
+from tests.interop.stock_broker import StockBroker
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
 START_TIMEOUT_S = 150

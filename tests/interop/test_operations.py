@@ -16,7 +16,8 @@ from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import Agents
 from tests.integration.operations.crashing import World
 from tests.interop.client import build
-from tests.interop.stock_broker import StockBroker, free_port
+from tests.interop.stock_broker import StockBroker
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
 START_TIMEOUT_S = 150

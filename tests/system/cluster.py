@@ -22,17 +22,15 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.ports import free_range
+
 ROOT = Path(__file__).resolve().parents[2]
 REGENT = Path(sys.executable).with_name("regent")
 START_TIMEOUT_S = 90.0
 STOP_TIMEOUT_S = 40.0
-PORT_FIRST, PORT_LAST = 15_000, 30_000
-"""Below the ports the kernel hands out by itself, so that none is taken between look and use."""
-PORTS_PER_CLUSTER = 100
-REPLICATED_PORT_FIRST = 30_000
+SINGLE_PORTS, PORTS_PER_CLUSTER = range(15_000, 20_000), 100
+REPLICATED_PORTS, PORTS_PER_REPLICATED_CLUSTER = range(20_000, 32_500), 500
 """Clusters with replicas take ports far apart, which must not lie among those of the others."""
-REPLICATED_PORT_LAST = 32_500
-PORTS_PER_REPLICATED_CLUSTER = 500
 
 
 class ClusterError(AssertionError):
@@ -197,48 +195,19 @@ def short_directory() -> Iterator[Path]:
 
 
 def free_ports() -> Ports:
-    """Find ports for one cluster of single brokers that nothing listens on."""
-    return _find_ports(
-        PORT_FIRST, PORT_LAST, PORTS_PER_CLUSTER, needed=range(PORTS_PER_CLUSTER // 2)
-    )
+    """Reserve ports for one cluster of single brokers."""
+    return _reserved(SINGLE_PORTS, PORTS_PER_CLUSTER, needed=range(PORTS_PER_CLUSTER // 2))
 
 
 def free_ports_for_three() -> Ports:
-    """Find ports for one cluster of one or two groups of three that nothing listens on."""
+    """Reserve ports for one cluster of one or two groups of three."""
     needed = [0, 1, *(10 + 200 * row + port for row in range(3) for port in range(-2, 12))]
-    return _find_ports(
-        REPLICATED_PORT_FIRST, REPLICATED_PORT_LAST, PORTS_PER_REPLICATED_CLUSTER, needed=needed
-    )
+    return _reserved(REPLICATED_PORTS, PORTS_PER_REPLICATED_CLUSTER, needed=needed)
 
 
-def _find_ports(first: int, last: int, size: int, *, needed: Collection[int]) -> Ports:
-    span = (last - first) // size
-    for attempt in range(span):
-        slot = (os.getpid() * 7 + attempt + next(_slots)) % span
-        base = first + slot * size
-        if all(_is_free(base + offset) for offset in needed):
-            return Ports(http=base, remoting=base + 1, broker=base + 10)
-    raise ClusterError("no free ports")
-
-
-def _slot_numbers() -> Iterator[int]:
-    number = 0
-    while True:
-        yield number
-        number += 1
-
-
-_slots = _slot_numbers()
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+def _reserved(ports: range, size: int, *, needed: Collection[int]) -> Ports:
+    first = free_range(ports, size, needed=needed)
+    return Ports(http=first, remoting=first + 1, broker=first + 10)
 
 
 def takes_connections(address: str) -> bool:

@@ -4,6 +4,7 @@ Pure tables keyed by channel, which is any hashable thing the session layer uses
 time and say what changed; sending the notifications is their caller's work.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
@@ -63,6 +64,12 @@ class Consumers(Generic[Channel]):
         """Give the online side of a group; None when it has no member."""
         return self._groups.get(group)
 
+    def all(self) -> Iterator[tuple[str, Channel, Client]]:
+        """List every member of every online group."""
+        for name, group in self._groups.items():
+            for channel, client in group.members.items():
+                yield name, channel, client
+
     def groups_of(self, topic: str) -> list[str]:
         """Name the online groups that subscribe to a topic."""
         return [name for name, group in self._groups.items() if topic in group.subscriptions]
@@ -120,6 +127,12 @@ class Producers(Generic[Channel]):
     def find(self, group: str) -> dict[Channel, Client] | None:
         """Give the members of a group; None when it has none."""
         return self._groups.get(group)
+
+    def all(self) -> Iterator[tuple[str, Channel, Client]]:
+        """List every member of every group."""
+        for name, members in self._groups.items():
+            for channel, client in members.items():
+                yield name, channel, client
 
     def register(self, group: str, channel: Channel, client: Client) -> None:
         """Take in one group of a heartbeat."""

@@ -13,9 +13,10 @@ from backend.api.graphql.replica_groups import ReplicaGroup
 from backend.api.graphql.scalars import Int64
 from backend.api.graphql.topics import Topic
 from backend.domain import cluster as domain
-from backend.domain.errors import BrokerGroupNotControlled, TopicNotFound
+from backend.domain.errors import BrokerGroupNotControlled, BrokerGroupNotFound, TopicNotFound
 from backend.domain.page import check_page_size
 from backend.domain.topic import TopicKind
+from backend.services.broker_groups import describe_broker_group
 from backend.services.group_changes import GroupName
 from backend.services.replica_views import describe_replica_group
 from backend.services.topics import describe_topic
@@ -39,6 +40,15 @@ class Cluster:
         check_page_size(first)
         key = GroupPageKey(self.model.id, first, decode_cursor(after, str))
         return connect(await info.context.loaders.groups.load(key), BrokerGroup.of)
+
+    @strawberry.field
+    async def broker_group(self, info: Info, name: str) -> BrokerGroup | None:
+        """Find the group of a name, under a controller or not."""
+        try:
+            found = await describe_broker_group(self.name, name, database=info.context.api.database)
+        except BrokerGroupNotFound:
+            return None
+        return BrokerGroup.of(found)
 
     @strawberry.field
     async def replica_groups(

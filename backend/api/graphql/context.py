@@ -21,6 +21,7 @@ from backend.services.broker_groups import list_broker_groups
 from backend.services.brokers import list_brokers_of_groups
 from backend.services.capacity import CapacityReportRow
 from backend.services.capacity_rows import list_report_rows
+from backend.services.consumer_groups import Observation, observe_consumer_groups
 from backend.services.heartbeats import BrokerKey, list_heartbeats
 from backend.services.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.samples import ObservedSample, latest_samples
@@ -57,6 +58,13 @@ class ReplicaGroupPageKey(NamedTuple):
     search: str | None
 
 
+class ObservationKey(NamedTuple):
+    """Ask who of a consumer group is there, and how far they are."""
+
+    cluster_name: str
+    name: str
+
+
 class Loaders:
     """Gather what resolvers of one operation ask for one by one into few statements."""
 
@@ -77,6 +85,8 @@ class Loaders:
             lambda ids: list_report_rows(ids, database=api.database)
         )
         self.heartbeats: DataLoader[BrokerKey, int | None] = DataLoader(self._load_heartbeats)
+        self.observations: DataLoader[ObservationKey, Observation]
+        self.observations = DataLoader(self._load_observations)
         self.samples: DataLoader[str, list[ObservedSample]] = DataLoader(self._load_samples)
 
     async def _load_groups(self, keys: list[GroupPageKey]) -> list[Page[BrokerGroup, str]]:
@@ -117,6 +127,20 @@ class Loaders:
                 database=self._api.database,
             )
             found.update({shape._replace(cluster_id=i): page for i, page in pages.items()})
+        return [found[key] for key in keys]
+
+    async def _load_observations(self, keys: list[ObservationKey]) -> list[Observation]:
+        found: dict[ObservationKey, Observation] = {}
+        for cluster_name in {key.cluster_name for key in keys}:
+            names = [key.name for key in keys if key.cluster_name == cluster_name]
+            told = await observe_consumer_groups(
+                cluster_name,
+                names,
+                database=self._api.database,
+                brokers=self._api.brokers,
+                clock=self._api.clock,
+            )
+            found |= {ObservationKey(cluster_name, name): one for name, one in told.items()}
         return [found[key] for key in keys]
 
     async def _load_heartbeats(self, keys: list[BrokerKey]) -> list[int | None]:

@@ -11,7 +11,7 @@ from strawberry.types.execution import ExecutionResult
 
 from backend.api.answers import UNAVAILABLE
 from backend.api.stock_codes import error_facts
-from backend.domain import access_errors, errors, event_errors, operation_errors
+from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidName: "invalid_input",
@@ -59,6 +59,9 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     access_errors.ApiTokenNotFound: "not_found",
     access_errors.ApiTokenAlreadyExists: "conflict",
     access_errors.TooManyApiTokens: "conflict",
+    message_errors.MessageNotFound: "not_found",
+    message_errors.InvalidMessageSearch: "invalid_input",
+    message_errors.ClientNotFound: "not_found",
     event_errors.EventsExpired: "events_expired",
     event_errors.SubscriberTooSlow: "subscriber_too_slow",
     operation_errors.OperationNotFound: "not_found",

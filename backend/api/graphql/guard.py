@@ -18,6 +18,7 @@ from backend.services.credentials import find_principal
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
     "viewer": Permission.IDENTIFY,
+    "messageBody": Permission.READ_BODIES,
     "users": Permission.READ_ACCESS,
     "changePassword": Permission.SIGN,
     "endSession": Permission.MANAGE_OWN,

@@ -18,7 +18,9 @@ from backend.api.graphql.access import AccessMutation, AccessQuery
 from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
 from backend.api.graphql.capacity import CapacityReport
+from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.clusters import Cluster
+from backend.api.graphql.consumer_groups import ConsumerGroupQuery
 from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
@@ -26,6 +28,7 @@ from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.locks import LockQuery
+from backend.api.graphql.messages import MessageQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
@@ -53,7 +56,17 @@ class TopologyChange:
 
 
 @strawberry.type
-class Query(OperationQuery, AuditQuery, AccessQuery, BrokerConfigQuery, LockQuery, EventQuery):
+class Query(
+    OperationQuery,
+    AuditQuery,
+    AccessQuery,
+    BrokerConfigQuery,
+    LockQuery,
+    EventQuery,
+    ConsumerGroupQuery,
+    ClientQuery,
+    MessageQuery,
+):
     """Ask what is."""
 
     @strawberry.field

@@ -12,10 +12,13 @@ from backend.api.rest import (
     broker_groups,
     brokers,
     capacity,
+    clients,
     clusters,
+    consumer_groups,
     events,
     locks,
     log_histories,
+    messages,
     operations,
     replica_groups,
     replica_lags,
@@ -32,7 +35,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
         *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
-        *(audit, events),
+        *(consumer_groups, clients, messages, audit, events),
     )
     for resource in resources:
         guarded.include_router(resource.router)

@@ -9,7 +9,7 @@ from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup, find_master
-from backend.services.broker_groups import list_broker_groups
+from backend.services.broker_groups import describe_broker_group, list_broker_groups
 from backend.services.brokers import list_brokers_of_groups
 from backend.services.clusters import describe_cluster
 
@@ -40,6 +40,14 @@ async def show_broker_groups(
         [group.id for group in page.items], database=context.database
     )
     return page_out(page, lambda group: _group_out(group, brokers[group.id]))
+
+
+@router.get("/clusters/{cluster_name}/broker-groups/{group_name}", responses=NOT_FOUND)
+async def show_broker_group(cluster_name: str, group_name: str, context: Context) -> BrokerGroupOut:
+    """Show one broker group; its brokers are listed with those of its cluster."""
+    group = await describe_broker_group(cluster_name, group_name, database=context.database)
+    brokers = await list_brokers_of_groups([group.id], database=context.database)
+    return _group_out(group, brokers[group.id])
 
 
 def _group_out(group: BrokerGroup, brokers: list[Broker]) -> BrokerGroupOut:

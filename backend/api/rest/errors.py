@@ -30,6 +30,7 @@ COMMON: Final[Responses] = {
     503: {"model": ErrorOut},
 }
 NOT_FOUND: Final[Responses] = {**COMMON, 404: {"model": ErrorOut}}
+SILENT: Final[Responses] = {**NOT_FOUND, 502: {"model": ErrorOut}}
 
 
 def refused_with(*statuses: int) -> Responses:

@@ -109,13 +109,12 @@ def on_broker_heartbeat(
         check_group_name(header.broker_name)
     # A broker of another epoch may have become master, and acknowledges nothing without a lease.
     is_urgent = held is not None and held.told.epoch < told.epoch
-    is_heard = directory.heartbeats.hear(
-        key, told, connection=session, takes_notices=not command.is_oneway
-    )
+    # Who tells no epoch only registers routes: a lease would bind it to an office unknown to it.
+    asks_lease = not command.is_oneway and header.epoch is not None
+    is_heard = directory.heartbeats.hear(key, told, connection=session, takes_notices=asks_lease)
     if not is_heard:
         return Answer(ResponseCode.SYSTEM_BUSY, remark="too many brokers are heard already")
-    # Only who tells its epoch speaks to a controller; others only register routes.
-    if command.is_oneway or header.epoch is None:
+    if not asks_lease:
         return Answer(remark=HEARD_REMARK)
     sightings = directory.sightings
     ask = sightings.ask_lease_at_once if is_urgent else sightings.ask_lease

@@ -144,6 +144,62 @@ class QueueProgress(Body, frozen=True, kw_only=True):
     pull_offset: int
 
 
+class QueueTimeSpan(Body, frozen=True, kw_only=True):
+    """When the messages of one queue were stored, and which a group waits for (303).
+
+    Times are of the broker's clock. `consumed_timestamp_ms` is the store time of the last consumed
+    message, `delay_ms` the age of the first that is not, 0 when there is none. Stock measures a
+    message that has expired as one of the year 1970.
+    """
+
+    min_timestamp_ms: int = msgspec.field(name="minTimeStamp", default=-1)
+    max_timestamp_ms: int = msgspec.field(name="maxTimeStamp", default=-1)
+    consumed_timestamp_ms: int = msgspec.field(name="consumeTimeStamp", default=-1)
+    delay_ms: int = msgspec.field(name="delayTime", default=0)
+    queue: MessageQueue = msgspec.field(name="messageQueue", default_factory=MessageQueue)
+
+
+class QueueTimeSpans(Body, frozen=True, kw_only=True):
+    """The time spans of a topic's queues (answer of 303)."""
+
+    spans: list[QueueTimeSpan] = msgspec.field(name="consumeTimeSpanSet", default_factory=list)
+
+
+class ProducerInfo(Body, frozen=True, kw_only=True):
+    """One client of a producer group (328)."""
+
+    client_id: str = ""
+    remote_address: str = msgspec.field(name="remoteIP", default="")
+    language: str = ""
+    version: int = 0
+    heard_at_ms: int = msgspec.field(name="lastUpdateTimestamp", default=0)
+
+
+class ProducerTable(Body, frozen=True, kw_only=True):
+    """All clients that produce, by their groups (answer of 328)."""
+
+    groups: dict[str, list[ProducerInfo]] = msgspec.field(name="data", default_factory=dict)
+
+
+class ConnectedClient(Body, frozen=True, kw_only=True):
+    """One client of an agent and the groups it is in (7006); `heard_ms` since its heartbeat."""
+
+    client_id: str
+    address: str
+    language: str
+    version: int
+    heard_ms: int
+    producer_groups: list[str] = msgspec.field(default_factory=list)
+    consumer_groups: list[str] = msgspec.field(default_factory=list)
+
+
+class ConnectedClients(Body, frozen=True, kw_only=True):
+    """The clients of an agent, as many as a frame carries, and how many there are (7006)."""
+
+    total_count: int
+    clients: list[ConnectedClient] = msgspec.field(default_factory=list)
+
+
 def encode_consume_stats(entries: Iterable[tuple[MessageQueue, QueueProgress]]) -> bytes:
     """Write the answer of 208, whose keys are whole objects."""
     return b'{"consumeTps":0.0,"offsetTable":' + java_json.encode_object_map(entries) + b"}"

@@ -1,7 +1,9 @@
 """One frozen struct for each request and response header, spelled on the wire by its names."""
 
 from backend.remoting.headers.administration import (
+    ConsumerRunningInfoHeader,
     ConsumeStatsHeader,
+    ConsumeTimeSpanHeader,
     CreateTopicHeader,
     DeleteGroupHeader,
     DeleteTopicHeader,
@@ -82,7 +84,9 @@ __all__ = [
     "CleanBrokerDataHeader",
     "ClusterHeader",
     "ConsumeStatsHeader",
+    "ConsumeTimeSpanHeader",
     "ConsumerGroupHeader",
+    "ConsumerRunningInfoHeader",
     "ControllerMetadataAnswer",
     "CreateTopicHeader",
     "DeleteGroupHeader",

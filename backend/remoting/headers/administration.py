@@ -65,6 +65,21 @@ class ConsumeStatsHeader(Header, frozen=True, kw_only=True):
     topic_list: str | None = None
 
 
+class ConsumeTimeSpanHeader(Header, frozen=True, kw_only=True):
+    """The topic and the group that are asked about (303)."""
+
+    topic: str
+    group: str
+
+
+class ConsumerRunningInfoHeader(Header, frozen=True, kw_only=True):
+    """The member of a group that a broker shall ask what it does (307)."""
+
+    consumer_group: str
+    client_id: str
+    jstack_enable: bool = False
+
+
 class QueryMessageHeader(Header, frozen=True, kw_only=True):
     """Which messages with a key are looked for (12)."""
 

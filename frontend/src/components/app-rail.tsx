@@ -3,9 +3,13 @@ import {
   IconCrown,
   IconGauge,
   IconListCheck,
+  IconLock,
+  IconMail,
   IconShieldCheck,
   IconSitemap,
   IconStack2,
+  IconUsers,
+  IconUsersGroup,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
@@ -16,9 +20,13 @@ const places = [
   { to: '/topology', word: 'topology', Icon: IconSitemap, exact: false },
   { to: '/replica-groups', word: 'replicaGroups', Icon: IconCrown, exact: false },
   { to: '/topics', word: 'topics', Icon: IconStack2, exact: false },
+  { to: '/consumer-groups', word: 'consumerGroups', Icon: IconUsersGroup, exact: false },
+  { to: '/messages', word: 'messages', Icon: IconMail, exact: false },
+  { to: '/locks', word: 'locks', Icon: IconLock, exact: false },
   { to: '/capacity', word: 'capacity', Icon: IconChartHistogram, exact: false },
   { to: '/operations', word: 'operations', Icon: IconListCheck, exact: false },
   { to: '/audit', word: 'audit', Icon: IconShieldCheck, exact: false },
+  { to: '/access', word: 'access', Icon: IconUsers, exact: false },
 ] as const;
 
 /** The left rail: one entry per task. */

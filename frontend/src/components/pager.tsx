@@ -5,7 +5,8 @@ import classes from './pager.module.css';
 type PagerProps = {
   label: string;
   shown: number;
-  total: number;
+  /** Without one, nobody has counted how many there are in all. */
+  total?: number;
   onFirst: (() => void) | undefined;
   onPrevious: (() => void) | undefined;
   onNext: (() => void) | undefined;
@@ -21,7 +22,9 @@ export function Pager({ label, shown, total, onFirst, onPrevious, onNext }: Page
   ] as const;
   return (
     <nav className={classes.pager} aria-label={label}>
-      <span>{t('pager.shown', { shown, total })}</span>
+      <span>
+        {total === undefined ? t('pager.counted', { shown }) : t('pager.shown', { shown, total })}
+      </span>
       {steps.map(([word, go]) => (
         <Button key={word} variant="default" disabled={!go} onClick={go}>
           {t(`pager.${word}`)}

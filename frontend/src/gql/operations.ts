@@ -17,6 +17,20 @@ export type Agreement =
   | 'DIFFERS'
   | 'UNKNOWN';
 
+export type ApiTokenInput = {
+  clusterPatterns?: Array<string>;
+  isReadOnly?: boolean;
+  lifetimeDays: number;
+  name: string;
+  role: Role;
+};
+
+export type BodyForm =
+  | 'AUTO'
+  | 'HEX'
+  | 'JSON'
+  | 'TEXT';
+
 export type BrokerOrderInput = {
   address?: string | null | undefined;
   brokerId?: string;
@@ -80,6 +94,11 @@ export type ConfirmationInput = {
   typedName?: string | null | undefined;
 };
 
+export type ConsumerGroupState =
+  | 'ACTIVE'
+  | 'INACTIVE'
+  | 'UNKNOWN';
+
 export type CreateConsumerGroupInput = {
   broadcastAllowed?: boolean;
   brokerGroups?: Array<string>;
@@ -119,6 +138,13 @@ export type DeleteTopicInput = {
   onlyEmpty?: boolean;
   topicName: string;
 };
+
+export type DeliveryState =
+  | 'CONSUMED'
+  | 'DEAD_LETTER'
+  | 'PENDING'
+  | 'RETRYING'
+  | 'UNKNOWN';
 
 export type DrainBrokerInput = {
   address?: string | null | undefined;
@@ -178,9 +204,36 @@ export type GroupMode =
   | 'CONTROLLER'
   | 'STATIC';
 
+export type LagQueueKind =
+  | 'NORMAL'
+  | 'RETRY';
+
 export type LeasePolicy =
   | 'QUORUM'
   | 'STRICT';
+
+export type LockFilter = {
+  clientId?: string | null | undefined;
+  clusterName?: string | null | undefined;
+  consumerGroup?: string | null | undefined;
+  groupName?: string | null | undefined;
+  holder?: LockHolder | null | undefined;
+  queueId?: number | null | undefined;
+  topic?: string | null | undefined;
+};
+
+export type LockHolder =
+  | 'CONNECTED'
+  | 'GONE';
+
+export type MessageRange = {
+  begin?: string | null | undefined;
+  end?: string | null | undefined;
+  fromLatest?: boolean;
+  groupName?: string | null | undefined;
+  offset?: string | null | undefined;
+  queueId?: number | null | undefined;
+};
 
 export type OffsetPosition =
   | 'EARLIEST'
@@ -220,6 +273,22 @@ export type OperationWish =
   | 'CANCEL'
   | 'PAUSE';
 
+export type PauseCause =
+  | 'BEING_READ'
+  | 'BROKER_SILENT'
+  | 'GATE_CLOSED'
+  | 'GROUP_DISABLED'
+  | 'HOLDER_GONE'
+  | 'NOTHING_TO_DO'
+  | 'NOT_LOCKED'
+  | 'NOT_PULLING'
+  | 'NOT_READABLE'
+  | 'NOT_SUBSCRIBED'
+  | 'NO_MASTER'
+  | 'NO_MEMBER'
+  | 'SUSPENDED'
+  | 'UNKNOWN';
+
 export type PlanInput =
   {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
   |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
@@ -249,6 +318,19 @@ export type PropertyChangeInput = {
   name: string;
   value: string;
 };
+
+export type PropertyEffect =
+  | 'FIXED'
+  | 'LIVE'
+  | 'RESTART'
+  | 'UNKNOWN';
+
+export type PropertyType =
+  | 'BOOLEAN'
+  | 'BYTES'
+  | 'CHOICE'
+  | 'INTEGER'
+  | 'TEXT';
 
 export type QueueOffsetInput = {
   groupName: string;
@@ -283,6 +365,11 @@ export type Risk =
   | 'SERVICE'
   | 'SMALL';
 
+export type Role =
+  | 'ADMIN'
+  | 'OPERATOR'
+  | 'VIEWER';
+
 export type StepState =
   | 'DONE'
   | 'FAILED'
@@ -305,6 +392,104 @@ export type TopicMessageType =
   | 'TRANSACTION'
   | 'UNSPECIFIED';
 
+export type UserFieldsFragment = { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null };
+
+export type TokenFieldsFragment = { id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null };
+
+export type UsersQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type UsersQuery = { users: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null }> } };
+
+export type OpenSessionsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  userName?: string | null | undefined;
+}>;
+
+
+export type OpenSessionsQuery = { sessions: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, userName: string, source: string, userAgent: string, createdAt: string, lastUsedAt: string, expiresAt: string, isOwn: boolean }> } };
+
+export type ApiTokensQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  userName?: string | null | undefined;
+}>;
+
+
+export type ApiTokensQuery = { apiTokens: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null }> } };
+
+export type AddUserMutationVariables = Exact<{
+  name: string;
+  role: Role;
+}>;
+
+
+export type AddUserMutation = { invited: { password: string, user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+
+export type ResetPasswordMutationVariables = Exact<{
+  name: string;
+}>;
+
+
+export type ResetPasswordMutation = { invited: { password: string, user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+
+export type ChangeUserRoleMutationVariables = Exact<{
+  name: string;
+  role: Role;
+  reason?: string | null | undefined;
+}>;
+
+
+export type ChangeUserRoleMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+
+export type DisableUserMutationVariables = Exact<{
+  name: string;
+  reason?: string | null | undefined;
+}>;
+
+
+export type DisableUserMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+
+export type EnableUserMutationVariables = Exact<{
+  name: string;
+  reason?: string | null | undefined;
+}>;
+
+
+export type EnableUserMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+
+export type EndSessionMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type EndSessionMutation = { endSession: boolean };
+
+export type EndSessionsMutationVariables = Exact<{
+  userName?: string | null | undefined;
+}>;
+
+
+export type EndSessionsMutation = { endSessions: number };
+
+export type CreateApiTokenMutationVariables = Exact<{
+  wanted: ApiTokenInput;
+}>;
+
+
+export type CreateApiTokenMutation = { created: { secret: string, token: { id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null } } };
+
+export type RevokeApiTokenMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RevokeApiTokenMutation = { revokeApiToken: boolean };
+
 export type AuditEntryFieldsFragment = { number: string, happenedAt: string, actor: string, source: string, action: string, clusterName: string, subject: string, operationId: string | null, details: unknown };
 
 export type AuditEntriesQueryVariables = Exact<{
@@ -325,6 +510,23 @@ export type AuditVerificationQueryVariables = Exact<{
 
 
 export type AuditVerificationQuery = { auditVerification: { checkedCount: number, isComplete: boolean, endNumber: string, endHash: string, brokenNumber: string | null, reason: string | null } };
+
+export type BrokerPageQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+}>;
+
+
+export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+
+export type BrokerConfigQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+  brokerId: string;
+}>;
+
+
+export type BrokerConfigQuery = { brokerConfig: { address: string, properties: Array<{ name: string, type: PropertyType, effect: PropertyEffect, value: string, stored: string | null, default: string | null, low: string | null, high: string | null, choices: Array<string> }> } };
 
 export type CapacityReportSummaryFragment = { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null };
 
@@ -357,11 +559,106 @@ export type ClustersQueryVariables = Exact<{
 
 export type ClustersQuery = { clusters: { totalCount: number, nodes: Array<{ id: string, name: string }> } };
 
+export type ConsumerGroupsQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+}>;
+
+
+export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, memberCount: number, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean } }> } };
+
+export type ConsumerGroupQueryVariables = Exact<{
+  clusterName: string;
+  name: string;
+}>;
+
+
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+
+export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean };
+
+export type UnknownBrokerFieldsFragment = { groupName: string, address: string, why: string };
+
+export type LockFieldsFragment = { clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
+
+export type LocksQueryVariables = Exact<{
+  chosen: LockFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type LocksQuery = { locks: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null }>, unknown: Array<{ clusterName: string, groupName: string, brokerId: string, address: string, why: string }> } };
+
+export type LeasesQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type LeasesQuery = { leases: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, groupName: string, masterId: string | null, masterAddress: string | null, masterEpoch: number, policy: LeasePolicy, isMasterAlive: boolean, endsAt: string | null }> } };
+
+export type QueueExplanationsQueryVariables = Exact<{
+  clusterName: string;
+  consumerGroup: string;
+  topicName: string;
+  groupName?: string | null | undefined;
+  queueId?: number | null | undefined;
+}>;
+
+
+export type QueueExplanationsQuery = { queueExplanations: Array<{ groupName: string, queueId: number, isPaused: boolean | null, cause: PauseCause, sentence: string, evidence: Array<string>, lag: string | null }> };
+
+export type MessagesQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+  first: number;
+  after?: string | null | undefined;
+  within?: MessageRange | null | undefined;
+}>;
+
+
+export type MessagesQuery = { messages: { observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+
+export type FoundMessagesQueryVariables = Exact<{
+  clusterName: string;
+  topicName: string;
+  key: string;
+  isUnique: boolean;
+}>;
+
+
+export type FoundMessagesQuery = { foundMessages: { isComplete: boolean, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null }> } };
+
+export type MessageQueryVariables = Exact<{
+  clusterName: string;
+  messageId: string;
+  topicName?: string | null | undefined;
+}>;
+
+
+export type MessageQuery = { message: { message: { logPosition: string, storeHost: string, bornAt: string | null, bornHost: string, reconsumeTimes: number, sizeBytes: number, messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null, properties: Array<{ name: string, value: string }> }, deliveries: { consumerGroupCount: number, nodes: Array<{ consumerGroup: string, state: DeliveryState, why: string }>, unknown: Array<{ groupName: string, address: string, why: string }> } } | null };
+
+export type MessageBodyQueryVariables = Exact<{
+  clusterName: string;
+  messageId: string;
+  topicName?: string | null | undefined;
+  form: BodyForm;
+}>;
+
+
+export type MessageBodyQuery = { messageBody: { form: BodyForm, content: string, isCut: boolean, storedBytes: number, sizeBytes: number | null, shownBytes: number, compression: string | null, note: string | null } | null };
+
+export type MessageFieldsFragment = { messageId: string, uniqueKey: string | null, topic: string, groupName: string, queueId: number, queueOffset: string, storedAt: string | null, bodyBytes: number, keys: Array<string>, tags: string | null };
+
 export type OperationSummaryFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, plannedAt: string, requestedBy: string, plan: { summary: string, risk: Risk }, steps: Array<{ position: number, state: StepState }> };
 
 export type StepFieldsFragment = { position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null };
 
-export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
+export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
 
 export type OperationsQueryVariables = Exact<{
   first: number;
@@ -385,7 +682,7 @@ export type OperationQueryVariables = Exact<{
 }>;
 
 
-export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OperationFactsQueryVariables = Exact<{
   id: string | number;
@@ -400,7 +697,7 @@ export type PlanOperationMutationVariables = Exact<{
 }>;
 
 
-export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ConfirmOperationMutationVariables = Exact<{
   id: string | number;
@@ -409,7 +706,7 @@ export type ConfirmOperationMutationVariables = Exact<{
 }>;
 
 
-export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type PauseOperationMutationVariables = Exact<{
   id: string | number;
@@ -417,7 +714,7 @@ export type PauseOperationMutationVariables = Exact<{
 }>;
 
 
-export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ResumeOperationMutationVariables = Exact<{
   id: string | number;
@@ -425,7 +722,7 @@ export type ResumeOperationMutationVariables = Exact<{
 }>;
 
 
-export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type CancelOperationMutationVariables = Exact<{
   id: string | number;
@@ -433,7 +730,7 @@ export type CancelOperationMutationVariables = Exact<{
 }>;
 
 
-export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type RetryOperationMutationVariables = Exact<{
   id: string | number;
@@ -441,7 +738,7 @@ export type RetryOperationMutationVariables = Exact<{
 }>;
 
 
-export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type UndoOperationMutationVariables = Exact<{
   id: string | number;
@@ -449,7 +746,7 @@ export type UndoOperationMutationVariables = Exact<{
 }>;
 
 
-export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ReplanOperationMutationVariables = Exact<{
   id: string | number;
@@ -457,7 +754,7 @@ export type ReplanOperationMutationVariables = Exact<{
 }>;
 
 
-export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -466,7 +763,7 @@ export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount
 
 export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null };
 
-export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
+export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
 
 export type ElectionFieldsFragment = { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> };
 
@@ -482,7 +779,7 @@ export type ReplicaGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
+export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
 
 export type ReplicaGroupQueryVariables = Exact<{
   clusterName: string;
@@ -490,7 +787,7 @@ export type ReplicaGroupQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
+export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
 
 export type DesignatedElectionQueryVariables = Exact<{
   clusterName: string;
@@ -558,6 +855,18 @@ export type TopologyQueryVariables = Exact<{
 
 export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
+export type EventPositionQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EventPositionQuery = { events: { newestNumber: string } };
+
+export type EventsSubscriptionVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type EventsSubscription = { events: { number: string, kind: string, clusterName: string, subject: string, operationId: string | null, details: unknown } };
+
 export type SampleFieldsFragment = { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string };
 
 export type SamplesSubscriptionVariables = Exact<{ [key: string]: never; }>;
@@ -588,6 +897,30 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const UserFieldsFragmentDoc = new TypedDocumentString(`
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}
+    `, {"fragmentName":"UserFields"}) as unknown as TypedDocumentString<UserFieldsFragment, unknown>;
+export const TokenFieldsFragmentDoc = new TypedDocumentString(`
+    fragment TokenFields on ApiToken {
+  id
+  userName
+  name
+  prefix
+  role
+  isReadOnly
+  clusterPatterns
+  createdAt
+  expiresAt
+  lastUsedAt
+  lastUsedFrom
+}
+    `, {"fragmentName":"TokenFields"}) as unknown as TypedDocumentString<TokenFieldsFragment, unknown>;
 export const AuditEntryFieldsFragmentDoc = new TypedDocumentString(`
     fragment AuditEntryFields on AuditEntry {
   number
@@ -631,6 +964,50 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
   note
 }
     `, {"fragmentName":"CapacityRowFields"}) as unknown as TypedDocumentString<CapacityRowFieldsFragment, unknown>;
+export const LagFieldsFragmentDoc = new TypedDocumentString(`
+    fragment LagFields on ConsumerLag {
+  messageCount
+  waitingMs
+  isComplete
+}
+    `, {"fragmentName":"LagFields"}) as unknown as TypedDocumentString<LagFieldsFragment, unknown>;
+export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+    `, {"fragmentName":"UnknownBrokerFields"}) as unknown as TypedDocumentString<UnknownBrokerFieldsFragment, unknown>;
+export const LockFieldsFragmentDoc = new TypedDocumentString(`
+    fragment LockFields on QueueLock {
+  clusterName
+  consumerGroup
+  topic
+  groupName
+  brokerAddress
+  queueId
+  clientId
+  holder
+  heldMs
+  renewedMs
+  expiresInMs
+  heardMs
+}
+    `, {"fragmentName":"LockFields"}) as unknown as TypedDocumentString<LockFieldsFragment, unknown>;
+export const MessageFieldsFragmentDoc = new TypedDocumentString(`
+    fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}
+    `, {"fragmentName":"MessageFields"}) as unknown as TypedDocumentString<MessageFieldsFragment, unknown>;
 export const OperationSummaryFragmentDoc = new TypedDocumentString(`
     fragment OperationSummary on Operation {
   id
@@ -722,6 +1099,7 @@ export const OperationFieldsFragmentDoc = new TypedDocumentString(`
   undoes
   actions
   whyNotUndo
+  parameters
 }
     fragment StepFields on OperationStep {
   position
@@ -755,6 +1133,7 @@ export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
   name
   leasePolicy
   leaseLeftMs
+  preferredId
   masterId
   masterEpoch
   isMasterAlive
@@ -877,6 +1256,181 @@ export const BrokerFieldsFragmentDoc = new TypedDocumentString(`
   residentBytes
   commitLogMaxPosition
 }`, {"fragmentName":"BrokerFields"}) as unknown as TypedDocumentString<BrokerFieldsFragment, unknown>;
+export const UsersDocument = new TypedDocumentString(`
+    query Users($first: Int!, $after: String) {
+  users(first: $first, after: $after) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...UserFields
+    }
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<UsersQuery, UsersQueryVariables>;
+export const OpenSessionsDocument = new TypedDocumentString(`
+    query OpenSessions($first: Int!, $after: String, $userName: String) {
+  sessions(first: $first, after: $after, userName: $userName) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      userName
+      source
+      userAgent
+      createdAt
+      lastUsedAt
+      expiresAt
+      isOwn
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OpenSessionsQuery, OpenSessionsQueryVariables>;
+export const ApiTokensDocument = new TypedDocumentString(`
+    query ApiTokens($first: Int!, $after: String, $userName: String) {
+  apiTokens(first: $first, after: $after, userName: $userName) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...TokenFields
+    }
+  }
+}
+    fragment TokenFields on ApiToken {
+  id
+  userName
+  name
+  prefix
+  role
+  isReadOnly
+  clusterPatterns
+  createdAt
+  expiresAt
+  lastUsedAt
+  lastUsedFrom
+}`) as unknown as TypedDocumentString<ApiTokensQuery, ApiTokensQueryVariables>;
+export const AddUserDocument = new TypedDocumentString(`
+    mutation AddUser($name: String!, $role: Role!) {
+  invited: addUser(name: $name, role: $role) {
+    password
+    user {
+      ...UserFields
+    }
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<AddUserMutation, AddUserMutationVariables>;
+export const ResetPasswordDocument = new TypedDocumentString(`
+    mutation ResetPassword($name: String!) {
+  invited: resetPassword(name: $name) {
+    password
+    user {
+      ...UserFields
+    }
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
+export const ChangeUserRoleDocument = new TypedDocumentString(`
+    mutation ChangeUserRole($name: String!, $role: Role!, $reason: String) {
+  user: changeUserRole(name: $name, role: $role, reason: $reason) {
+    ...UserFields
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<ChangeUserRoleMutation, ChangeUserRoleMutationVariables>;
+export const DisableUserDocument = new TypedDocumentString(`
+    mutation DisableUser($name: String!, $reason: String) {
+  user: disableUser(name: $name, reason: $reason) {
+    ...UserFields
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
+export const EnableUserDocument = new TypedDocumentString(`
+    mutation EnableUser($name: String!, $reason: String) {
+  user: enableUser(name: $name, reason: $reason) {
+    ...UserFields
+  }
+}
+    fragment UserFields on User {
+  name
+  role
+  createdAt
+  disabledAt
+  passwordExpiresAt
+}`) as unknown as TypedDocumentString<EnableUserMutation, EnableUserMutationVariables>;
+export const EndSessionDocument = new TypedDocumentString(`
+    mutation EndSession($id: ID!) {
+  endSession(id: $id)
+}
+    `) as unknown as TypedDocumentString<EndSessionMutation, EndSessionMutationVariables>;
+export const EndSessionsDocument = new TypedDocumentString(`
+    mutation EndSessions($userName: String) {
+  endSessions(userName: $userName)
+}
+    `) as unknown as TypedDocumentString<EndSessionsMutation, EndSessionsMutationVariables>;
+export const CreateApiTokenDocument = new TypedDocumentString(`
+    mutation CreateApiToken($wanted: ApiTokenInput!) {
+  created: createApiToken(wanted: $wanted) {
+    secret
+    token {
+      ...TokenFields
+    }
+  }
+}
+    fragment TokenFields on ApiToken {
+  id
+  userName
+  name
+  prefix
+  role
+  isReadOnly
+  clusterPatterns
+  createdAt
+  expiresAt
+  lastUsedAt
+  lastUsedFrom
+}`) as unknown as TypedDocumentString<CreateApiTokenMutation, CreateApiTokenMutationVariables>;
+export const RevokeApiTokenDocument = new TypedDocumentString(`
+    mutation RevokeApiToken($id: ID!) {
+  revokeApiToken(id: $id)
+}
+    `) as unknown as TypedDocumentString<RevokeApiTokenMutation, RevokeApiTokenMutationVariables>;
 export const AuditEntriesDocument = new TypedDocumentString(`
     query AuditEntries($first: Int!, $after: String, $clusterName: String, $actor: String, $operationId: ID) {
   auditEntries(
@@ -919,6 +1473,84 @@ export const AuditVerificationDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AuditVerificationQuery, AuditVerificationQueryVariables>;
+export const BrokerPageDocument = new TypedDocumentString(`
+    query BrokerPage($clusterName: String!, $groupName: String!) {
+  cluster(name: $clusterName) {
+    id
+    brokerGroup(name: $groupName) {
+      id
+      name
+      clusterName
+      mode
+      brokers {
+        ...BrokerFields
+      }
+    }
+    replicaGroup(name: $groupName) {
+      masterEpoch
+      preferredId
+      replicas {
+        brokerId
+        address
+        epoch
+        isMaster
+        isInSync
+        isAlive
+      }
+    }
+  }
+}
+    fragment BrokerFields on Broker {
+  id
+  brokerId
+  groupName
+  role
+  state
+  address
+  haAddress
+  registeredAt
+  lastHeartbeatAt
+  latestSample {
+    ...SampleFields
+  }
+}
+fragment SampleFields on BrokerSample {
+  clusterName
+  groupName
+  brokerId
+  observedAt
+  messagesInPerSecond
+  messagesOutPerSecond
+  bytesInPerSecond
+  bytesOutPerSecond
+  storeBytes
+  diskTotalBytes
+  diskFreeBytes
+  residentBytes
+  commitLogMaxPosition
+}`) as unknown as TypedDocumentString<BrokerPageQuery, BrokerPageQueryVariables>;
+export const BrokerConfigDocument = new TypedDocumentString(`
+    query BrokerConfig($clusterName: String!, $groupName: String!, $brokerId: Int64!) {
+  brokerConfig(
+    clusterName: $clusterName
+    groupName: $groupName
+    brokerId: $brokerId
+  ) {
+    address
+    properties {
+      name
+      type
+      effect
+      value
+      stored
+      default
+      low
+      high
+      choices
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<BrokerConfigQuery, BrokerConfigQueryVariables>;
 export const CapacityReportsDocument = new TypedDocumentString(`
     query CapacityReports($first: Int!, $after: String) {
   capacityReports(first: $first, after: $after) {
@@ -1011,6 +1643,322 @@ export const ClustersDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ClustersQuery, ClustersQueryVariables>;
+export const ConsumerGroupsDocument = new TypedDocumentString(`
+    query ConsumerGroups($clusterName: String!, $first: Int!, $after: String, $search: String) {
+  consumerGroups(
+    clusterName: $clusterName
+    first: $first
+    after: $after
+    search: $search
+  ) {
+    totalCount
+    observedAt
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      name
+      groupNames
+      state
+      memberCount
+      lag {
+        ...LagFields
+      }
+      retryLag {
+        ...LagFields
+      }
+    }
+  }
+}
+    fragment LagFields on ConsumerLag {
+  messageCount
+  waitingMs
+  isComplete
+}
+fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<ConsumerGroupsQuery, ConsumerGroupsQueryVariables>;
+export const ConsumerGroupDocument = new TypedDocumentString(`
+    query ConsumerGroup($clusterName: String!, $name: String!) {
+  consumerGroup(clusterName: $clusterName, name: $name) {
+    name
+    isSystem
+    state
+    models
+    deadLetterCount
+    observedAt
+    lag {
+      ...LagFields
+    }
+    retryLag {
+      ...LagFields
+    }
+    settings {
+      groupName
+      consumeEnabled
+      broadcastAllowed
+      isOrdered
+      retryCountMax
+      consumeTimeoutMinutes
+    }
+    members {
+      clientId
+      address
+      language
+      version
+      versionName
+      groupNames
+    }
+    subscriptions {
+      topic
+      expressions
+    }
+    queues {
+      groupName
+      topic
+      queueId
+      kind
+      committed
+      end
+      lag
+      waitingMs
+      consumedAt
+      owner
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment LagFields on ConsumerLag {
+  messageCount
+  waitingMs
+  isComplete
+}
+fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<ConsumerGroupQuery, ConsumerGroupQueryVariables>;
+export const LocksDocument = new TypedDocumentString(`
+    query Locks($chosen: LockFilter!, $first: Int!, $after: String) {
+  locks(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...LockFields
+    }
+    unknown {
+      clusterName
+      groupName
+      brokerId
+      address
+      why
+    }
+  }
+}
+    fragment LockFields on QueueLock {
+  clusterName
+  consumerGroup
+  topic
+  groupName
+  brokerAddress
+  queueId
+  clientId
+  holder
+  heldMs
+  renewedMs
+  expiresInMs
+  heardMs
+}`) as unknown as TypedDocumentString<LocksQuery, LocksQueryVariables>;
+export const LeasesDocument = new TypedDocumentString(`
+    query Leases($clusterName: String!, $first: Int!, $after: String) {
+  leases(clusterName: $clusterName, first: $first, after: $after) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      clusterName
+      groupName
+      masterId
+      masterAddress
+      masterEpoch
+      policy
+      isMasterAlive
+      endsAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<LeasesQuery, LeasesQueryVariables>;
+export const QueueExplanationsDocument = new TypedDocumentString(`
+    query QueueExplanations($clusterName: String!, $consumerGroup: String!, $topicName: String!, $groupName: String, $queueId: Int) {
+  queueExplanations(
+    clusterName: $clusterName
+    consumerGroup: $consumerGroup
+    topicName: $topicName
+    groupName: $groupName
+    queueId: $queueId
+  ) {
+    groupName
+    queueId
+    isPaused
+    cause
+    sentence
+    evidence
+    lag
+  }
+}
+    `) as unknown as TypedDocumentString<QueueExplanationsQuery, QueueExplanationsQueryVariables>;
+export const MessagesDocument = new TypedDocumentString(`
+    query Messages($clusterName: String!, $topicName: String!, $first: Int!, $after: String, $within: MessageRange) {
+  messages(
+    clusterName: $clusterName
+    topicName: $topicName
+    first: $first
+    after: $after
+    within: $within
+  ) {
+    observedAt
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      ...MessageFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}`) as unknown as TypedDocumentString<MessagesQuery, MessagesQueryVariables>;
+export const FoundMessagesDocument = new TypedDocumentString(`
+    query FoundMessages($clusterName: String!, $topicName: String!, $key: String!, $isUnique: Boolean!) {
+  foundMessages(
+    clusterName: $clusterName
+    topicName: $topicName
+    key: $key
+    isUnique: $isUnique
+  ) {
+    isComplete
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      ...MessageFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}`) as unknown as TypedDocumentString<FoundMessagesQuery, FoundMessagesQueryVariables>;
+export const MessageDocument = new TypedDocumentString(`
+    query Message($clusterName: String!, $messageId: String!, $topicName: String) {
+  message(clusterName: $clusterName, messageId: $messageId, topicName: $topicName) {
+    message {
+      ...MessageFields
+      logPosition
+      storeHost
+      bornAt
+      bornHost
+      reconsumeTimes
+      sizeBytes
+      properties {
+        name
+        value
+      }
+    }
+    deliveries {
+      consumerGroupCount
+      nodes {
+        consumerGroup
+        state
+        why
+      }
+      unknown {
+        ...UnknownBrokerFields
+      }
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}
+fragment MessageFields on Message {
+  messageId
+  uniqueKey
+  topic
+  groupName
+  queueId
+  queueOffset
+  storedAt
+  bodyBytes
+  keys
+  tags
+}`) as unknown as TypedDocumentString<MessageQuery, MessageQueryVariables>;
+export const MessageBodyDocument = new TypedDocumentString(`
+    query MessageBody($clusterName: String!, $messageId: String!, $topicName: String, $form: BodyForm!) {
+  messageBody(
+    clusterName: $clusterName
+    messageId: $messageId
+    topicName: $topicName
+    form: $form
+  ) {
+    form
+    content
+    isCut
+    storedBytes
+    sizeBytes
+    shownBytes
+    compression
+    note
+  }
+}
+    `) as unknown as TypedDocumentString<MessageBodyQuery, MessageBodyQueryVariables>;
 export const OperationsDocument = new TypedDocumentString(`
     query Operations($first: Int!, $after: String, $clusterName: String, $state: OperationState, $kind: String, $search: String) {
   operations(
@@ -1128,6 +2076,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<OperationQuery, OperationQueryVariables>;
 export const OperationFactsDocument = new TypedDocumentString(`
     query OperationFacts($id: ID!) {
@@ -1215,6 +2164,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<PlanOperationMutation, PlanOperationMutationVariables>;
 export const ConfirmOperationDocument = new TypedDocumentString(`
     mutation ConfirmOperation($id: ID!, $given: ConfirmationInput!, $key: String!) {
@@ -1290,6 +2240,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<ConfirmOperationMutation, ConfirmOperationMutationVariables>;
 export const PauseOperationDocument = new TypedDocumentString(`
     mutation PauseOperation($id: ID!, $key: String!) {
@@ -1365,6 +2316,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<PauseOperationMutation, PauseOperationMutationVariables>;
 export const ResumeOperationDocument = new TypedDocumentString(`
     mutation ResumeOperation($id: ID!, $key: String!) {
@@ -1440,6 +2392,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<ResumeOperationMutation, ResumeOperationMutationVariables>;
 export const CancelOperationDocument = new TypedDocumentString(`
     mutation CancelOperation($id: ID!, $key: String!) {
@@ -1515,6 +2468,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<CancelOperationMutation, CancelOperationMutationVariables>;
 export const RetryOperationDocument = new TypedDocumentString(`
     mutation RetryOperation($id: ID!, $key: String!) {
@@ -1590,6 +2544,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<RetryOperationMutation, RetryOperationMutationVariables>;
 export const UndoOperationDocument = new TypedDocumentString(`
     mutation UndoOperation($id: ID!, $key: String!) {
@@ -1665,6 +2620,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<UndoOperationMutation, UndoOperationMutationVariables>;
 export const ReplanOperationDocument = new TypedDocumentString(`
     mutation ReplanOperation($id: ID!, $key: String!) {
@@ -1740,6 +2696,7 @@ fragment OperationFields on Operation {
   undoes
   actions
   whyNotUndo
+  parameters
 }`) as unknown as TypedDocumentString<ReplanOperationMutation, ReplanOperationMutationVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview {
@@ -1801,6 +2758,7 @@ fragment ReplicaGroupFields on ReplicaGroup {
   name
   leasePolicy
   leaseLeftMs
+  preferredId
   masterId
   masterEpoch
   isMasterAlive
@@ -1839,6 +2797,7 @@ fragment ReplicaGroupFields on ReplicaGroup {
   name
   leasePolicy
   leaseLeftMs
+  preferredId
   masterId
   masterEpoch
   isMasterAlive
@@ -2087,6 +3046,25 @@ fragment SampleFields on BrokerSample {
   residentBytes
   commitLogMaxPosition
 }`) as unknown as TypedDocumentString<TopologyQuery, TopologyQueryVariables>;
+export const EventPositionDocument = new TypedDocumentString(`
+    query EventPosition {
+  events(first: 1) {
+    newestNumber
+  }
+}
+    `) as unknown as TypedDocumentString<EventPositionQuery, EventPositionQueryVariables>;
+export const EventsDocument = new TypedDocumentString(`
+    subscription Events($after: Int64) {
+  events(after: $after) {
+    number
+    kind
+    clusterName
+    subject
+    operationId
+    details
+  }
+}
+    `) as unknown as TypedDocumentString<EventsSubscription, EventsSubscriptionVariables>;
 export const SamplesDocument = new TypedDocumentString(`
     subscription Samples {
   samples {

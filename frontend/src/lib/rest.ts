@@ -16,7 +16,7 @@ async function refusal(response: Response): Promise<ApiError> {
 
 /** Calls the REST door; `undefined` stands for an answer without a body. */
 export async function callRest<T>(
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
   signal?: AbortSignal,

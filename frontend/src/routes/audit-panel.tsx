@@ -21,7 +21,7 @@ export function AuditPanel({ filter, after }: AuditPanelProps) {
   return (
     <Panel
       title={t('audit.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
+      aside={query.data ? <Observed atMs={query.dataUpdatedAt} followed /> : null}
       flush
     >
       <QueryView query={query}>

@@ -1,5 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router';
-import { currentSession } from '@/features/session/session-queries';
+import { currentSession, type Session } from '@/features/session/session-queries';
 import { isUnauthenticated } from '@/lib/api-error';
 import { ConsoleLayout } from './console-layout';
 import { rootRoute } from './root-route';
@@ -9,15 +9,15 @@ export const consoleRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'console',
   beforeLoad: async ({ context, location }) => {
+    const next = location.href === '/' ? {} : { next: location.href };
+    let session: Session;
     try {
-      await context.queryClient.ensureQueryData(currentSession);
+      session = await context.queryClient.ensureQueryData(currentSession);
     } catch (error) {
       if (!isUnauthenticated(error)) throw error;
-      throw redirect({
-        to: '/sign-in',
-        search: location.href === '/' ? {} : { next: location.href },
-      });
+      throw redirect({ to: '/sign-in', search: next });
     }
+    if (session.must_change_password) throw redirect({ to: '/password', search: next });
   },
   component: ConsoleLayout,
 });

@@ -29,7 +29,7 @@ export function GroupChangesPanel({ groupKey, after }: GroupChangesPanelProps) {
   return (
     <Panel
       title={t('changes.title')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
+      aside={query.data ? <Observed atMs={query.dataUpdatedAt} followed /> : null}
       flush
     >
       <QueryView query={query} needs="changes">

@@ -10,9 +10,13 @@ const pages = [
   ['g t', '/topology', 'topology'],
   ['g r', '/replica-groups', 'replicaGroups'],
   ['g p', '/topics', 'topics'],
+  ['g g', '/consumer-groups', 'consumerGroups'],
+  ['g m', '/messages', 'messages'],
+  ['g l', '/locks', 'locks'],
   ['g c', '/capacity', 'capacity'],
   ['g x', '/operations', 'operations'],
   ['g a', '/audit', 'audit'],
+  ['g u', '/access', 'access'],
 ] as const;
 
 /** The keys that work everywhere, and the list of them under "?". */

@@ -40,7 +40,7 @@ export function OneOperation({ operationId }: { operationId: string }) {
     },
   });
   useKeptFocus(`${operation?.state} ${operation?.wish}`);
-  const { standing, isVoided } = useStanding(operation);
+  const { standing, isVoided, comparison } = useStanding(operation);
   const offered = standing?.offer;
   const button = (steering: Steering) =>
     operation?.actions.includes(steering) ? (
@@ -99,6 +99,7 @@ export function OneOperation({ operationId }: { operationId: string }) {
             staleness={staleness}
             standing={standing}
             isVoided={isVoided}
+            comparison={comparison}
             offer={offered ? button(offered) : null}
           />
         )}

@@ -23,7 +23,7 @@ export function OperationsPanel({ clusterName }: { clusterName: string }) {
   return (
     <Panel
       title={t('operations.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
+      aside={query.data ? <Observed atMs={query.dataUpdatedAt} followed /> : null}
       flush
     >
       <QueryView query={query}>

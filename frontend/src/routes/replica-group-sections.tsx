@@ -41,7 +41,7 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
   return (
     <>
       <GroupFacts group={group} observedAtMs={observedAtMs} />
-      <Panel title={t('replicas.title')} aside={<Observed atMs={observedAtMs} />} flush>
+      <Panel title={t('replicas.title')} aside={<Observed atMs={observedAtMs} followed />} flush>
         <ReplicaTable group={group} election={group.election} />
         <Designation
           ids={group.replicas.map((replica) => replica.brokerId)}

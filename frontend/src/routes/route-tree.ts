@@ -1,9 +1,17 @@
+import { accessRoute } from './access-route';
 import { auditRoute } from './audit-route';
+import { brokerRoute } from './broker-route';
 import { capacityRoute } from './capacity-route';
 import { consoleRoute } from './console-route';
+import { consumerGroupRoute } from './consumer-group-route';
+import { consumerGroupsRoute } from './consumer-groups-route';
+import { locksRoute } from './locks-route';
+import { messageRoute } from './message-route';
+import { messagesRoute } from './messages-route';
 import { operationRoute } from './operation-route';
 import { operationsRoute } from './operations-route';
 import { overviewRoute } from './overview-route';
+import { passwordRoute } from './password-route';
 import { replicaGroupRoute } from './replica-group-route';
 import { replicaGroupsRoute } from './replica-groups-route';
 import { rootRoute } from './root-route';
@@ -14,16 +22,24 @@ import { topologyRoute } from './topology-route';
 
 export const routeTree = rootRoute.addChildren([
   signInRoute,
+  passwordRoute,
   consoleRoute.addChildren([
     overviewRoute,
     topologyRoute,
     replicaGroupsRoute,
     replicaGroupRoute,
+    brokerRoute,
     topicsRoute,
     topicRoute,
+    consumerGroupsRoute,
+    consumerGroupRoute,
+    messagesRoute,
+    messageRoute,
+    locksRoute,
     capacityRoute,
     operationsRoute,
     operationRoute,
     auditRoute,
+    accessRoute,
   ]),
 ]);

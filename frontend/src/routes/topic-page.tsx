@@ -6,6 +6,7 @@ import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
 import { topicOf } from '@/features/topics/topic-queries';
 import { TopicSections } from '@/features/topics/topic-sections';
+import { TopicActions } from './topic-actions';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
 
@@ -17,13 +18,18 @@ export function TopicPage() {
   const navigate = useNavigate({ from: '/topics/$topicName' });
   const clusterName = useClusterName() ?? '';
   const query = useQuery({ ...topicOf(clusterName, topicName), enabled: clusterName !== '' });
+  const topic = query.data?.data.cluster?.topic;
   const back = (
     <Link to="/topics" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
       ← {t('topic.back')}
     </Link>
   );
   return (
-    <Page title={topicName} crumb={back}>
+    <Page
+      title={topicName}
+      crumb={back}
+      actions={topic && topic.kind !== 'SYSTEM' ? <TopicActions topic={topic} /> : null}
+    >
       <WithCluster>
         {() => (
           <QueryView query={query} needs="cluster">

@@ -32,7 +32,7 @@ export function TopologyOverview({ clusterName, children }: TopologyOverviewProp
             ) : null}
             <Panel
               title={t('topology.picture')}
-              aside={<Observed atMs={observedAtMs} staleMs={45_000} />}
+              aside={<Observed atMs={observedAtMs} staleMs={45_000} followed />}
               flush
             >
               {groups.length > 0 ? (
@@ -43,7 +43,7 @@ export function TopologyOverview({ clusterName, children }: TopologyOverviewProp
             </Panel>
             <Panel
               title={t('nameServers.title')}
-              aside={<Observed atMs={observedAtMs} staleMs={45_000} />}
+              aside={<Observed atMs={observedAtMs} staleMs={45_000} followed />}
               flush
             >
               {nameServers.length > 0 ? (

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useCallback } from 'react';
 import { planOperation } from '@/features/operations/operation-queries';
 import type { PlanInput } from '@/gql/operations';
 import { newKey } from '@/lib/idempotency-key';
@@ -20,10 +21,15 @@ export function usePlanOrder() {
       });
     },
   });
+  const { mutate } = planning;
+  const plan = useCallback(
+    (wanted: PlanInput) => mutate({ plan: wanted, key: newKey() }),
+    [mutate],
+  );
   return {
     error: planning.error,
     isBusy: planning.isPending,
-    plan: (plan: PlanInput) => planning.mutate({ plan, key: newKey() }),
+    plan,
     // The same key again: had the first request come through, its plan is found.
     again: () => planning.variables && planning.mutate(planning.variables),
   };

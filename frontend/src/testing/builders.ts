@@ -7,8 +7,10 @@ import type {
   TopicQuery,
   TopologyQuery,
 } from '@/gql/operations';
+import { accessAnswers } from './access-builders';
 import type { Answers } from './control-plane';
 import { groupAnswers } from './group-builders';
+import { lockAnswers } from './lock-builders';
 import { operationAnswers } from './operation-builders';
 
 /** Valid by default; a test states only what it is about. */
@@ -198,6 +200,36 @@ export function reportPage(reports: CapacityReportSummaryFragment[]) {
   };
 }
 
+function brokerAnswers(): Answers {
+  const property = {
+    effect: 'LIVE',
+    stored: null,
+    default: null,
+    low: null,
+    high: null,
+    choices: [],
+  };
+  const integer = { ...property, type: 'INTEGER', low: '1', high: '60000' };
+  return {
+    BrokerPage: () => ({
+      cluster: {
+        id: 'c1',
+        brokerGroup: aTopology([aBroker()]).cluster?.brokerGroups.nodes[0] ?? null,
+        replicaGroup: null,
+      },
+    }),
+    BrokerConfig: () => ({
+      brokerConfig: {
+        address: '127.0.0.1:10911',
+        properties: [
+          { ...property, name: 'brokerPermission', type: 'TEXT', value: '6' },
+          { ...integer, name: 'slaveTimeout', value: '3000', default: '3000' },
+        ],
+      },
+    }),
+  };
+}
+
 /** A healthy cluster of two groups with one master each. */
 export function clusterAnswers(): Answers {
   return {
@@ -208,7 +240,11 @@ export function clusterAnswers(): Answers {
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
     ...groupAnswers(),
     ...operationAnswers(),
+    ...lockAnswers(),
+    ...accessAnswers(),
+    ...brokerAnswers(),
     CapacityReports: () => reportPage([]),
     CapacityReport: () => ({ capacityReport: null }),
+    EventPosition: () => ({ events: { newestNumber: '100' } }),
   };
 }

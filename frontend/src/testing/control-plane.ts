@@ -9,6 +9,8 @@ export type Answers = Record<string, Resolver>;
 export type StubOptions = {
   signedIn?: boolean;
   password?: string;
+  role?: string;
+  hasOneTimePassword?: boolean;
   answers?: Answers;
 };
 
@@ -42,6 +44,7 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
   const password = options.password ?? 'secret';
   const calls: Call[] = [];
   let signedIn = options.signedIn ?? true;
+  let hasOneTimePassword = options.hasOneTimePassword ?? false;
 
   const session = (init: RequestInit): Response => {
     const expires = new Date(Date.now() + 3_600_000).toISOString();
@@ -55,7 +58,8 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
       return new Response(null, { status: 204 });
     }
     if (!signedIn) return refusal(401, 'unauthenticated');
-    return json({ name: 'admin', role: 'administrator', expires_at: expires });
+    const opened = { name: 'admin', role: options.role ?? 'admin', expires_at: expires };
+    return json({ ...opened, must_change_password: hasOneTimePassword });
   };
 
   const graphql = async (init: RequestInit): Promise<Response> => {
@@ -71,6 +75,10 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
 
   vi.stubGlobal('fetch', async (path: string, init: RequestInit = {}) => {
     if (path === '/api/v1/session') return session(init);
+    if (path === '/api/v1/session/password') {
+      hasOneTimePassword = false;
+      return json({ ended_count: 0 });
+    }
     if (path === '/graphql') return graphql(init);
     throw new Error(`unexpected request to ${path}`);
   });

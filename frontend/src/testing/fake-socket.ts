@@ -15,6 +15,7 @@ export class FakeSocket extends EventTarget {
   onclose: ((event: { code: number; reason: string; wasClean: boolean }) => void) | null = null;
   onerror: ((event: unknown) => void) | null = null;
   private readonly subscriptions = new Map<string, string>();
+  private readonly variables = new Map<string, unknown>();
 
   constructor() {
     super();
@@ -28,9 +29,11 @@ export class FakeSocket extends EventTarget {
   send(text: string): void {
     const frame = JSON.parse(text) as Frame;
     if (frame.type === 'connection_init') this.answer({ type: 'connection_ack' });
+    if (frame.type === 'ping') this.answer({ type: 'pong' });
     if (frame.type === 'subscribe' && frame.id) {
-      const { operationName } = frame.payload as { operationName: string };
-      this.subscriptions.set(operationName, frame.id);
+      const payload = frame.payload as { operationName: string; variables: unknown };
+      this.subscriptions.set(payload.operationName, frame.id);
+      this.variables.set(payload.operationName, payload.variables);
     }
   }
 
@@ -39,6 +42,18 @@ export class FakeSocket extends EventTarget {
     const id = this.subscriptions.get(operationName);
     if (!id) throw new Error(`nobody subscribed to ${operationName}`);
     this.answer({ id, type: 'next', payload: { data } });
+  }
+
+  /** Ends the subscription of that name with an error. */
+  refuse(operationName: string, code: string): void {
+    const id = this.subscriptions.get(operationName) ?? '';
+    this.subscriptions.delete(operationName);
+    this.answer({ id, type: 'error', payload: [{ message: code, extensions: { code } }] });
+  }
+
+  /** What the subscription of that name was last asked for with. */
+  variablesOf(operationName: string): unknown {
+    return this.variables.get(operationName);
   }
 
   isSubscribedTo(operationName: string): boolean {

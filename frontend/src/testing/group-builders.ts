@@ -33,6 +33,7 @@ export function aGroup(change: Partial<ReplicaGroupFieldsFragment> = {}) {
     leasePolicy: 'QUORUM',
     leaseLeftMs: '2400',
     masterId: '1',
+    preferredId: null,
     masterEpoch: 17,
     isMasterAlive: true,
     syncStateSet: ['1', '2', '3'],

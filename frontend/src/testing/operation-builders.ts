@@ -72,6 +72,7 @@ export function anOperation(
     undoes: null,
     actions: ['CONFIRM', 'CANCEL', 'REPLAN'],
     whyNotUndo: null,
+    parameters: { cluster_name: 'regent', group_name: 'broker-a' },
     ...change,
   };
 }
@@ -100,7 +101,7 @@ export function aRunningOperation(
 }
 
 export function summaryOf(operation: OperationFieldsFragment): OperationSummaryFragment {
-  const { plan, steps, ...rest } = operation;
+  const { plan, steps, parameters: _, ...rest } = operation;
   return {
     ...rest,
     plan: { summary: plan.summary, risk: plan.risk },

@@ -1,27 +1,32 @@
 """Measure failovers beside stock's: R10, R10b and R10c of targets.md 2.
 
-Usage: `python -m tests.bench.failover [--kinds kill pause partition stop elect] [--rounds N]`.
+Usage: `python -m tests.bench.failover [--kinds kill pause partition stop elect] [--systems ours
+stock] [--rounds N] [--into FILE] [--for-s SECONDS]`. The whole takes about an hour. With a file it
+can be run in parts: each call goes on where the last one ended, and prints what all of them show.
 """
 
 # ruff: noqa: T201 - its report is what it prints
 
 import argparse
 import asyncio
+import math
 import signal
 import sys
 import tempfile
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 
 import uvloop
 
 from tests.bench.failover.group import Group
 from tests.bench.failover.network import Network, cabled, loopback, missing_for_cables
-from tests.bench.failover.ours import OurGroup
+from tests.bench.failover.ours import LeasePolicy, OurGroup
 from tests.bench.failover.report import measures_of
-from tests.bench.failover.rounds import Kind, Round, run_round
+from tests.bench.failover.round_log import RoundLog
+from tests.bench.failover.rounds import Kind, run_round
 from tests.bench.failover.stock import StockGroup
 from tests.bench.results import keep
 from tests.interop.client import build
@@ -43,21 +48,36 @@ STRICT_KINDS = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.STOP})
 proof of death, and an operator's election has to wait until the lease is over (targets.md 5.6)."""
 
 
+class System(StrEnum):
+    """Whose brokers."""
+
+    OURS = "ours"
+    STOCK = "stock"
+
+
 def main(arguments: list[str]) -> int:
     options = read_options(arguments)
     if Kind.PARTITION in options.kinds and (missing := missing_for_cables()):
         print(f"{missing}; leave them out with --kinds", file=sys.stderr)
         return 2
-    if not options.without_stock:
+    try:
+        log = RoundLog(options.into)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if System.STOCK in options.systems:
         build()
     started_at = datetime.now(UTC)
-    rounds = uvloop.run(measure(options))
-    measures = measures_of(rounds)
+    is_complete = uvloop.run(measure(options, log))
+    measures = measures_of(log.rounds)
     for one in measures:
         print(one.line(), flush=True)
-    path = keep(measures, started_at, failovers=[asdict(one) for one in rounds])
-    print(f"kept in {path}")
-    return 0 if all(one.holds for one in measures) else 1
+    if options.into is None:
+        path = keep(measures, started_at, failovers=[asdict(one) for one in log.rounds])
+    else:
+        path = options.into
+    print(f"kept in {path}" + ("" if is_complete else "; the same command goes on"))
+    return 0 if is_complete and all(one.holds for one in measures) else 1
 
 
 def read_options(arguments: list[str]) -> argparse.Namespace:
@@ -71,17 +91,28 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--stock-rounds", type=int, default=STOCK_ROUNDS, help="of stock (7)")
     parser.add_argument("--fault-s", type=float, default=FAULT_S, help="length of a pause (20)")
-    parser.add_argument("--without-stock", action="store_true", help="measure ours alone")
+    parser.add_argument(
+        "--systems", nargs="+", type=System, choices=list(System), default=list(System),
+        help="whose masters (default: both in turn)",
+    )  # fmt: skip
+    parser.add_argument("--into", type=Path, help="keep every round here, and go on from there")
+    parser.add_argument(
+        "--for-s", type=float, default=math.inf, help="begin no round after so many seconds"
+    )
     parser.add_argument("--directory", type=Path, help="keep logs and stores here")
     return parser.parse_args(arguments)
 
 
-async def measure(options: argparse.Namespace) -> list[Round]:
-    """Run every kind; a signal ends it in order."""
+async def measure(options: argparse.Namespace, log: RoundLog) -> bool:
+    """Run what is missing of every kind, as far as time allows; a signal ends it in order.
+
+    Returns whether nothing is missing any more.
+    """
     task = asyncio.current_task()
     assert task is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    rounds: list[Round] = []
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    ends_at = loop.time() + options.for_s
     with ExitStack() as stack:
         if options.directory is None:
             directory = Path(
@@ -90,28 +121,41 @@ async def measure(options: argparse.Namespace) -> list[Round]:
         else:
             directory = options.directory
         for kind in options.kinds:
-            rounds += await measure_kind(kind, options, directory / kind)
-    return rounds
+            if not await measure_kind(kind, options, directory / kind, log, ends_at=ends_at):
+                return False
+    return True
 
 
-async def measure_kind(kind: Kind, options: argparse.Namespace, directory: Path) -> list[Round]:
-    """Run the rounds of one kind, the systems in turn."""
+async def measure_kind(
+    kind: Kind, options: argparse.Namespace, directory: Path, log: RoundLog, *, ends_at: float
+) -> bool:
+    """Run the missing rounds of one kind, the systems in turn; tell whether none is left."""
     async with AsyncExitStack() as stack:
-        wanted: dict[Group, int] = {}
+        missing: dict[Group, int] = {}
         for group in build_groups(stack, kind, options, directory):
             is_stock = isinstance(group, StockGroup)
-            wanted[group] = options.stock_rounds if is_stock else options.rounds or ROUNDS[kind]
+            wanted = options.stock_rounds if is_stock else options.rounds or ROUNDS[kind]
+            missing[group] = wanted - log.count_valid(kind, group.label)
+            if missing[group] <= 0:
+                del missing[group]
+        if missing and asyncio.get_running_loop().time() >= ends_at:
+            return False
+        for group in missing:
             print(f"{kind}: starting {group.label}", flush=True)
             stack.push_async_callback(group.stop)
             await group.start()
-        return await run_rounds(kind, wanted, fault_s=options.fault_s)
+        return await run_rounds(kind, missing, log, fault_s=options.fault_s, ends_at=ends_at)
 
 
 def build_groups(
     stack: AsyncExitStack, kind: Kind, options: argparse.Namespace, directory: Path
 ) -> list[Group]:
-    policies = ("quorum", "strict") if kind in STRICT_KINDS else ("quorum",)
-    count = len(policies) + (not options.without_stock)
+    policies: tuple[LeasePolicy, ...] = (
+        ("quorum", "strict") if kind in STRICT_KINDS else ("quorum",)
+    )
+    if System.OURS not in options.systems:
+        policies = ()
+    count = len(policies) + (System.STOCK in options.systems)
     network: Network = (
         stack.enter_context(cabled(count * BROKER_COUNT))
         if kind is Kind.PARTITION
@@ -123,34 +167,37 @@ def build_groups(
         OurGroup(directory / policy, network.host, place, port, policy=policy)
         for policy, place, port in zip(policies, places, ports, strict=False)
     ]
-    if not options.without_stock:
+    if System.STOCK in options.systems:
         groups.append(StockGroup(directory / "stock", network.host, places[-1], ports[-1]))
     return groups
 
 
-async def run_rounds(kind: Kind, wanted: dict[Group, int], *, fault_s: float) -> list[Round]:
-    rounds: list[Round] = []
-    left = {group: VOID_ROUNDS_MAX * count for group, count in wanted.items()}
-    missing = dict(wanted)
+async def run_rounds(
+    kind: Kind, missing: dict[Group, int], log: RoundLog, *, fault_s: float, ends_at: float
+) -> bool:
+    """Run rounds in turn until none is missing, too many were void, or time is over."""
+    loop = asyncio.get_running_loop()
+    left = {group: VOID_ROUNDS_MAX * count for group, count in missing.items()}
     turn = 0
-    while any(missing[group] > 0 and left[group] > 0 for group in wanted):
+    while any(missing[group] > 0 and left[group] > 0 for group in missing):
         turn += 1
         # In turn, and each time in the other order.
-        for group in list(wanted)[:: 1 if turn % 2 else -1]:
+        for group in list(missing)[:: 1 if turn % 2 else -1]:
             if missing[group] <= 0 or left[group] <= 0:
                 continue
+            if loop.time() >= ends_at:
+                return False
             left[group] -= 1
             one = await run_round(group, kind, turn=turn, fault_s=fault_s)
             missing[group] -= not one.is_void
-            rounds.append(one)
-            done = wanted[group] - missing[group]
-            print(f"{kind} {done}/{wanted[group]} {group.label}: {one.line()}", flush=True)
-    return rounds
+            log.add(one)
+            print(f"{kind} {missing[group]} left {group.label}: {one.line()}", flush=True)
+    return True
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print("stopped; nothing of it is kept", file=sys.stderr)
+        print("stopped; what --into names is kept", file=sys.stderr)
         sys.exit(130)

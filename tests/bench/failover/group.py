@@ -246,18 +246,17 @@ class Group(ABC):
         if answer.code:
             raise GroupError(f"{self.label} did not make the topic: {answer.remark}")
         for member in self.members:
-            await self._await_topic(member)
+            client = await self._connect(member)
+            try:
+                await await_topic(client, TOPIC, timeout_s=self.whole_timeout_s)
+            finally:
+                await client.close()
 
-    async def _await_topic(self, member: Member) -> None:
-        """Wait until a replica has taken the topic over."""
-        client = await self._connect(member)
-        try:
-            async with asyncio.timeout(self.whole_timeout_s):
-                fields = {"topic": TOPIC}
-                while True:
-                    answer = await client.call(RequestCode.GET_TOPIC_CONFIG, fields)
-                    if not answer.code:
-                        return
-                    await asyncio.sleep(POLL_S)
-        finally:
-            await client.close()
+
+async def await_topic(client: Client, topic: str, *, timeout_s: float) -> None:
+    """Wait until a replica has taken a topic over."""
+    async with asyncio.timeout(timeout_s):
+        while True:
+            if not (await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": topic})).code:
+                return
+            await asyncio.sleep(POLL_S)

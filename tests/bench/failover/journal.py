@@ -4,9 +4,10 @@ Times are seconds of the monotonic clock. A message is sent once and never again
 acknowledgement stands for one copy.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 
 CLIENT_TIMEOUT_S = 3.0
 """How long stock's client waits for the answer of a send; later ones reach nobody."""
@@ -21,6 +22,8 @@ class Send:
     sent_at: float
     answered_at: float | None = None
     code: int | None = None
+    place: tuple[int, int] | None = None
+    """The queue and the offset in it that the acknowledgement named."""
 
     @property
     def is_acknowledged(self) -> bool:
@@ -38,14 +41,16 @@ class Send:
 
 @dataclass(slots=True)
 class Journal:
-    """All sends of one round, in order."""
+    """All sends of one round, in the order of their times."""
 
     sends: list[Send] = field(default_factory=list)
     delays: list[tuple[float, float]] = field(default_factory=list)
     """When the probe itself was late with a send, and by how much."""
 
     def since(self, begin: float) -> Iterator[Send]:
-        return (send for send in self.sends if send.sent_at >= begin)
+        """Give what was sent from some moment on; asked often, so nothing before is looked at."""
+        first = bisect_left(self.sends, begin, key=lambda send: send.sent_at)
+        return islice(self.sends, first, None)
 
     def acknowledged_numbers(self) -> set[int]:
         return {send.number for send in self.sends if send.is_acknowledged}

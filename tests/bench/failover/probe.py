@@ -77,6 +77,8 @@ class BrokerLink(asyncio.Protocol):
         if send is None:
             return
         send.answered_at, send.code = now, answer.code
+        if send.is_acknowledged:
+            send.place = int(answer.ext["queueId"]), int(answer.ext["queueOffset"])
         self.is_refusing = send.is_refused
         if self.is_refusing:
             self._on_change()

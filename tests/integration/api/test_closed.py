@@ -1,9 +1,12 @@
 """Nobody who has not signed in gets anything, through any route there is or will be."""
 
+import json
+
 import httpx
 import pytest
 from starlette.routing import Route, WebSocketRoute
 
+from backend.api.app import print_openapi
 from backend.api.graphql.schema import build_schema
 from tests.integration.api.access import fill
 
@@ -46,6 +49,10 @@ async def test_every_route_is_closed_but_those_named_here(app, stranger):
             open_routes.add((method, path))
 
     assert open_routes == OPEN
+
+
+def test_the_openapi_document_that_is_committed_is_the_application_s(app):
+    assert app.openapi() == json.loads(print_openapi())
 
 
 async def test_the_openapi_document_names_no_path_that_is_open(app, stranger):

@@ -56,6 +56,18 @@ async def test_a_group_names_its_master(client, register):
     ]
 
 
+async def test_a_group_is_shown_by_its_name_and_missed_by_another(client, register):
+    address = await register()
+    await register(group="broker-b", broker_id=2)
+    groups, _ = await walk(client, "/clusters/main/broker-groups", limit=10)
+
+    shown = await get(client, "/clusters/main/broker-groups/broker-a")
+    missing = await client.get(f"{V1}/clusters/main/broker-groups/broker-c")
+
+    assert (shown, shown["master"]) == (groups[0], address)
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "broker_group_not_found")
+
+
 async def test_brokers_are_listed_with_their_last_heartbeat(client, register, redis):
     await register()
     await register(broker_id=1)

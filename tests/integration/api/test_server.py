@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tests.integration.api.event_clients import SocketClient, SseClient, happening, write
+from tests.ports import free_port
 
 STOP_DEADLINE_S = 8
 
@@ -27,11 +28,6 @@ def environment(database_url, redis_url, tmp_path):
         "REGENT_REMOTING_PORT": str(free_port()),
         "REGENT_BOOTSTRAP_SECRET_FILE": str(secret),
     }
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def start(environment):
@@ -126,6 +122,7 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
             await eventually(
                 lambda n=count: all(len(s.events) >= n for s in subscribers), timeout_s=20
             )
+            assert not any(task.done() for task in following)
         for task in following:
             task.cancel()
         await asyncio.gather(*following, return_exceptions=True)

@@ -130,6 +130,39 @@ async def test_consume_stats_show_how_far_a_group_is(client):
     assert java_json.loads(unknown.body)["offsetTable"] == {}
 
 
+async def test_time_spans_tell_how_old_the_first_unread_message_is(client, broker):
+    sent = [await client.send("T", b"x") for _ in range(3)]
+    assert [one.code for one in sent] == [0, 0, 0]
+    queue = {"consumerGroup": "g", "topic": "T", "queueId": 0}
+    await client.heartbeat("g", "T")
+    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 2})
+
+    async def span(group):
+        fields = {"topic": "T", "group": group}
+        told = await client.call(RequestCode.QUERY_CONSUME_TIME_SPAN, fields)
+        spans = java_json.loads(told.body)["consumeTimeSpanSet"]
+        return {one["messageQueue"]["queueId"]: one for one in spans}
+
+    stored = [broker.store.store_timestamp("T", 0, offset) for offset in range(3)]
+    before_ms = broker.broker.clock()
+    behind, empty = (await span("g"))[0], (await span("g"))[1]
+    after_ms = broker.broker.clock()
+    never = (await span("nobody"))[0]
+    await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | {"commitOffset": 3})
+    done = (await span("g"))[0]
+    unknown = await client.call(
+        RequestCode.QUERY_CONSUME_TIME_SPAN, {"topic": "none", "group": "g"}
+    )
+
+    assert (behind["minTimeStamp"], behind["maxTimeStamp"]) == (stored[0], stored[2])
+    assert behind["consumeTimeStamp"] == stored[1]
+    assert before_ms - stored[2] <= behind["delayTime"] <= after_ms - stored[2]
+    assert never["delayTime"] >= behind["delayTime"]
+    assert done["delayTime"] == 0
+    assert (empty["minTimeStamp"], empty["delayTime"]) == (-1, 0)
+    assert unknown.code == 17
+
+
 async def test_a_group_is_created_shown_and_listed(client):
     body = b'{"groupName":"g2","retryMaxTimes":3}'
 

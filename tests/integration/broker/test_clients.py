@@ -162,3 +162,36 @@ async def noticed(client, count):
     while len(client.notices) < count:
         assert time.monotonic() < deadline, "no notice came"
         await asyncio.sleep(0.005)
+
+
+async def test_tools_are_told_all_producers_at_once(client):
+    none = await client.call(RequestCode.GET_ALL_PRODUCER_INFO)
+    await client.heartbeat("g", "T", client_id="c1")
+
+    told = await client.call(RequestCode.GET_ALL_PRODUCER_INFO)
+
+    # Stock says so as well when there is none.
+    assert none.code == 1
+    (producer,) = java_json.loads(told.body)["data"]["pg"]
+    host, port = client.writer.get_extra_info("sockname")
+    assert (producer["clientId"], producer["remoteIP"]) == ("c1", f"{host}:{port}")
+    assert abs(producer["lastUpdateTimestamp"] - time.time() * 1000) < 60_000
+
+
+async def test_the_control_plane_is_told_all_clients_with_their_groups(broker, connect):
+    both, reader = await connect(broker), await connect(broker)
+    await both.heartbeat("g1", "T", client_id="both")
+    await both.heartbeat("g2", "T", client_id="both")
+    await reader.heartbeat("g1", "T", client_id="reader", producerDataSet=[])
+
+    told = java_json.loads((await both.call(RequestCode.GET_CLIENTS)).body)
+
+    clients = {one["clientId"]: one for one in told["clients"]}
+    assert (told["totalCount"], clients.keys()) == (2, {"both", "reader"})
+    assert clients["both"]["consumerGroups"] == ["g1", "g2"]
+    assert clients["both"]["producerGroups"] == ["pg"]
+    assert (clients["reader"]["consumerGroups"], clients["reader"]["producerGroups"]) == (
+        ["g1"],
+        [],
+    )
+    assert 0 <= clients["reader"]["heardMs"] < 60_000

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,16 +15,11 @@ import pytest
 
 from backend.cli.app import run
 from backend.clients.sample_history import SCHEMAS, SampleHistory
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 START_TIMEOUT_S = 60
 SECRET = "a bootstrap secret"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -3,25 +3,38 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect
 
 from backend.db.engine import driver_url
 from backend.db.tables import metadata
-from migrations import upgrade
+from migrations import HERE, downgrade, upgrade
 
 
 def test_migrations_lead_to_exactly_the_declared_tables(database_url):
-    engine = create_engine(driver_url(database_url))
+    assert differences_of(database_url) == []
 
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        differences = compare_metadata(context, metadata)
-    engine.dispose()
 
-    assert differences == []
+def test_each_migration_leads_back_and_forth_again(empty_database_url):
+    history = ScriptDirectory.from_config(Config(HERE / "alembic.ini")).walk_revisions()
+    revisions = [script.revision for script in history][::-1]
+    assert len(revisions) > 1
+
+    for older, newer in pairwise(["base", *revisions]):
+        upgrade(empty_database_url, revision=newer)
+        downgrade(empty_database_url, revision=older)
+        upgrade(empty_database_url, revision=newer)
+    assert differences_of(empty_database_url) == []
+
+    downgrade(empty_database_url, revision="base")
+    assert tables_of(empty_database_url) == ["alembic_version"]
+    upgrade(empty_database_url)
+    assert differences_of(empty_database_url) == []
 
 
 def test_upgrading_twice_changes_nothing(database_url):
@@ -48,6 +61,23 @@ def test_a_database_that_cannot_be_reached_is_one_line(tmp_path):
 
     assert run.returncode == 1
     assert len(run.stderr.strip().splitlines()) == 1
+
+
+def differences_of(url):
+    """Compare a database with the declared tables."""
+    engine = create_engine(driver_url(url))
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differences = compare_metadata(context, metadata)
+    engine.dispose()
+    return differences
+
+
+def tables_of(url):
+    engine = create_engine(driver_url(url))
+    names = inspect(engine).get_table_names()
+    engine.dispose()
+    return names
 
 
 def _run_migrations(url):

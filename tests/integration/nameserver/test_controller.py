@@ -356,3 +356,18 @@ async def test_a_broker_of_a_lost_group_is_kept_with_what_it_tells(broker, name_
 async def test_a_broker_that_registers_with_the_code_of_another_is_2014(f3):
     assert (await f3[0].register(registerCheckCode="10.0.0.1:10911;1")).code == 0
     assert (await f3[0].register(registerCheckCode="10.9.9.9:1;9")).code == 2014
+
+
+async def test_who_tells_no_epoch_is_given_no_lease_with_its_election(start_server, connect):  # D9
+    server = await start_server(unclean_election_allowed=True)
+    elected, other = [BrokerPeer(await connect(server), number) for number in (1, 2)]
+    for broker in (elected, other):
+        await broker.apply()
+        # It waits for an answer, and asks for nothing that a controller gives.
+        assert (await broker.lease(epoch=None)).ext == {}
+    assert (await elected.elect()).code == 0
+
+    answer = await other.elect(designateElect="true")
+
+    # Out of the set, it would have to await the end of a lease that nobody knows of.
+    assert (answer.code, answer.ext["masterBrokerId"]) == (0, "2")

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import random
 import re
 import signal
-import socket
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
@@ -20,6 +18,7 @@ from backend.nameserver.server import NameServer
 from tests import processes
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client, messages
+from tests.ports import free_port
 
 GROUP = "broker-t"
 
@@ -105,6 +104,11 @@ class Group:
         changes = self.agents[master - 1].events("role_changed")
         return any(re.search(rf"\bepoch\W+{epoch}\b", change) for change in changes)
 
+    def is_known_by(self, master, *, members):
+        """Whether a master has been told of a set, given as in its log: "1, 3"."""
+        changes = self.agents[master - 1].events("sync_state_set_changed")
+        return any(re.search(rf"\bmembers\W+{members}\]", change) for change in changes)
+
     async def await_master(self, epoch):
         """Wait for the election of an epoch and give the state after it."""
         deadline = time.monotonic() + 20
@@ -125,20 +129,6 @@ class Group:
     def log_bytes(self, number):
         folder = self.agents[number - 1].root / "store" / "commitlog"
         return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))
-
-
-def free_port():
-    """Find a free port whose neighbour two below is free too, where no outgoing connection is."""
-    while True:
-        port = random.randrange(20_000, 30_000)
-        try:
-            with (
-                socket.create_server(("127.0.0.1", port)),
-                socket.create_server(("127.0.0.1", port - 2)),
-            ):
-                return port
-        except OSError:
-            continue
 
 
 def group_settings(port):

@@ -11,18 +11,13 @@ from backend.supervisor import preflight
 from backend.supervisor.cluster import ClusterOptions, run_cluster
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import ClusterLayout, plan_layout
+from tests.ports import free_port
 
 
 class DiskUsage(NamedTuple):
     total: int
     used: int
     free: int
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def a_layout(data_dir: Path, **ports: int) -> ClusterLayout:

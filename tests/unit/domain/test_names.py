@@ -53,6 +53,27 @@ def test_names_of_clusters_and_groups_end_at_127_bytes(check):
         check("x" * 128)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("a b", "holds a blank"),
+        ("a/b", "holds '/'"),
+        ("a'b", 'holds "\'"'),
+        ("caf\u00e9", "holds '\u00e9' (U+00E9 latin small letter e with acute)"),
+        ("a\0b", "holds (U+0000)"),
+        ("a\u200bb", "holds (U+200B zero width space)"),
+        (".a", "begins with '.'"),
+        ("a.", "ends with '.'"),
+        ("a..b", "holds '..'"),
+    ],
+)
+def test_a_refusal_names_the_character_and_what_is_allowed(name, told):
+    with pytest.raises(InvalidName) as refused:
+        check_topic_name(name)
+
+    assert refused.value.reason.startswith(f"{told}; allowed are letters, digits, '%'")
+
+
 @given(st.text())
 def test_no_text_that_is_accepted_can_leave_its_folder(name):
     try:

@@ -10,7 +10,7 @@ from backend.domain.queue_reading import GroupMember, OnlineGroup, QueueProgress
 from backend.domain.topic import QueueSettings
 
 ONLINE = OnlineGroup(
-    (GroupMember("c1", "10.0.0.1:5"),), topics=frozenset({"orders"}), is_broadcasting=False
+    (GroupMember("c1", "10.0.0.1:5"),), subscriptions={"orders": "*"}, is_broadcasting=False
 )
 LOCK = HeldLock(
     *("billing", "orders", "broker-a", 3, "c1"),
@@ -58,7 +58,7 @@ def facts(**told):
         ({"may_consume": False}, Cause.GROUP_DISABLED, "switched off"),
         ({"online": None}, Cause.NO_MEMBER, "billing has no member there; 12 messages wait"),
         (
-            {"online": replace(ONLINE, topics=frozenset({"other"}))},
+            {"online": replace(ONLINE, subscriptions={"other": "*"})},
             Cause.NOT_SUBSCRIBED,
             "subscribe to other, not to orders",
         ),

@@ -1,6 +1,10 @@
-"""Answer clients about themselves and their groups (remoting.md 2.3: 34, 35, 38, 46; 203, 204)."""
+"""Answer clients about themselves and their groups (remoting.md 2.3: 34, 35, 38, 46).
+
+Tools are told who is connected (2.8: 203, 204, 328; our 7006).
+"""
 
 from collections.abc import Awaitable, Iterable
+from typing import Final
 
 from regent_engine import Command
 
@@ -8,11 +12,15 @@ from backend.remoting import java_json
 from backend.remoting.bodies import (
     CheckClientBody,
     ClientConnection,
+    ConnectedClient,
+    ConnectedClients,
     ConsumerConnection,
     ConsumerData,
     ConsumerIds,
     HeartbeatData,
     ProducerConnection,
+    ProducerInfo,
+    ProducerTable,
 )
 from backend.remoting.command import answer
 from backend.remoting.headers import (
@@ -32,6 +40,8 @@ from workers.broker.safe_answers import saved
 from workers.broker.topics import topic_of
 
 UNIT_SUBSCRIPTION_FLAG = 2
+# About 300 bytes each, of a frame of 16 MiB.
+TOLD_COUNT_MAX: Final = 20_000
 
 
 def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
@@ -159,6 +169,51 @@ def on_get_producer_connections(broker: Broker, _caller: Caller, command: Comman
             f"the producer group[{header.producer_group}] not exist",
         )
     body = ProducerConnection(connections=_connections(members.values()))
+    return answer(command, body=java_json.encode(body))
+
+
+def on_get_all_producers(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show tools the members of all producer groups; none at all is an error, as from stock."""
+    groups: dict[str, list[ProducerInfo]] = {}
+    for name, _, client in broker.producers.all():
+        info = ProducerInfo(
+            client_id=client.client_id,
+            remote_address=client.address,
+            language=client.language,
+            version=client.version,
+            heard_at_ms=client.seen_at_ms,
+        )
+        groups.setdefault(name, []).append(info)
+    if not groups:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, "no producer is connected")
+    return answer(command, body=java_json.encode(ProducerTable(groups=groups)))
+
+
+def on_get_clients(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell the control plane every client and the groups it is in (7006)."""
+    clients: dict[Caller, Client] = {}
+    produced: dict[Caller, list[str]] = {}
+    consumed: dict[Caller, list[str]] = {}
+    for table, members in ((produced, broker.producers.all()), (consumed, broker.consumers.all())):
+        for name, channel, client in members:
+            known = clients.get(channel)
+            if known is None or known.seen_at_ms < client.seen_at_ms:
+                clients[channel] = client
+            table.setdefault(channel, []).append(name)
+    now_ms = broker.clock()
+    told = [
+        ConnectedClient(
+            client_id=client.client_id,
+            address=client.address,
+            language=client.language,
+            version=client.version,
+            heard_ms=max(0, now_ms - client.seen_at_ms),
+            producer_groups=sorted(produced.get(channel, ())),
+            consumer_groups=sorted(consumed.get(channel, ())),
+        )
+        for channel, client in clients.items()
+    ]
+    body = ConnectedClients(total_count=len(told), clients=told[:TOLD_COUNT_MAX])
     return answer(command, body=java_json.encode(body))
 
 

@@ -1,4 +1,4 @@
-"""Create, delete and show consumer groups (remoting.md 2.8: 200, 201, 207, 208, 300, 352)."""
+"""Create, delete and show consumer groups (remoting.md 2.8: 200, 201, 207, 208, 300, 303, 352)."""
 
 from collections.abc import Awaitable, Iterator
 
@@ -8,6 +8,8 @@ from backend.remoting import java_json
 from backend.remoting.bodies import (
     MessageQueue,
     QueueProgress,
+    QueueTimeSpan,
+    QueueTimeSpans,
     SubscriptionGroupConfig,
     TopicConfig,
     encode_consume_stats,
@@ -15,6 +17,7 @@ from backend.remoting.bodies import (
 from backend.remoting.command import answer
 from backend.remoting.headers import (
     ConsumeStatsHeader,
+    ConsumeTimeSpanHeader,
     DeleteGroupHeader,
     GroupHeader,
     TopicHeader,
@@ -118,3 +121,33 @@ def _progress(
             pull_offset=committed,
         )
         yield queue, progress
+
+
+def on_get_time_spans(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show how old the messages of a topic are, and the first that a group has not consumed."""
+    header = decode_header(ConsumeTimeSpanHeader, command.ext)
+    topic = broker.find_topic(header.topic)
+    spans = [
+        _time_span(broker, header.group, topic.name, queue_id)
+        for queue_id in range(topic.read_queue_count)
+    ]
+    return answer(command, body=java_json.encode(QueueTimeSpans(spans=spans)))
+
+
+def _time_span(broker: Broker, group_name: str, topic: str, queue_id: int) -> QueueTimeSpan:
+    store = broker.store
+    low, high = store.offsets(topic, queue_id) or (0, 0)
+    committed = broker.offsets.find(group_name, topic, queue_id) or 0
+    waiting = min(max(committed, low), high)
+
+    def stored_at_ms(offset: int) -> int:
+        return store.store_timestamp(topic, queue_id, offset) if low <= offset < high else -1
+
+    oldest_ms, unread_ms = stored_at_ms(low), stored_at_ms(waiting)
+    return QueueTimeSpan(
+        min_timestamp_ms=oldest_ms,
+        max_timestamp_ms=stored_at_ms(high - 1),
+        consumed_timestamp_ms=stored_at_ms(committed - 1) if committed > 0 else oldest_ms,
+        delay_ms=max(0, broker.clock() - unread_ms) if unread_ms >= 0 else 0,
+        queue=MessageQueue(broker_name=broker.settings.broker_name, queue_id=queue_id, topic=topic),
+    )

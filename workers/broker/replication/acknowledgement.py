@@ -44,15 +44,23 @@ class Acknowledgements:
     """Those who wait for the confirmed position; all methods belong to the loop's thread."""
 
     def __init__(
-        self, *, policy: LeasePolicy, timeout_ms: int, sufficient_count: int | None = None
+        self,
+        *,
+        policy: LeasePolicy,
+        timeout_ms: int,
+        member_count_min: int = 1,
+        sufficient_count: int | None = None,
     ) -> None:
         """With a sufficient count, so many members are enough, this broker included.
 
+        Nobody is told that all is well by a set smaller than the least count (`minInSyncReplicas`):
+        it may have shrunk since a message was taken (targets.md 5.6).
         Under the quorum policy a member may replace this master at once, relying on that nothing is
         acknowledged without it, so every member is needed whatever is asked for (D9).
         """
         self._policy = policy
         self._timeout_ms = timeout_ms
+        self._member_count_min = member_count_min
         self.sufficient_count = sufficient_count if policy is LeasePolicy.STRICT else None
         self._waiting: deque[tuple[int, int, Release]] = deque()
 
@@ -73,6 +81,8 @@ class Acknowledgements:
     def advance(self, state: SyncState, *, has_lease: bool) -> None:
         """Release everybody whose position is held by as many as needed."""
         if not self.may_acknowledge(state, has_lease=has_lease):
+            return
+        if len(state.current.broker_ids) < self._member_count_min:
             return
         safe_position = state.confirmed_position
         if self.sufficient_count is not None:

@@ -95,6 +95,7 @@ class Term:
         self._acks = Acknowledgements(
             policy=lease_policy,
             timeout_ms=settings.replica_timeout_ms,
+            member_count_min=settings.in_sync_count_min,
             sufficient_count=None if settings.all_ack else settings.in_sync_count,
         )
         if not settings.all_ack:

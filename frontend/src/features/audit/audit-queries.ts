@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { AuditEntriesDocument, AuditVerificationDocument } from '@/gql/operations';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { heeding } from '@/lib/live/heeds';
+import { paced } from '@/lib/live/pace';
 import { joinParts, type Verification } from './verification';
 
 export type AuditFilter = {
@@ -32,7 +34,9 @@ export function auditOf(filter: AuditFilter, after: string | undefined) {
         signal,
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: sampleIntervalMs,
+    // Who changed access is no event of a cluster, so it is looked for now and then.
+    refetchInterval: paced(sampleIntervalMs, 3 * sampleIntervalMs),
+    meta: heeding(['operation', 'step', 'group'], { clusterName: filter.clusterName }),
   });
 }
 

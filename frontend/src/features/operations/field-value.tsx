@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { FieldEntries } from './field-entries';
 import { FieldList } from './field-list';
 import classes from './field-value.module.css';
-import { isFields, isList } from './values';
+import { isFields, isList, wordOfCode } from './values';
 
 type FieldValueProps = { name: string; value: unknown };
 
@@ -19,5 +19,7 @@ export function FieldValue({ name, value }: FieldValueProps) {
     const texts = value.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)));
     return <span className={classes.value}>{texts.join(', ')}</span>;
   }
+  const word = wordOfCode(name, value);
+  if (word) return t(word);
   return <span className={classes.value}>{String(value)}</span>;
 }

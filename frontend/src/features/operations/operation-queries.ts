@@ -18,7 +18,11 @@ import {
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { type Answer, ask } from '@/lib/graphql';
-import { type Operation, pollIntervalMs, type Steering } from './operation';
+import { heeding } from '@/lib/live/heeds';
+import { paced } from '@/lib/live/pace';
+import { isStreamLive } from '@/lib/live/stream-state';
+import { isMoving, type Operation, pollIntervalMs, type Steering } from './operation';
+import { mayMove } from './plan-subjects';
 
 export type OperationFilter = {
   clusterName: string | undefined;
@@ -38,7 +42,9 @@ export const operationKeys = {
 
 export const operationPageSize = 50;
 export const listIntervalMs = 3_000;
-const factsIntervalMs = 3_000;
+const progressIntervalMs = 2_000;
+/** Comparing facts plans anew, so while the stream is cut that is not done for each glance. */
+const factsIntervalMs = 10_000;
 
 export function operationsOf(filter: OperationFilter) {
   return queryOptions({
@@ -57,7 +63,8 @@ export function operationsOf(filter: OperationFilter) {
         signal,
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: listIntervalMs,
+    refetchInterval: paced(listIntervalMs),
+    meta: heeding(['operation', 'step'], { clusterName: filter.clusterName }),
   });
 }
 
@@ -67,23 +74,41 @@ export const operationKinds = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Asked again every second while it moves, and never twice for one answer: a silence is told. */
+/** Asked again on its events, and never twice for one answer: a silence is told. */
 export function operationOf(id: string) {
   return queryOptions({
     queryKey: operationKeys.one(id),
     queryFn: ({ signal }) => ask(OperationDocument, { id }, signal),
-    refetchInterval: (query) => pollIntervalMs(query.state.data?.data.operation.state),
+    refetchInterval: (query) => {
+      const state = query.state.data?.data.operation.state;
+      // How far a step that waits has come is no event.
+      if (isMoving(state)) return paced(pollIntervalMs(state), progressIntervalMs)();
+      return paced(pollIntervalMs(state))();
+    },
+    meta: heeding(['operation', 'step'], { when: ({ operationId }) => operationId === id }),
     staleTime: 0,
     retry: false,
   });
 }
 
-/** Whether the facts of a plan still hold; planned anew for that, so only a plan is asked about. */
-export function operationFactsOf(id: string) {
+/**
+ * Whether the facts of a plan still hold. They are compared by planning anew, so only where an event
+ * touches what the plan names, or somebody asks; while the stream is cut, now and then.
+ */
+export function operationFactsOf(operation: Operation | undefined) {
+  const id = operation?.id ?? '';
   return queryOptions({
     queryKey: operationKeys.facts(id),
     queryFn: ({ signal }) => ask(OperationFactsDocument, { id }, signal),
-    refetchInterval: factsIntervalMs,
+    enabled: operation?.state === 'PLANNED',
+    refetchInterval: () => (isStreamLive() ? false : factsIntervalMs),
+    refetchOnWindowFocus: false,
+    refetchOnMount: 'always' as const,
+    staleTime: Number.POSITIVE_INFINITY,
+    meta: heeding(['operation', 'step', 'group', 'broker'], {
+      clusterName: operation?.clusterName,
+      when: (heard) => operation !== undefined && mayMove(operation, heard),
+    }),
     retry: false,
   });
 }

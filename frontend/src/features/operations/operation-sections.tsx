@@ -9,6 +9,7 @@ import classes from './operation-sections.module.css';
 import { PlanView } from './plan-view';
 import { ReadBackTable } from './read-back-table';
 import type { Standing } from './standing';
+import type { Comparison } from './use-standing';
 
 type OperationSectionsProps = {
   operation: Operation;
@@ -16,13 +17,14 @@ type OperationSectionsProps = {
   standing: Standing | undefined;
   /** What is typed beneath a plan that is void carries nothing out. */
   isVoided: boolean;
+  comparison: Comparison | undefined;
   /** The button of what is best done next. */
   offer: ReactNode;
 };
 
 /** An operation from its plan to its outcome, region by region. */
 export function OperationSections(props: OperationSectionsProps) {
-  const { operation, staleness, standing, isVoided, offer } = props;
+  const { operation, staleness, standing, isVoided, comparison, offer } = props;
   const { t } = useTranslation();
   return (
     <>
@@ -38,7 +40,12 @@ export function OperationSections(props: OperationSectionsProps) {
       {operation.readBack.length > 0 ? (
         <ReadBackTable readBack={operation.readBack} isStale={staleness.isStale} />
       ) : null}
-      <PlanView operation={operation} isStale={staleness.isStale} isVoid={isVoided} />
+      <PlanView
+        operation={operation}
+        isStale={staleness.isStale}
+        isVoid={isVoided}
+        comparison={comparison}
+      />
       {operation.actions.includes('CONFIRM') && !isVoided ? (
         <ConfirmForm operation={operation} />
       ) : null}

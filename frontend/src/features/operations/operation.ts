@@ -73,9 +73,13 @@ export const agreementTones: Record<Agreement, StateTone> = {
 
 const moving: ReadonlySet<OperationState> = new Set(['QUEUED', 'RUNNING']);
 
-/** How often to ask anew: a step takes a moment, an end hardly ever changes. */
+export function isMoving(state: OperationState | undefined): boolean {
+  return state === undefined || moving.has(state);
+}
+
+/** How often to ask anew while no stream tells: a step takes a moment, an end hardly ever changes. */
 export function pollIntervalMs(state: OperationState | undefined): number {
-  return state === undefined || moving.has(state) ? 1_000 : 5_000;
+  return isMoving(state) ? 1_000 : 5_000;
 }
 
 /** From which age on an answer may no longer be how it is. */

@@ -1,19 +1,26 @@
 import { useTranslation } from 'react-i18next';
 import { Panel } from '@/components/panel';
 import { CheckList } from './check-list';
+import { CompareButton } from './compare-button';
 import { DifferenceTable } from './difference-table';
 import { doneCount, type Operation } from './operation';
 import { PlanFacts } from './plan-facts';
 import classes from './plan-view.module.css';
 import { StepList } from './step-list';
+import type { Comparison } from './use-standing';
 
-type PlanViewProps = { operation: Operation; isStale: boolean; isVoid: boolean };
+type PlanViewProps = {
+  operation: Operation;
+  isStale: boolean;
+  isVoid: boolean;
+  comparison: Comparison | undefined;
+};
 
 /**
  * The plan of any operation in the same six blocks. Nothing here knows a kind: what a kind has to
  * say stands in its plan.
  */
-export function PlanView({ operation, isStale, isVoid }: PlanViewProps) {
+export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewProps) {
   const { t } = useTranslation();
   const { plan, steps } = operation;
   const isPlanned = operation.confirmedAt === null;
@@ -54,7 +61,10 @@ export function PlanView({ operation, isStale, isVoid }: PlanViewProps) {
           <Panel title={t('plan.wayBack')}>
             <p className={classes.sentence}>{plan.wayBack || t('plan.noWayBack')}</p>
           </Panel>
-          <Panel title={t('plan.facts')}>
+          <Panel
+            title={t('plan.facts')}
+            aside={comparison ? <CompareButton comparison={comparison} /> : null}
+          >
             <PlanFacts plan={plan} />
           </Panel>
         </div>

@@ -4,15 +4,21 @@ import type { Operation } from './operation';
 import { operationFactsOf } from './operation-queries';
 import { isVoid, type Standing, standingOf } from './standing';
 
+export type Comparison = { atMs: number; isBusy: boolean; again: () => void };
+
 /** Watches where an operation stands; of a plan also whether its facts are still as they were. */
 export function useStanding(operation: Operation | undefined): {
   standing: Standing | undefined;
   isVoided: boolean;
+  /** The comparison of a plan's facts with those of now; undefined for what is no plan any more. */
+  comparison: Comparison | undefined;
 } {
   const nowMs = useNow();
   const isPlanned = operation?.state === 'PLANNED';
-  const facts = useQuery({ ...operationFactsOf(operation?.id ?? ''), enabled: isPlanned });
-  if (operation === undefined) return { standing: undefined, isVoided: false };
+  const facts = useQuery(operationFactsOf(operation));
+  if (operation === undefined) {
+    return { standing: undefined, isVoided: false, comparison: undefined };
+  }
   const now = isPlanned
     ? {
         moved: facts.data?.data.operation.movedFact ?? null,
@@ -22,5 +28,12 @@ export function useStanding(operation: Operation | undefined): {
   return {
     standing: standingOf(operation, now, nowMs),
     isVoided: isVoid(operation, now, nowMs),
+    comparison: isPlanned
+      ? {
+          atMs: facts.dataUpdatedAt,
+          isBusy: facts.isFetching,
+          again: () => void facts.refetch(),
+        }
+      : undefined,
   };
 }

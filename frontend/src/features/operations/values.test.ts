@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnNames, isFlat, isList, journalRows } from './values';
+import { columnNames, isFlat, isList, journalRows, wordOfCode } from './values';
 
 test('what a step changed stands before what it left as it was', () => {
   const rows = journalRows(
@@ -41,4 +41,10 @@ test('a list of things is a table with the fields of all of them, what names the
     false,
     false,
   ]);
+});
+
+test('the verdict on a candidate is told in words, whatever else is told as it is', () => {
+  expect(wordOfCode('verdict', 'not_designated')).toBe('electionVerdict.not_designated');
+  expect(wordOfCode('verdict', 'a verdict of tomorrow')).toBeUndefined();
+  expect(wordOfCode('state', 'wins')).toBeUndefined();
 });

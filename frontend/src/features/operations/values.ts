@@ -1,3 +1,5 @@
+import type { ElectionVerdict } from '@/gql/operations';
+
 /** What the journal and the facts of a plan hold: whatever JSON can, of any kind of operation. */
 export type Fields = Record<string, unknown>;
 
@@ -16,6 +18,27 @@ export function isFlat(list: Fields[]): boolean {
     Object.values(fields).every((value) => !isFields(value) && !isList(value)),
   );
 }
+
+/** Why a candidate of an election wins or does not, as the facts of its plan spell it. */
+const electionVerdicts: ReadonlySet<string> = new Set(
+  (
+    [
+      'ASKED_LATER',
+      'HIGHER_ID',
+      'LOWER_EPOCH',
+      'LOWER_OFFSET',
+      'LOWER_PRIORITY',
+      'MASTER_STAYS',
+      'NOT_ALIVE',
+      'NOT_DESIGNATED',
+      'NOT_IN_SYNC',
+      'NOT_PREFERRED',
+      'STAYS',
+      'UNVERIFIED',
+      'WINS',
+    ] satisfies ElectionVerdict[]
+  ).map((verdict) => verdict.toLowerCase()),
+);
 
 export type JournalRow = {
   name: string;
@@ -41,6 +64,12 @@ export function journalRows(before: unknown, after: unknown): JournalRow[] {
     isChanged: hasBoth && !isSame(then[name], now[name]),
   }));
   return [...rows.filter((row) => row.isChanged), ...rows.filter((row) => !row.isChanged)];
+}
+
+/** The key of the words for a value that is a code of the control plane, by the field it is in. */
+export function wordOfCode(name: string, value: unknown): `electionVerdict.${string}` | undefined {
+  if (name !== 'verdict' || typeof value !== 'string' || !electionVerdicts.has(value)) return;
+  return `electionVerdict.${value}`;
 }
 
 const identity = /(^|_)(id|name)$/;

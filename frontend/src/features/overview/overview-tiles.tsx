@@ -24,7 +24,7 @@ export function OverviewTiles({ overview, reported, observedAtMs, samples }: Ove
   const { t } = useTranslation();
   const now = useNow();
   const totals = liveTotals(samples, now);
-  const counted = <Observed atMs={observedAtMs} />;
+  const counted = <Observed atMs={observedAtMs} followed />;
   const disk = overview.soonestFullDisk;
   const stale = totals.observedAtMs !== null && now - totals.observedAtMs > staleAfterMs;
   const rateFoot =

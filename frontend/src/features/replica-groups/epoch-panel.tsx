@@ -27,7 +27,7 @@ export function EpochPanel({ query, view, onView }: EpochPanelProps) {
       flush
       aside={
         <>
-          {query.data ? <Observed atMs={query.dataUpdatedAt} staleMs={30_000} /> : null}
+          {query.data ? <Observed atMs={query.dataUpdatedAt} staleMs={30_000} followed /> : null}
           <SegmentedControl
             aria-label={t('epochs.view')}
             value={view}

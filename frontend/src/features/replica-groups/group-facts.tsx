@@ -19,7 +19,7 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
       <Fact label={t('replicaGroup.master')} foot={findMaster(group)?.address}>
         <MasterMark group={group} />
       </Fact>
-      <Fact label={t('replicaGroup.masterEpoch')} foot={<Observed atMs={observedAtMs} />}>
+      <Fact label={t('replicaGroup.masterEpoch')} foot={<Observed atMs={observedAtMs} followed />}>
         {formatCount(group.masterEpoch)}
       </Fact>
       <Fact
@@ -35,6 +35,11 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
           members={syncStateSet}
           masterId={masterId}
         />
+      </Fact>
+      <Fact label={t('replicaGroup.preferred')} foot={t('replicaGroup.preferredFoot')}>
+        {group.preferredId === null
+          ? t('replicaGroup.preferredNone')
+          : t('designation.replica', { id: group.preferredId })}
       </Fact>
       <Fact label={t('replicaGroup.lease')} foot={t(`leasePolicy.${group.leasePolicy}`)}>
         {leaseLeftMs > 0

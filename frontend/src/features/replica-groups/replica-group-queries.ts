@@ -10,6 +10,8 @@ import {
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask, take } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { groupOf, heeding } from '@/lib/live/heeds';
+import { paced } from '@/lib/live/pace';
 
 export type GroupFilter = { search: string | undefined; after: string | undefined };
 export type GroupKey = { clusterName: string; groupName: string };
@@ -28,10 +30,18 @@ export const replicaGroupKeys = {
 
 export const groupPageSize = 50;
 export const changePageSize = 20;
-/** A failover takes seconds, so who looks at one group is told more often. */
+/** A failover takes seconds, so who looks at one group is told more often once the stream is cut. */
 const groupIntervalMs = 2_000;
 /** Asked of the brokers themselves, so not more often than anybody reads it. */
 const epochsIntervalMs = 10_000;
+
+/** What the stream tells of one group: its elections, its set, its brokers. */
+function heedingGroup({ clusterName, groupName }: GroupKey) {
+  return heeding(['group', 'broker'], {
+    clusterName,
+    when: (heard) => groupOf(heard) === groupName,
+  });
+}
 
 export function replicaGroupsOf(clusterName: string, filter: GroupFilter) {
   return queryOptions({
@@ -48,7 +58,9 @@ export function replicaGroupsOf(clusterName: string, filter: GroupFilter) {
         signal,
       ),
     placeholderData: keepPreviousData,
+    // How far each log reaches is told by heartbeats, not by the stream.
     refetchInterval: sampleIntervalMs,
+    meta: heeding(['group', 'broker'], { clusterName }),
   });
 }
 
@@ -61,7 +73,8 @@ export function replicaGroupOf(group: GroupKey) {
       const answer = await ask(ReplicaGroupDocument, group, signal);
       return take(answer, 'group', groupPath, ({ cluster }) => cluster?.replicaGroup);
     },
-    refetchInterval: groupIntervalMs,
+    refetchInterval: paced(groupIntervalMs, sampleIntervalMs),
+    meta: heedingGroup(group),
   });
 }
 
@@ -74,7 +87,8 @@ export function designatedElectionOf(group: GroupKey, brokerId: string) {
       const path = `${groupPath}.election`;
       return take(answer, 'election', path, ({ cluster }) => cluster?.replicaGroup?.election);
     },
-    refetchInterval: groupIntervalMs,
+    refetchInterval: paced(groupIntervalMs, sampleIntervalMs),
+    meta: heedingGroup(group),
   });
 }
 
@@ -88,7 +102,8 @@ export function groupChangesOf(group: GroupKey, after: string | undefined) {
       return take(answer, 'changes', path, ({ cluster }) => cluster?.replicaGroup?.changes);
     },
     placeholderData: keepPreviousData,
-    refetchInterval: sampleIntervalMs,
+    refetchInterval: paced(sampleIntervalMs),
+    meta: heedingGroup(group),
   });
 }
 
@@ -97,7 +112,9 @@ const candidateCountMax = 200;
 export const adoptionCandidates = queryOptions({
   queryKey: replicaGroupKeys.candidates,
   queryFn: ({ signal }) => ask(AdoptionCandidatesDocument, { first: candidateCountMax }, signal),
+  // A broker that knocks is no event yet.
   refetchInterval: sampleIntervalMs,
+  meta: heeding(['group', 'broker']),
 });
 
 export function groupEpochsOf(group: GroupKey) {
@@ -108,6 +125,7 @@ export function groupEpochsOf(group: GroupKey) {
       const path = `${groupPath}.epochs`;
       return take(answer, 'epochs', path, ({ cluster }) => cluster?.replicaGroup?.epochs);
     },
-    refetchInterval: epochsIntervalMs,
+    refetchInterval: paced(epochsIntervalMs),
+    meta: heedingGroup(group),
   });
 }

@@ -1,6 +1,7 @@
 import { Button, Menu } from '@mantine/core';
-import { IconChevronDown, IconLogout } from '@tabler/icons-react';
+import { IconChevronDown, IconKey, IconLogout } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { formatDateTime } from '@/lib/format';
 import { type Session, signOut } from './session-queries';
@@ -31,6 +32,9 @@ export function AccountMenu({ session, onSignedOut }: AccountMenuProps) {
           <br />
           {t('account.until', { time: formatDateTime(Date.parse(session.expires_at)) })}
         </Menu.Label>
+        <Menu.Item leftSection={<IconKey size={14} aria-hidden />} component={Link} to="/password">
+          {t('account.password')}
+        </Menu.Item>
         <Menu.Item
           leftSection={<IconLogout size={14} aria-hidden />}
           onClick={() => leaving.mutate()}

@@ -1,7 +1,13 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { callRest } from '@/lib/rest';
 
-export type Session = { name: string; role: string; expires_at: string };
+export type Session = {
+  name: string;
+  role: string;
+  expires_at: string;
+  /** A one-time password lets its user do nothing but replace it. */
+  must_change_password: boolean;
+};
 
 export const sessionKeys = { current: ['session'] as const };
 
@@ -16,6 +22,17 @@ export type Credentials = { name: string; password: string };
 
 export async function signIn(client: QueryClient, credentials: Credentials): Promise<void> {
   await callRest<unknown>('POST', '/session', credentials);
+  client.removeQueries({ queryKey: sessionKeys.current });
+}
+
+/** Replaces one's own password; one's other sessions end. */
+export async function replacePassword(
+  client: QueryClient,
+  oldPassword: string,
+  newPassword: string,
+): Promise<void> {
+  const given = { old_password: oldPassword, new_password: newPassword };
+  await callRest<unknown>('PUT', '/session/password', given);
   client.removeQueries({ queryKey: sessionKeys.current });
 }
 

@@ -3,6 +3,7 @@ import { TopicDocument, type TopicKind, TopicsDocument } from '@/gql/operations'
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { heeding } from '@/lib/live/heeds';
 
 export type TopicFilter = {
   search: string | undefined;
@@ -35,7 +36,9 @@ export function topicsOf(clusterName: string, filter: TopicFilter) {
         signal,
       ),
     placeholderData: keepPreviousData,
+    // The stream tells of routes; rates and offsets come with the samples.
     refetchInterval: sampleIntervalMs,
+    meta: heeding(['route'], { clusterName }),
   });
 }
 
@@ -44,5 +47,6 @@ export function topicOf(clusterName: string, topicName: string) {
     queryKey: topicKeys.one(clusterName, topicName),
     queryFn: ({ signal }) => ask(TopicDocument, { clusterName, topicName }, signal),
     refetchInterval: sampleIntervalMs,
+    meta: heeding(['route'], { clusterName }),
   });
 }

@@ -1,4 +1,5 @@
 import type { TFunction } from 'i18next';
+import { BrokerLink } from '@/components/broker-link';
 import { Observed } from '@/components/observed';
 import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
@@ -54,6 +55,11 @@ export function brokerColumns(t: TFunction) {
       header: t('brokers.id'),
       sortFn: 'basic',
       meta: { align: 'right' },
+      cell: ({ row: { original } }) => (
+        <BrokerLink groupName={original.groupName} brokerId={original.brokerId}>
+          {original.brokerId}
+        </BrokerLink>
+      ),
     }),
     column.accessor('role', {
       id: 'role',

@@ -2,6 +2,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { type SampleFieldsFragment, TopologyDocument, type TopologyQuery } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
+import { heeding } from '@/lib/live/heeds';
+import { paced } from '@/lib/live/pace';
 import { recordSamples } from '@/lib/live/sample-cache';
 
 export const topologyKeys = {
@@ -21,7 +23,8 @@ export function topologyOf(clusterName: string) {
       recordSamples(client, samplesIn(answer.data));
       return answer;
     },
-    refetchInterval: 15_000,
+    refetchInterval: paced(15_000),
+    meta: heeding(['broker', 'group', 'route'], { clusterName }),
   });
 }
 

@@ -103,3 +103,15 @@ def test_confirmed_answers_wait_while_the_lease_is_over():
     acknowledgements.advance(state, has_lease=True)
 
     assert (before, len(told)) == ([], 3)
+
+
+def test_a_set_that_shrank_below_the_least_count_tells_nobody_that_all_is_well():  # targets 5.6
+    acknowledgements, told = waiting(member_count_min=2)
+
+    acknowledgements.advance(state_of(1, confirmed=300), has_lease=True)
+    alone = list(told)
+    acknowledgements.advance(state_of(1, 2, confirmed=200), has_lease=True)
+    acknowledgements.expire(60_000)
+
+    assert alone == []
+    assert [outcome for _, outcome in told] == [Outcome.CONFIRMED, Outcome.CONFIRMED, Outcome.LATE]

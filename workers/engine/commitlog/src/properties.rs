@@ -92,18 +92,19 @@ fn delay_ms(properties: &[u8], levels_ms: &[i64]) -> Option<i64> {
 /// at sixteen bytes at a time costs less than a walk from entry to entry.
 #[inline]
 fn find_tags(properties: &[u8]) -> Option<&[u8]> {
-    if holds_ag(properties) {
+    // Rare but in `TAGS`.
+    if holds_pair(properties, b'A', b'G') {
         find_property(properties, b"TAGS")
     } else {
         None
     }
 }
 
-/// Whether `AG` occurs, which is rare but in `TAGS`.
-#[inline]
-fn holds_ag(bytes: &[u8]) -> bool {
+/// Whether two bytes occur next to one another.
+#[inline(always)]
+pub(crate) fn holds_pair(bytes: &[u8], first: u8, second: u8) -> bool {
     const WIDTH: usize = 16;
-    let is_ag = |left: u8, right: u8| u8::from(left == b'A') & u8::from(right == b'G');
+    let is_pair = |left: u8, right: u8| u8::from(left == first) & u8::from(right == second);
     let Some(rights) = bytes.get(1..) else {
         return false;
     };
@@ -112,7 +113,7 @@ fn holds_ag(bytes: &[u8]) -> bool {
     let in_chunk = |left: &[u8; WIDTH], right: &[u8; WIDTH]| {
         let mut found = 0;
         for (left, right) in left.iter().zip(right) {
-            found |= is_ag(*left, *right);
+            found |= is_pair(*left, *right);
         }
         found != 0
     };
@@ -120,7 +121,7 @@ fn holds_ag(bytes: &[u8]) -> bool {
         return lefts
             .iter()
             .zip(rights)
-            .any(|(left, right)| is_ag(*left, *right) != 0);
+            .any(|(left, right)| is_pair(*left, *right) != 0);
     };
     // The last chunk overlaps the one before it.
     let (lefts, rights) = (lefts.as_chunks().0, rights.as_chunks().0);

@@ -1,7 +1,7 @@
 //! Which queue offsets a record takes up, and in which light queues it is (storage-and-ha.md 2.11,
 //! 3.7).
 
-use crate::properties::find_property;
+use crate::properties::{find_property, holds_pair};
 use crate::record::{RecordView, is_inner_batch};
 use crate::table::{RETRY_PREFIX, SCHEDULE_TOPIC, is_legal_topic};
 
@@ -55,6 +55,13 @@ pub(crate) fn light_places<'a>(record: &RecordView<'a>) -> impl Iterator<Item = 
         let is_light = name.starts_with(LIGHT_PREFIX) && is_legal_topic(name);
         Some((name, offset.parse().ok().filter(|_| is_light)?))
     })
+}
+
+/// Whether properties may name light queues; costs less than to find out whether they do.
+#[inline]
+pub(crate) fn may_have_light_places(properties: &[u8]) -> bool {
+    // Rare but in `INNER_MULTI_DISPATCH` and the like.
+    holds_pair(properties, b'_', b'M')
 }
 
 /// Parts of a property between commas; as in Java, empty ones at the end do not count.

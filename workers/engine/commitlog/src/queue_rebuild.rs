@@ -20,8 +20,11 @@ use crate::stored_queue::{StoredQueue, list_queues};
 use crate::table::{QueueHomes, QueueTable, SCHEDULE_TOPIC};
 
 mod rebuilding;
+mod run;
+mod topics;
 
 use rebuilding::{Rebuilding, Topic};
+use topics::Topics;
 
 /// Last offset whose place in the queue's files is a signed 64-bit integer.
 const OFFSET_MAX: u64 = i64::MAX as u64 / BATCH_ENTRY_SIZE as u64 - 1;
@@ -32,7 +35,7 @@ pub(crate) struct QueueRebuild {
     table: QueueTable,
     delay_levels_ms: Vec<i64>,
     makes_light_queues: bool,
-    topics: AHashMap<String, Topic>,
+    topics: Topics,
     /// Whether the current pass sees every record there is.
     is_from_oldest: bool,
     /// Whether a topic turned out to have batch queues after some of its records had passed.
@@ -47,7 +50,7 @@ impl QueueRebuild {
             table: QueueTable::new(homes, config.message_version_by_topic_length),
             delay_levels_ms: config.delay_levels_ms.clone(),
             makes_light_queues: config.multi_dispatch_enabled,
-            topics: AHashMap::new(),
+            topics: Topics::default(),
             is_from_oldest: false,
             has_new_layout: false,
             report: RecoveryReport::default(),
@@ -63,8 +66,7 @@ impl QueueRebuild {
     ) -> Result<Self, StoreError> {
         let mut rebuild = Self::empty(config, homes);
         for (topic, _, layout) in list_by_layout(stored)? {
-            let topic = rebuild.topics.entry(topic);
-            topic.or_insert_with(|| Topic::new(layout)).is_stored = true;
+            rebuild.topics.get_or_add(&topic, layout).is_stored = true;
         }
         Ok(rebuild)
     }
@@ -84,10 +86,9 @@ impl QueueRebuild {
                 rebuild.insert(&topic, index, queue);
             }
         }
-        rebuild
-            .topics
-            .values_mut()
-            .for_each(|topic| topic.is_stored = true);
+        for (_, topic) in rebuild.topics.iter_mut() {
+            topic.is_stored = true;
+        }
         Ok(rebuild)
     }
 
@@ -100,8 +101,7 @@ impl QueueRebuild {
     }
 
     fn insert(&mut self, topic: &str, index: usize, queue: StoredQueue) {
-        let topic = self.topics.entry(topic.to_owned());
-        let slots = &mut topic.or_insert_with(|| Topic::new(queue.layout())).slots;
+        let slots = &mut self.topics.get_or_add(topic, queue.layout()).slots;
         if slots.len() <= index {
             slots.resize_with(index + 1, || None);
         }
@@ -109,7 +109,10 @@ impl QueueRebuild {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Rebuilding> {
-        let slots = self.topics.values_mut().flat_map(|topic| &mut topic.slots);
+        let slots = self
+            .topics
+            .iter_mut()
+            .flat_map(|(_, topic)| &mut topic.slots);
         slots.flatten()
     }
 
@@ -137,7 +140,7 @@ impl QueueRebuild {
         record_at: impl Fn(u64) -> Option<RecordView<'l>>,
     ) {
         let is_there = |last: &QueueEntry| !is_filler(last) && last.log_position >= min_position;
-        for (name, topic) in &mut self.topics {
+        for (name, topic) in self.topics.iter_mut() {
             for (queue_id, slot) in (0..).zip(&mut topic.slots) {
                 let Some(slot) = slot else { continue };
                 if let Some(last) = slot.queue.last_entry().filter(is_there) {
@@ -151,7 +154,7 @@ impl QueueRebuild {
 
     /// Position of the newest record that any queue points to.
     pub(crate) fn dispatched_position(&self) -> u64 {
-        let queues = self.topics.values().flat_map(Topic::queues);
+        let queues = self.topics.iter().flat_map(Topic::queues);
         let last = queues.filter_map(|slot| slot.queue.last_entry());
         last.map(|entry| entry.log_position).max().unwrap_or(0)
     }
@@ -186,7 +189,7 @@ impl QueueRebuild {
 
     /// Makes the record's queues agree with it.
     pub(crate) fn on_record(&mut self, record: &RecordView<'_>) -> Result<(), StoreError> {
-        if !occupies_queue(record.sys_flag) {
+        if !occupies_queue(record.sys_flag) || self.extend(record) {
             return Ok(());
         }
         let topic = std::str::from_utf8(record.topic).ok();
@@ -226,7 +229,7 @@ impl QueueRebuild {
         let has_light_places = |topic: &Topic| topic.layout == Layout::Plain;
         if self.topics.get(topic).is_some_and(has_light_places) {
             for (name, offset) in light_places(record) {
-                if self.makes_light_queues || self.topics.contains_key(name) {
+                if self.makes_light_queues || self.topics.get(name).is_some() {
                     self.reconcile(name, LIGHT_QUEUE_ID, &Placed { offset, ..placed })?;
                 }
             }
@@ -255,8 +258,7 @@ impl QueueRebuild {
     /// Whether the topic has batch queues. One whose queues were made from its records gets them with
     /// its first inner batch, and its queues anew in another pass.
     fn admits_inner_batches(&mut self, name: &str) -> Result<bool, StoreError> {
-        let topic = self.topics.entry(name.to_owned());
-        let topic = topic.or_insert_with(|| Topic::new(Layout::Batch));
+        let topic = self.topics.get_or_add(name, Layout::Batch);
         if topic.layout == Layout::Batch || topic.is_stored {
             return Ok(topic.layout == Layout::Batch);
         }
@@ -334,7 +336,7 @@ impl QueueRebuild {
 
     pub(crate) fn report(&self) -> RecoveryReport {
         let mut report = self.report;
-        for slot in self.topics.values().flat_map(Topic::queues) {
+        for slot in self.topics.iter().flat_map(Topic::queues) {
             report.entries_added += slot.entries_added;
             report.offsets_missing += slot.offsets_missing;
         }
@@ -346,7 +348,7 @@ impl QueueRebuild {
     /// What recovery changed counts as touched. After an unclean stop nobody knows whether entries of
     /// walked records are on the disk, so their queues do as well.
     pub(crate) fn finish(mut self, min_position: u64, was_clean: bool) -> QueueTable {
-        for (name, topic) in self.topics {
+        for (name, topic) in self.topics.into_named() {
             for (queue_id, slot) in (0..).zip(topic.slots) {
                 let Some(slot) = slot else { continue };
                 let is_unknown = slot.confirmed_end.is_some() && !was_clean;

@@ -11,7 +11,9 @@ use crate::files::{list, remove_dir, remove_file, segment_name, sync_dir};
 use crate::message::QueueEntry;
 use crate::queue::{QueueTail, QueueWriter};
 use crate::queue_file::{create_file, extend_file};
-use crate::queue_layout::{BATCH_ENTRY_SIZE, FILLER, Layout, Placed, partition_point};
+use crate::queue_layout::{
+    BATCH_ENTRY_SIZE, ENTRY_SIZE, FILLER, Layout, Placed, encode_entry, partition_point,
+};
 use crate::sys::ExclusiveMap;
 
 mod loading;
@@ -233,6 +235,26 @@ impl StoredQueue {
         self.end += 1;
         self.is_changed = true;
         Ok(())
+    }
+
+    /// Appends the entry of the next offset of a plain queue that has entries, where its last file
+    /// has disk blocks for it; `false`, and nothing is changed, otherwise.
+    #[inline]
+    pub(crate) fn push_within(&mut self, offset: u64, entry: &QueueEntry) -> bool {
+        let is_next = self.layout == Layout::Plain && offset == self.end && self.first < self.end;
+        let Some(file) = self.files.last_mut().filter(|_| is_next) else {
+            return false;
+        };
+        let end = (offset + 1) * ENTRY_SIZE as u64 - file.base;
+        if end > file.allocated {
+            return false;
+        }
+        #[allow(clippy::cast_possible_truncation)] // within one mapped file
+        let end = end as usize;
+        encode_entry(&mut file.map.bytes_mut()[end - ENTRY_SIZE..end], entry);
+        self.end += 1;
+        self.is_changed = true;
+        true
     }
 
     /// Appends fillers until a plain queue ends at `offset`; a batch queue needs none.

@@ -1,6 +1,7 @@
 //! A topic and one queue during recovery, and what a record of the log makes of it.
 
 use crate::error::StoreError;
+use crate::message::QueueEntry;
 use crate::queue_layout::{Layout, Placed};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
@@ -77,6 +78,18 @@ impl Rebuilding {
             || self.queue.layout() == Layout::Batch
             || last.log_position > position
             || missing <= room / RECORD_SIZE_MIN as u64
+    }
+
+    /// Appends the entry of the queue's next offset; `false`, and nothing is changed, if it is for
+    /// another one, or [`Self::reconcile`] would do anything but append it.
+    #[inline]
+    pub(super) fn extend(&mut self, offset: u64, entry: &QueueEntry) -> bool {
+        if self.is_broken || !self.queue.push_within(offset, entry) {
+            return false;
+        }
+        self.entries_added += 1;
+        self.confirmed_end = Some(offset + 1);
+        true
     }
 
     pub(super) fn reconcile(

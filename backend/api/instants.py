@@ -1,0 +1,23 @@
+"""Turn milliseconds that brokers and clients tell into instants; theirs may mean none."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999."""
+
+
+def told_instant(milliseconds: int | None) -> datetime | None:
+    """Return an instant; None is one that nobody told, or that lies outside all calendars."""
+    if milliseconds is None or not 0 < milliseconds <= _LAST_MS:
+        return None
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def milliseconds_of(instant: datetime | None) -> int | None:
+    """Return the milliseconds since 1970, 0 for what was before; without a zone it is UTC."""
+    if instant is None:
+        return None
+    known = instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
+    return max(0, (known - _EPOCH) // timedelta(milliseconds=1))

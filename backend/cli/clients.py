@@ -1,0 +1,118 @@
+"""The commands `regent client …`: the producers and consumers that are connected."""
+
+from typing import Any, Final, Literal
+
+from cyclopts import App
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.group_views import age_text
+from backend.cli.output import print_json, print_line, print_table
+from backend.cli.paging import collect, print_unknown
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+PAGE_SIZE: Final = 500
+
+client = App(name=["client", "clients"], help="Show producers and consumers that are connected.")
+
+Role = Literal["producer", "consumer"]
+
+
+@client.command(name="list")
+def list_clients(
+    *,
+    group: str | None = None,
+    role: Role | None = None,
+    search: str | None = None,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List the clients that are connected, as the brokers tell them now.
+
+    HEARD is since the last heartbeat that any broker got; stock brokers tell it of producers only.
+
+    Examples:
+        regent client list
+        regent client list --group billing
+        regent client list --role producer -o json
+
+    Args:
+        group: Only clients of this producer or consumer group.
+        role: Only those that produce, or that consume.
+        search: Only clients whose id holds this text.
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as rest:
+        path = f"/clusters/{segment(choose_cluster(rest, cluster))}/clients"
+        found, unknown = collect(
+            rest, path, limit=limit, page_size=PAGE_SIZE, group=group, role=role, search=search
+        )
+    if options.output == "json":
+        print_json({"clients": found, "unknown": unknown})
+        return
+    print_table(
+        ("CLIENT", "ADDRESS", "LANGUAGE", "VERSION", "PRODUCES IN", "CONSUMES IN", "HEARD#"),
+        [_row(one) for one in found],
+    )
+    print_unknown(unknown)
+
+
+@client.command(name=["get", "show"])
+def get_client(
+    client_id: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show a client and its connection to each broker.
+
+    Example:
+        regent client get 10.0.0.7@412
+
+    Args:
+        client_id: Id of the client.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as rest:
+        path = f"/clusters/{segment(choose_cluster(rest, cluster))}/clients/{segment(client_id)}"
+        found = rest.get(path)
+    if options.output == "json":
+        print_json(found)
+        return
+    print_line(f"{found['client_id']}  {', '.join(found['roles']) or 'in no group'}")
+    print_table(
+        ("BROKER GROUP", "ID#", "BROKER", "FROM", "VERSION", "PRODUCES", "CONSUMES", "HEARD#"),
+        [
+            (
+                one["group_name"],
+                one["broker_id"],
+                one["broker_address"],
+                one["address"],
+                f"{one['language']} {one['version_name'] or one['version']}",
+                ", ".join(one["producer_groups"]),
+                ", ".join(one["consumer_groups"]),
+                age_text(one["heard_ms"]),
+            )
+            for one in found["connections"]
+        ],
+        title="\nConnections",
+    )
+    print_unknown(found["unknown"])
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    first = one["connections"][0]
+    return (
+        one["client_id"],
+        first["address"],
+        first["language"],
+        first["version_name"] or first["version"],
+        ", ".join(one["producer_groups"]),
+        ", ".join(one["consumer_groups"]),
+        age_text(one["heard_ms"]),
+    )

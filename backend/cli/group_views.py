@@ -1,0 +1,271 @@
+"""The commands that look at consumer groups: `regent group list`, `get`, `lag` and `members`."""
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.output import print_json, print_json_line, print_line, print_table, time_text
+from backend.cli.paging import collect, print_unknown
+from backend.cli.rest import RestClient, connect, segment
+from backend.cli.target import Options
+
+PAGE_SIZE: Final = 100
+
+Seconds = Annotated[float, Parameter(validator=validators.Number(gt=0))]
+
+
+def register(group: App) -> None:
+    """Add the commands to those that change consumer groups."""
+    group.command(list_groups, name="list")
+    group.command(get_group, name=["get", "show"])
+    group.command(show_lag, name="lag")
+    group.command(list_members, name="members")
+
+
+def list_groups(
+    *,
+    search: str | None = None,
+    system: Annotated[bool, Parameter(negative="")] = False,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List consumer groups with who is connected and how far they are behind.
+
+    The masters are asked now. WAITS is the age of the oldest message that is not consumed; `-` is
+    what nobody knows, and a number with `+` is without the brokers named below the table.
+
+    Examples:
+        regent group list
+        regent group list --search bill -o json
+
+    Args:
+        search: Only groups whose name holds this text.
+        system: Also groups that belong to the brokers.
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        path = f"/clusters/{segment(choose_cluster(client, cluster))}/consumer-groups"
+        includes_system = "true" if system else None
+        found, unknown = collect(
+            client,
+            path,
+            limit=limit,
+            page_size=PAGE_SIZE,
+            search=search,
+            includes_system=includes_system,
+        )
+    if options.output == "json":
+        print_json({"groups": found, "unknown": unknown})
+        return
+    print_table(
+        ("NAME", "STATE", "MEMBERS#", "LAG#", "WAITS#", "RETRIES#", "BROKER GROUPS"),
+        [
+            (
+                one["name"],
+                one["state"],
+                one["member_count"],
+                lag_text(one["lag"]),
+                age_text(one["lag"]["waiting_ms"]),
+                lag_text(one["retry_lag"]),
+                ", ".join(one["group_names"]),
+            )
+            for one in found
+        ],
+    )
+    print_unknown(unknown)
+
+
+def get_group(
+    name: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show a consumer group: members, subscriptions, settings, lag of each queue, dead letters.
+
+    Examples:
+        regent group get billing
+        regent group get billing -o json
+
+    Args:
+        name: Name of the consumer group.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = _read(client, name, cluster)
+    if options.output == "json":
+        print_json(found)
+        return
+    models = ", ".join(found["models"]) or "nobody is connected"
+    print_line(f"{found['name']}  {found['state']}, {models}")
+    _print_totals(found)
+    _print_members(found)
+    print_table(
+        ("TOPIC", "EXPRESSION"),
+        [(one["topic"], " or ".join(one["expressions"])) for one in found["subscriptions"]],
+        title="\nSubscriptions",
+    )
+    print_table(
+        ("BROKER GROUP", "MAY CONSUME", "RETRIES#", "TIMEOUT#", "ORDERED"),
+        [
+            (
+                one["group_name"],
+                "yes" if one["consume_enabled"] else "no",
+                one["retry_count_max"],
+                f"{one['consume_timeout_minutes']} min",
+                "yes" if one["is_ordered"] else "no",
+            )
+            for one in found["settings"]
+        ],
+        title="\nSettings",
+    )
+    _print_queues(found, title="\nQueues")
+    print_unknown(found["unknown"])
+
+
+def show_lag(
+    name: str,
+    /,
+    *,
+    watch: Annotated[bool, Parameter(negative="")] = False,
+    interval: Seconds = 2.0,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show how far a consumer group is behind in each queue, in messages and in seconds.
+
+    Examples:
+        regent group lag billing
+        regent group lag billing --watch
+
+    Args:
+        name: Name of the consumer group.
+        watch: Show it again and again, until interrupted.
+        interval: How many seconds between, with --watch.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        while True:
+            found = _read(client, name, cluster)
+            told = {key: found[key] for key in ("name", "lag", "retry_lag", "queues", "unknown")}
+            if options.output == "json":
+                print_json_line(told) if watch else print_json(told)
+            else:
+                _print_totals(found)
+                _print_queues(found)
+                print_unknown(found["unknown"])
+            if not watch:
+                return
+            time.sleep(interval)
+
+
+def list_members(
+    name: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List the clients of a consumer group.
+
+    Example:
+        regent group members billing
+
+    Args:
+        name: Name of the consumer group.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = _read(client, name, cluster)
+    if options.output == "json":
+        print_json({"members": found["members"], "unknown": found["unknown"]})
+        return
+    _print_members(found)
+    print_unknown(found["unknown"])
+
+
+def lag_text(lag: Mapping[str, Any]) -> str | None:
+    """Write a lag; with `+` when there may be more than is known."""
+    if lag["message_count"] is None:
+        return None
+    return f"{lag['message_count']}{'' if lag['is_complete'] else '+'}"
+
+
+def age_text(milliseconds: int | None) -> str | None:
+    """Write an age in seconds."""
+    return None if milliseconds is None else f"{milliseconds / 1000:.1f} s"
+
+
+def _read(client: RestClient, name: str, cluster: str | None) -> dict[str, Any]:
+    cluster_name = choose_cluster(client, cluster)
+    path = f"/clusters/{segment(cluster_name)}/consumer-groups/{segment(name)}"
+    found: dict[str, Any] = client.get(path)
+    return found
+
+
+def _print_totals(found: Mapping[str, Any]) -> None:
+    lag, waits = lag_text(found["lag"]), age_text(found["lag"]["waiting_ms"])
+    dead = found["dead_letter_count"]
+    print_line(
+        f"lag {lag or 'unknown'}, the oldest waits {waits or 'unknown'},"
+        f" retries {lag_text(found['retry_lag']) or 'unknown'},"
+        f" dead letters {'unknown' if dead is None else dead}"
+    )
+
+
+def _print_members(found: Mapping[str, Any]) -> None:
+    print_table(
+        ("CLIENT", "ADDRESS", "LANGUAGE", "VERSION", "BROKER GROUPS"),
+        [
+            (
+                one["client_id"],
+                one["address"],
+                one["language"],
+                one["version_name"] or one["version"],
+                ", ".join(one["group_names"]),
+            )
+            for one in found["members"]
+        ],
+        title="\nMembers",
+    )
+
+
+def _print_queues(found: Mapping[str, Any], title: str | None = None) -> None:
+    print_table(
+        (
+            "TOPIC",
+            "BROKER GROUP",
+            "QUEUE#",
+            "COMMITTED#",
+            "END#",
+            "LAG#",
+            "WAITS#",
+            "LAST",
+            "READS",
+        ),
+        [
+            (
+                one["topic"],
+                one["group_name"],
+                one["queue_id"],
+                one["committed"],
+                one["end"],
+                one["lag"],
+                age_text(one["waiting_ms"]),
+                time_text(one["consumed_at"]),
+                one["owner"],
+            )
+            for one in found["queues"]
+        ],
+        title=title,
+    )

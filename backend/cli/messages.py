@@ -1,0 +1,336 @@
+"""The commands `regent message …`: find messages, look at them, follow a topic."""
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final, Literal
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.clusters import ClusterName, choose_cluster
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.output import (
+    bytes_text,
+    print_json,
+    print_json_line,
+    print_line,
+    print_note,
+    print_table,
+    time_text,
+)
+from backend.cli.paging import print_unknown
+from backend.cli.rest import RestClient, connect, segment
+from backend.cli.target import Options
+
+PAGE_SIZE: Final = 100
+FOUND_COUNT_MAX: Final = 64
+
+message = App(name=["message", "messages"], help="Find messages, look at them, follow a topic.")
+
+Form = Literal["auto", "text", "json", "hex"]
+Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=10_000))]
+QueueId = Annotated[int, Parameter(validator=validators.Number(gte=0))]
+Offset = Annotated[int, Parameter(validator=validators.Number(gte=0))]
+Seconds = Annotated[float, Parameter(validator=validators.Number(gt=0))]
+Moment = Annotated[datetime | None, Parameter()]
+
+
+@message.command(name=["get", "show"])
+def get_message(
+    message_id: str,
+    /,
+    *,
+    topic: str | None = None,
+    body: bool = True,
+    form: Form = "auto",
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show a message: where it lies, its properties, its body, and how far each group is with it.
+
+    An id that its sender made needs the topic; the id of a place in a broker's log does not. Its
+    body takes the role operator; --no-body leaves it out.
+
+    Examples:
+        regent message get 7F00000100002A9F0000000000000000
+        regent message get 7F0000010A3C18B4AAC2 --topic orders --form hex
+
+    Args:
+        message_id: Id of the message, of either kind.
+        topic: Name of the topic, for an id that its sender made.
+        body: Show the body.
+        form: How to show the body; auto takes the first of JSON, text and hex that it can be.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        name = choose_cluster(client, cluster)
+        path = f"/clusters/{segment(name)}/messages/{segment(message_id)}"
+        found = client.get(path, topic_name=topic)
+        shown = client.get(f"{path}/body", topic_name=topic, form=form) if body else None
+    if options.output == "json":
+        print_json(found | ({} if shown is None else {"body": shown}))
+        return
+    print_line(f"{found['message_id']}  {found['topic']}, stored {time_text(found['stored_at'])}")
+    print_table(
+        ("PROPERTY", "VALUE"),
+        [
+            (
+                "place",
+                f"{found['group_name']} queue {found['queue_id']} at {found['queue_offset']}",
+            ),
+            ("log position", found["log_position"]),
+            ("sender's id", found["unique_key"]),
+            ("born", f"{time_text(found['born_at'])} at {found['born_host']}"),
+            ("stored at", found["store_host"]),
+            ("attempts before", found["reconsume_times"]),
+            ("size", bytes_text(found["size_bytes"])),
+            *sorted(found["properties"].items()),
+        ],
+    )
+    print_table(
+        ("GROUP", "IS", "BECAUSE"),
+        [(one["consumer_group"], one["state"], one["why"]) for one in found["deliveries"]],
+        title="\nDelivery",
+    )
+    more = found["consumer_group_count"] - len(found["deliveries"])
+    if more > 0:
+        print_line(f"{more} more groups consume the topic")
+    print_unknown(found["unknown"])
+    if shown is not None:
+        _print_body(shown)
+
+
+@message.command(name="find")
+def find_messages(
+    topic: str,
+    /,
+    *,
+    key: str | None = None,
+    unique_key: str | None = None,
+    since: Moment = None,
+    until: Moment = None,
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=64))] = FOUND_COUNT_MAX,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Find messages of a topic by a key, or by the id that their sender gave them.
+
+    Examples:
+        regent message find orders --key 4711
+        regent message find orders --unique-key 7F0000010A3C18B4AAC2
+        regent message find orders --key 4711 --since 2026-11-22T10:00:00
+
+    Args:
+        topic: Name of the topic.
+        key: A key that the message was sent with.
+        unique_key: The id that its sender gave it.
+        since: Only messages stored then or later, in UTC unless it says another zone.
+        until: Only messages stored before.
+        limit: How many at most; of more the newest.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    if (key is None) == (unique_key is None):
+        raise CommandError(
+            "what to look for?",
+            why="either a key or a sender's id is needed, not both",
+            next_step=f"regent message find {topic} --key KEY",
+            exit_code=ExitCode.USAGE,
+        )
+    with connect(options) as client:
+        path = f"{_topic_path(client, cluster, topic)}/found"
+        found = client.get(
+            path,
+            key=unique_key or key,
+            is_unique="true" if unique_key is not None else None,
+            begin=_moment(since),
+            end=_moment(until),
+            limit=limit,
+        )
+    if options.output == "json":
+        print_json(found)
+        return
+    _print_messages(found["items"])
+    print_unknown(found["unknown"])
+    if not found["is_complete"]:
+        print_note("this may not be all: narrow the time, or ask again when all brokers answer")
+
+
+@message.command(name="list")
+def list_messages(
+    topic: str,
+    /,
+    *,
+    since: Moment = None,
+    until: Moment = None,
+    broker_group: str | None = None,
+    queue: QueueId | None = None,
+    offset: Offset | None = None,
+    limit: Count = 32,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List a topic's messages by when they were stored, from a moment or an offset on.
+
+    Examples:
+        regent message list orders --since 2026-11-22T10:00:00 --limit 100
+        regent message list orders --broker-group broker-a --queue 3 --offset 41000
+
+    Args:
+        topic: Name of the topic.
+        since: Only messages stored then or later, in UTC unless it says another zone.
+        until: Only messages stored before.
+        broker_group: Only queues of this broker group.
+        queue: Only queues of this number.
+        offset: Begin at this offset of the one queue that is named.
+        limit: How many at most.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    found: list[dict[str, Any]] = []
+    unknown: dict[str, dict[str, Any]] = {}
+    after, has_more = None, True
+    with connect(options) as client:
+        path = _topic_path(client, cluster, topic)
+        while has_more and len(found) < limit:
+            page = client.get(
+                path,
+                limit=min(limit - len(found), PAGE_SIZE),
+                after=after,
+                begin=_moment(since),
+                end=_moment(until),
+                group_name=broker_group,
+                queue_id=queue,
+                offset=offset,
+            )
+            found += page["items"]
+            unknown |= {one["address"]: one for one in page["unknown"]}
+            after, has_more = page["next"], page["has_more"]
+    if options.output == "json":
+        print_json({"messages": found, "has_more": has_more, "unknown": [*unknown.values()]})
+        return
+    _print_messages(found)
+    print_unknown(unknown.values())
+
+
+@message.command(name="tail")
+def tail_messages(
+    topic: str,
+    /,
+    *,
+    broker_group: str | None = None,
+    queue: QueueId | None = None,
+    ago: Seconds | None = None,
+    interval: Seconds = 1.0,
+    limit: Count | None = None,
+    bodies: Annotated[bool, Parameter(negative="")] = False,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Follow a topic: print messages as they are stored, until interrupted or --limit is reached.
+
+    No consumer group is touched. Brokers that do not answer are named on standard error, once.
+
+    Examples:
+        regent message tail orders
+        regent message tail orders --ago 60 --limit 10 --bodies
+        regent message tail orders -o json | jq .message_id
+
+    Args:
+        topic: Name of the topic.
+        broker_group: Only queues of this broker group.
+        queue: Only queues of this number.
+        ago: Begin with what was stored so many seconds ago.
+        interval: How many seconds to rest when nothing is left to read.
+        limit: End after so many messages.
+        bodies: Show bodies, too, which takes the role operator.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    wanted = {"group_name": broker_group, "queue_id": queue}
+    begin = None if ago is None else _moment(datetime.now(UTC) - timedelta(seconds=ago))
+    start = {"begin": begin} if begin else {"from_latest": "true"}
+    after, count, told = None, 0, set[str]()
+    with connect(options) as client:
+        name = choose_cluster(client, cluster)
+        path = _topic_path(client, name, topic)
+        while limit is None or count < limit:
+            size = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - count)
+            page = client.get(path, limit=size, after=after, **wanted, **start)
+            after = page["next"]
+            for one in page["unknown"]:
+                if one["address"] not in told:
+                    told.add(one["address"])
+                    print_note(f"unknown: {one['group_name']} ({one['address']}): {one['why']}")
+            for one in page["items"]:
+                _print_followed(client, name, one, options, with_body=bodies)
+            count += len(page["items"])
+            if not page["has_more"] and (limit is None or count < limit):
+                time.sleep(interval)
+
+
+def _topic_path(client: RestClient, cluster: str | None, topic: str) -> str:
+    return f"/clusters/{segment(choose_cluster(client, cluster))}/topics/{segment(topic)}/messages"
+
+
+def _moment(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def _print_followed(
+    client: RestClient, cluster: str, one: dict[str, Any], options: Options, *, with_body: bool
+) -> None:
+    shown = None
+    if with_body:
+        path = f"/clusters/{segment(cluster)}/messages/{segment(one['message_id'])}/body"
+        shown = client.get(path)
+    if options.output == "json":
+        print_json_line(one | ({} if shown is None else {"body": shown}))
+        return
+    place = f"{one['group_name']}/{one['queue_id']}@{one['queue_offset']}"
+    tags = one["tags"] or ""
+    print_line(f"{time_text(one['stored_at'])}  {place}  {one['message_id']}  {tags}")
+    if shown is not None:
+        print_line(str(shown["content"]))
+
+
+def _print_messages(found: Iterable[Mapping[str, Any]]) -> None:
+    print_table(
+        (
+            "STORED",
+            "BROKER GROUP",
+            "QUEUE#",
+            "OFFSET#",
+            "ID",
+            "SENDER'S ID",
+            "KEYS",
+            "TAG",
+            "SIZE#",
+        ),
+        [
+            (
+                time_text(one["stored_at"]),
+                one["group_name"],
+                one["queue_id"],
+                one["queue_offset"],
+                one["message_id"],
+                one["unique_key"],
+                " ".join(one["keys"]),
+                one["tags"],
+                bytes_text(one["body_bytes"]),
+            )
+            for one in found
+        ],
+    )
+
+
+def _print_body(shown: Mapping[str, Any]) -> None:
+    size = shown["stored_bytes"] if shown["size_bytes"] is None else shown["size_bytes"]
+    cut = f", the first {bytes_text(shown['shown_bytes'])}" if shown["is_cut"] else ""
+    print_line(f"\nBody, {bytes_text(size)} as {shown['form']}{cut}")
+    if shown["note"]:
+        print_line(shown["note"])
+    print_line(shown["content"])

@@ -1,0 +1,110 @@
+"""Describe the producers and consumers that are connected to brokers."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+# Ordinals of stock's releases (remoting.md 1.4). From 4.9.0 on ten patches follow a minor release,
+# and each has an even number more before it: that of its snapshot.
+_KNOWN: Final = {317: "4.5.2", 333: "4.6.0"}
+_MINORS: Final = {
+    393: "4.9",
+    413: "5.0",
+    433: "5.1",
+    453: "5.2",
+    473: "5.3",
+    493: "5.4",
+    513: "5.5",
+}
+_MINOR_SIZE: Final = 20
+
+
+class ClientRole(StrEnum):
+    """Say what a client does."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Hold what one broker tells of a client.
+
+    `heard_ms` is since its last heartbeat by the broker's clock; stock brokers tell it of producers
+    only, so of others it is `None`.
+    """
+
+    group_name: str
+    broker_id: int
+    broker_address: str
+    address: str
+    language: str
+    version: int
+    heard_ms: int | None
+    producer_groups: tuple[str, ...]
+    consumer_groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Hold a client as all brokers together tell it; it has at least one connection."""
+
+    client_id: str
+    connections: tuple[Connection, ...]
+
+    @property
+    def producer_groups(self) -> tuple[str, ...]:
+        """Name the groups that it produces in."""
+        return tuple(sorted({name for one in self.connections for name in one.producer_groups}))
+
+    @property
+    def consumer_groups(self) -> tuple[str, ...]:
+        """Name the groups that it consumes in."""
+        return tuple(sorted({name for one in self.connections for name in one.consumer_groups}))
+
+    @property
+    def roles(self) -> tuple[ClientRole, ...]:
+        """Say what it does."""
+        found = {
+            ClientRole.PRODUCER: self.producer_groups,
+            ClientRole.CONSUMER: self.consumer_groups,
+        }
+        return tuple(role for role, groups in found.items() if groups)
+
+    @property
+    def heard_ms(self) -> int | None:
+        """Say how long ago any broker heard it last; None when none tells."""
+        told = [one.heard_ms for one in self.connections if one.heard_ms is not None]
+        return min(told, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFilter:
+    """Say which clients are meant: each fact that is given must be so."""
+
+    group: str | None = None
+    role: ClientRole | None = None
+    search: str | None = None
+
+    def takes(self, client: Client) -> bool:
+        """Tell whether a client is meant."""
+        groups = {
+            ClientRole.PRODUCER: client.producer_groups,
+            ClientRole.CONSUMER: client.consumer_groups,
+        }
+        asked = groups.values() if self.role is None else (groups[self.role],)
+        if self.group is not None and not any(self.group in names for names in asked):
+            return False
+        if self.role is not None and not groups[self.role]:
+            return False
+        return self.search is None or self.search.lower() in client.client_id.lower()
+
+
+def version_name(number: int) -> str | None:
+    """Name the release that a client says it is of; None when the number names none we know."""
+    if number in _KNOWN:
+        return _KNOWN[number]
+    for first, minor in _MINORS.items():
+        if first <= number < first + _MINOR_SIZE and (number - first) % 2 == 0:
+            return f"{minor}.{(number - first) // 2}"
+    return None

@@ -1,0 +1,61 @@
+"""Put the queues of a topic together in the order of store times, page by page."""
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backend.domain.message import StoredMessage
+
+QueueName = tuple[str, int]
+"""A broker group and the number of a queue there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """Hold what a pull found, where to go on, and the ends of the queue."""
+
+    messages: tuple[StoredMessage, ...]
+    next_offset: int
+    low: int
+    high: int
+
+
+def merge_queues(
+    pulled: Mapping[QueueName, Pulled],
+    positions: Mapping[QueueName, int],
+    *,
+    size: int,
+    end_ms: int | None = None,
+) -> tuple[list[StoredMessage], dict[QueueName, int], bool]:
+    """Take the oldest messages that queues begin with; say how far each is, and whether more is.
+
+    Within a queue the order is that of its offsets, whatever its broker's clock did meanwhile, so
+    that none is passed over. A queue of which all that was pulled is taken, and more is left, ends
+    the page: what follows there may be older than what the others hold. A queue is read up to its
+    first message that was stored at `end_ms` or later.
+    """
+    moved, page = dict(positions), list[StoredMessage]()
+    heads: list[tuple[tuple[int, str, int, int], QueueName, int]] = []
+    has_more = False
+    for name, told in pulled.items():
+        if told.messages:
+            heapq.heappush(heads, (told.messages[0].order, name, 0))
+            continue
+        # The place lay outside the queue, or before what was deleted: it is corrected.
+        moved[name] = min(told.next_offset, told.high)
+        has_more |= moved[name] != positions[name] and moved[name] < told.high
+    while heads:
+        _, name, index = heapq.heappop(heads)
+        told = pulled[name]
+        message = told.messages[index]
+        if end_ms is not None and message.stored_at_ms >= end_ms:
+            continue
+        if len(page) == size:
+            return page, moved, True
+        page.append(message)
+        moved[name] = message.queue_offset + 1
+        if index + 1 < len(told.messages):
+            heapq.heappush(heads, (told.messages[index + 1].order, name, index + 1))
+        elif told.next_offset < told.high:
+            return page, moved, True
+    return page, moved, has_more

@@ -1,0 +1,126 @@
+"""Ask many brokers at once, within bounds, and note who did not tell.
+
+A page is made of what is told: a broker that does not answer is named beside it, and what depends
+on it is unknown, never none (D21).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.db import brokers as broker_rows
+from backend.db import clusters
+from backend.db.engine import Database
+from backend.domain.names import check_cluster_name
+from backend.domain.queue_lock import BrokerKey
+from backend.services.queue_locks import key_of
+
+CONCURRENT_COUNT_MAX: Final = 64
+DEADLINE_S: Final = 10.0
+NO_MASTER: Final = "no master of the group is online"
+
+AnswerT = TypeVar("AnswerT")
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownBroker:
+    """Name a broker that did not tell all it was asked for, and say why."""
+
+    broker: BrokerKey
+    why: str
+
+
+class Questions:
+    """Ask brokers for one page: 64 questions at once, ten seconds for all of them.
+
+    A broker that can't be reached is not asked again.
+    """
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(CONCURRENT_COUNT_MAX)
+        self._deadline = asyncio.get_running_loop().time() + DEADLINE_S
+        self._whys: dict[BrokerKey, str] = {}
+        self._silent: set[BrokerKey] = set()
+
+    @property
+    def unknown(self) -> tuple[UnknownBroker, ...]:
+        """Name who did not tell, by broker group."""
+        told = [UnknownBroker(broker, why) for broker, why in self._whys.items()]
+        return tuple(sorted(told, key=lambda one: (one.broker.group_name, one.broker.broker_id)))
+
+    def note(self, broker: BrokerKey, why: str) -> None:
+        """Note that something of a broker is not known; of several reasons the first stays."""
+        self._whys.setdefault(broker, why)
+
+    async def ask(
+        self, broker: BrokerKey, question: Callable[[], Awaitable[AnswerT]]
+    ) -> AnswerT | None:
+        """Ask a broker; None is that it did not tell, and why is noted."""
+        async with self._slots:
+            if broker in self._silent:
+                return None
+            try:
+                async with asyncio.timeout_at(self._deadline):
+                    return await question()
+            except TimeoutError:
+                self._fall_silent(broker, f"no answer within {DEADLINE_S:g} s")
+            except BrokerUnreachable as error:
+                self._fall_silent(broker, error.reason)
+            except BrokerRefused as error:
+                self.note(broker, error.reason)
+        return None
+
+    async def ask_each(
+        self,
+        brokers: Iterable[BrokerKey],
+        question: Callable[[BrokerKey], Awaitable[AnswerT]],
+    ) -> dict[BrokerKey, AnswerT]:
+        """Ask brokers the same; those that did not tell are left out."""
+        listed = list(brokers)
+        answers = await asyncio.gather(
+            *(self.ask(broker, partial(question, broker)) for broker in listed)
+        )
+        pairs = zip(listed, answers, strict=True)
+        return {broker: answer for broker, answer in pairs if answer is not None}
+
+    def _fall_silent(self, broker: BrokerKey, why: str) -> None:
+        self._silent.add(broker)
+        self.note(broker, why)
+
+
+async def find_masters(
+    cluster_name: str, questions: Questions, *, database: Database
+) -> Sequence[BrokerKey]:
+    """Find the masters of a cluster; groups without one online are noted as not known.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+    """
+    check_cluster_name(cluster_name)
+    async with database.connect() as connection:
+        await clusters.get(connection, cluster_name)
+        known = await broker_rows.list_masters(connection, cluster_name)
+    for broker in known:
+        if not broker.is_online:
+            questions.note(key_of(broker), NO_MASTER)
+    return [key_of(broker) for broker in known if broker.is_online]
+
+
+async def find_brokers(
+    cluster_name: str, questions: Questions, *, database: Database
+) -> Sequence[BrokerKey]:
+    """Find all brokers of a cluster that are counted on; groups without a master are noted.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+    """
+    masters = await find_masters(cluster_name, questions, database=database)
+    async with database.connect() as connection:
+        online = await broker_rows.list_online(connection)
+    found = {key_of(broker): None for broker in online if broker.cluster_name == cluster_name}
+    return [*(dict.fromkeys(masters) | found)]

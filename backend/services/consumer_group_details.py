@@ -1,0 +1,207 @@
+"""Describe one consumer group whole: members, settings, owners of queues, retries, dead letters."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Protocol
+
+from backend.clients.broker_changes import QueueEnds
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.domain.consumer_group import GroupSettings
+from backend.domain.consumer_group_lag import QueueLag
+from backend.domain.operation_errors import BrokerSilent, ConsumerGroupNotFound
+from backend.domain.queue_lock import BrokerKey
+from backend.domain.queue_reading import GroupMember, QueueReaders
+from backend.domain.topic_layout import TopicLayout
+from backend.remoting.names import dead_letter_topic
+from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+from backend.services.consumer_groups import GroupSource, Observation, Observer
+
+ASKED_MEMBER_COUNT_MAX: Final = 64
+
+QueueKey = tuple[str, str, int]
+
+
+class GroupDetailSource(GroupSource, Protocol):
+    """Speaks to brokers; each as the method of `Brokers` of that name."""
+
+    async def group_settings(self, address: str, group: str) -> GroupSettings | None:
+        """Ask how a group is served."""
+        ...
+
+    async def queue_readers(self, address: str, group: str, topic: str) -> QueueReaders:
+        """Ask an agent who reads queues."""
+        ...
+
+    async def queues_of_client(self, address: str, group: str, client_id: str) -> set[QueueKey]:
+        """Have a member asked what it reads."""
+        ...
+
+    async def topic_layout(self, address: str, topic: str) -> TopicLayout | None:
+        """Ask how a topic is laid out."""
+        ...
+
+    async def topic_ends(self, address: str, topic: str) -> dict[int, QueueEnds]:
+        """Ask where a topic's queues end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMember:
+    """Hold a member of a group and the broker groups that it is connected to."""
+
+    member: GroupMember
+    group_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDetail:
+    """Hold all that the masters tell of a group.
+
+    `subscriptions` is what each topic is read with; members that disagree have several expressions.
+    `dead_letter_count` is `None` when some master did not tell.
+    """
+
+    observation: Observation
+    settings: Mapping[str, GroupSettings]
+    members: tuple[SeenMember, ...]
+    subscriptions: Mapping[str, tuple[str, ...]]
+    queues: tuple[QueueLag, ...]
+    dead_letter_count: int | None
+    unknown: tuple[UnknownBroker, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Say whether members share the messages or all get each; both is their mistake."""
+        told = {one.is_broadcasting for one in self.observation.online.values()}
+        return tuple(sorted("broadcasting" if one else "clustering" for one in told))
+
+
+async def describe_consumer_group(
+    cluster_name: str,
+    name: str,
+    *,
+    database: Database,
+    brokers: GroupDetailSource,
+    clock: Clock,
+) -> GroupDetail:
+    """Ask all masters of a cluster for everything about a group.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+        ConsumerGroupNotFound: every master told that it knows nothing of it.
+        BrokerSilent: those that answered know nothing of it, and others did not answer.
+    """
+    questions = Questions()
+    masters = await find_masters(cluster_name, questions, database=database)
+    observed, settings, dead = await asyncio.gather(
+        Observer(brokers, questions, clock).observe(name, masters),
+        questions.ask_each(masters, lambda one: brokers.group_settings(one.address, name)),
+        asyncio.gather(*(_dead_letters(name, one, brokers, questions) for one in masters)),
+    )
+    if not (settings or observed.online or observed.queues):
+        for silent in questions.unknown:
+            raise BrokerSilent(silent.broker.address, silent.why)
+        raise ConsumerGroupNotFound(cluster_name, name)
+    unknown = questions.unknown
+    owners = await _find_owners(observed, masters, brokers)
+    told = [count for count in dead if count is not None]
+    is_whole = len(told) == len(dead) and not unknown
+    return GroupDetail(
+        observation=replace(observed, unknown=unknown),
+        settings={broker.group_name: one for broker, one in settings.items() if one is not None},
+        members=_members(observed),
+        subscriptions=_subscriptions(observed),
+        queues=tuple(
+            replace(one, owner=owners.get((one.topic, one.group_name, one.queue_id)))
+            for one in observed.queues
+        ),
+        dead_letter_count=sum(told) if is_whole else None,
+        unknown=unknown,
+    )
+
+
+async def _dead_letters(
+    name: str, master: BrokerKey, brokers: GroupDetailSource, questions: Questions
+) -> int | None:
+    at, topic = master.address, dead_letter_topic(name)
+
+    async def count() -> int:
+        if await brokers.topic_layout(at, topic) is None:
+            return 0
+        ends = await brokers.topic_ends(at, topic)
+        return sum(one.high - one.low for one in ends.values())
+
+    return await questions.ask(master, count)
+
+
+async def _find_owners(
+    observed: Observation, masters: Sequence[BrokerKey], brokers: GroupDetailSource
+) -> dict[QueueKey, str]:
+    """Find which member reads each queue: agents know, of stock brokers the members are asked.
+
+    Who does not tell leaves its queues without a known owner; everything else is told all the same.
+    """
+    apart = Questions()
+    topics = sorted({one.topic for one in observed.queues})
+    owners: dict[QueueKey, str] = {}
+    asked = [(master, topic) for master in masters for topic in topics if master in observed.online]
+    readers = await asyncio.gather(
+        *(
+            apart.ask(master, partial(brokers.queue_readers, master.address, observed.name, topic))
+            for master, topic in asked
+        )
+    )
+    stock = {master for (master, _), told in zip(asked, readers, strict=True) if told is None}
+    for (master, topic), told in zip(asked, readers, strict=True):
+        ids = {one.address: one.client_id for one in observed.online[master].members}
+        for queue_id, reader in ({} if told is None else told.readers).items():
+            if reader.address in ids:
+                owners[topic, master.group_name, queue_id] = ids[reader.address]
+    if stock:
+        owners |= await _ask_members(observed, sorted(stock, key=lambda one: one.address), brokers)
+    return owners
+
+
+async def _ask_members(
+    observed: Observation, masters: Sequence[BrokerKey], brokers: GroupDetailSource
+) -> dict[QueueKey, str]:
+    apart = Questions()
+    connected = {
+        one.client_id: master for master in masters for one in observed.online[master].members
+    }
+    asked = sorted(connected.items())[:ASKED_MEMBER_COUNT_MAX]
+    told = await asyncio.gather(
+        *(
+            apart.ask(
+                master, partial(brokers.queues_of_client, master.address, observed.name, client_id)
+            )
+            for client_id, master in asked
+        )
+    )
+    return {
+        queue: client_id
+        for (client_id, _), queues in zip(asked, told, strict=True)
+        for queue in queues or ()
+    }
+
+
+def _members(observed: Observation) -> tuple[SeenMember, ...]:
+    seen: dict[str, tuple[GroupMember, set[str]]] = {}
+    for broker, told in observed.online.items():
+        for member in told.members:
+            seen.setdefault(member.client_id, (member, set()))[1].add(broker.group_name)
+    return tuple(
+        SeenMember(member, tuple(sorted(groups))) for _, (member, groups) in sorted(seen.items())
+    )
+
+
+def _subscriptions(observed: Observation) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = {}
+    for told in observed.online.values():
+        for topic, expression in told.subscriptions.items():
+            found.setdefault(topic, set()).add(expression)
+    return {topic: tuple(sorted(found[topic])) for topic in sorted(found)}

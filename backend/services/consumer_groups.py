@@ -1,0 +1,279 @@
+"""Describe consumer groups from what the masters of their cluster tell, asked each time.
+
+Nothing of it is kept here: who is connected and how far they are changes by the second. A list
+asks each master for its groups once; members and lags are asked for the groups of one page only, so
+what a page costs does not grow with the list.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.domain.consumer_group import GroupSettings
+from backend.domain.consumer_group_lag import (
+    GroupState,
+    LagTotal,
+    QueueKind,
+    QueueLag,
+    add_up,
+    state_of,
+)
+from backend.domain.page import Page, check_page_size, cut_page, search_text
+from backend.domain.queue_lock import BrokerKey
+from backend.domain.queue_reading import OnlineGroup, QueueProgress
+from backend.remoting.names import BUILT_IN_GROUPS, SYSTEM_GROUP_PREFIX, retry_topic
+from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+
+OBSERVED_COUNT_MAX: Final = 100
+"""Each costs some questions to every master, so a page of groups is smaller than others."""
+
+
+class GroupSource(Protocol):
+    """Speaks to brokers; each as the method of `Brokers` of that name."""
+
+    async def all_groups(self, address: str) -> dict[str, GroupSettings]:
+        """Ask for every group."""
+        ...
+
+    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
+        """Ask who of a group is connected."""
+        ...
+
+    async def progress(
+        self, address: str, group: str, topic: str | None = None
+    ) -> list[QueueProgress]:
+        """Ask how far a group is."""
+        ...
+
+    async def committed_offsets(
+        self, address: str, group: str, topic: str, queue_ids: list[int]
+    ) -> dict[int, int | None]:
+        """Ask where a group goes on."""
+        ...
+
+    async def waiting_times(
+        self, address: str, group: str, topic: str, *, now_ms: int
+    ) -> dict[int, int | None]:
+        """Ask how long messages wait."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """Hold a consumer group's name, and how each broker group that knows it serves it."""
+
+    name: str
+    settings: Mapping[str, GroupSettings]
+
+    @property
+    def is_system(self) -> bool:
+        """Tell whether it belongs to the brokers."""
+        return is_system_group(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """Hold one page of groups, whose are not known, and when they were asked."""
+
+    page: Page[ListedGroup, str]
+    unknown: tuple[UnknownBroker, ...]
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Hold what the masters tell of a group now: who is there, and how far they are.
+
+    `online` is by broker, without those where nobody of the group is connected.
+    """
+
+    name: str
+    online: Mapping[BrokerKey, OnlineGroup]
+    queues: tuple[QueueLag, ...]
+    unknown: tuple[UnknownBroker, ...]
+    observed_at: datetime
+
+    @property
+    def is_system(self) -> bool:
+        """Tell whether it belongs to the brokers."""
+        return is_system_group(self.name)
+
+    @property
+    def client_ids(self) -> tuple[str, ...]:
+        """Name its members."""
+        found = {one.client_id for told in self.online.values() for one in told.members}
+        return tuple(sorted(found))
+
+    @property
+    def state(self) -> GroupState:
+        """Tell whether somebody is there."""
+        return state_of(len(self.client_ids), is_complete=not self.unknown)
+
+    @property
+    def lag(self) -> LagTotal:
+        """Add up what it has not read of what was sent."""
+        return self._total(QueueKind.NORMAL)
+
+    @property
+    def retry_lag(self) -> LagTotal:
+        """Add up what waits for another attempt."""
+        return self._total(QueueKind.RETRY)
+
+    def _total(self, kind: QueueKind) -> LagTotal:
+        queues = [one for one in self.queues if one.kind is kind]
+        return add_up(queues, is_complete=not self.unknown)
+
+
+def is_system_group(name: str) -> bool:
+    """Tell whether a group belongs to the brokers."""
+    return name in BUILT_IN_GROUPS or name.startswith(SYSTEM_GROUP_PREFIX)
+
+
+async def list_consumer_groups(
+    cluster_name: str,
+    *,
+    size: int,
+    after: str | None,
+    search: str | None = None,
+    includes_system: bool = False,
+    database: Database,
+    brokers: GroupSource,
+    clock: Clock,
+) -> GroupPage:
+    """List the consumer groups of a cluster by name.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size, size_max=OBSERVED_COUNT_MAX)
+    questions = Questions()
+    masters = await find_masters(cluster_name, questions, database=database)
+    told = await questions.ask_each(masters, lambda one: brokers.all_groups(one.address))
+    wanted = search_text(search).lower()
+    by_name: dict[str, dict[str, GroupSettings]] = {}
+    for broker, groups in told.items():
+        for name, settings in groups.items():
+            by_name.setdefault(name, {})[broker.group_name] = settings
+    names = sorted(
+        name
+        for name in by_name
+        if wanted in name.lower() and (includes_system or not is_system_group(name))
+    )
+    rest = [ListedGroup(name, by_name[name]) for name in names if after is None or name > after]
+    page = cut_page(rest[: size + 1], size=size, key=lambda one: one.name, total_count=len(names))
+    return GroupPage(page, questions.unknown, clock.now())
+
+
+async def observe_consumer_groups(
+    cluster_name: str,
+    names: Iterable[str],
+    *,
+    database: Database,
+    brokers: GroupSource,
+    clock: Clock,
+) -> dict[str, Observation]:
+    """Ask all masters of a cluster who of some groups is there, and how far they are.
+
+    Raises:
+        InvalidName: no cluster may be called so.
+        ClusterNotFound: none is.
+    """
+    questions = Questions()
+    masters = await find_masters(cluster_name, questions, database=database)
+    observer = Observer(brokers, questions, clock)
+    wanted = list(dict.fromkeys(names))
+    found = await asyncio.gather(*(observer.observe(name, masters) for name in wanted))
+    return dict(zip(wanted, found, strict=True))
+
+
+class Observer:
+    """Ask masters of groups; what they do not tell is noted in the questions."""
+
+    def __init__(self, brokers: GroupSource, questions: Questions, clock: Clock) -> None:
+        self._brokers, self._questions, self._clock = brokers, questions, clock
+
+    async def observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
+        """Ask all masters of one group."""
+        told = await asyncio.gather(*(self._ask(name, master) for master in masters))
+        online = {
+            master: one for master, (one, _) in zip(masters, told, strict=True) if one is not None
+        }
+        queues = [queue for _, found in told for queue in found]
+        return Observation(
+            name,
+            online,
+            tuple(sorted(queues, key=lambda one: one.key)),
+            self._questions.unknown,
+            self._clock.now(),
+        )
+
+    async def _ask(self, name: str, master: BrokerKey) -> tuple[OnlineGroup | None, list[QueueLag]]:
+        at, ask = master.address, self._questions.ask
+        online, progress = await asyncio.gather(
+            ask(master, lambda: self._brokers.online_group(at, name)),
+            ask(master, lambda: self._brokers.progress(at, name)),
+        )
+        listed = list(progress or ())
+        # A topic that the group never committed in is told only by name; there may be retries too.
+        read = {retry_topic(name)} if online is None else online.topics | {retry_topic(name)}
+        missing = read - {one.topic for one in listed}
+        added = await asyncio.gather(
+            *(self._progress_in(name, master, topic) for topic in sorted(missing))
+        )
+        listed += [one for found in added for one in found]
+        topics = sorted({one.topic for one in listed})
+        found = await asyncio.gather(
+            *(
+                self._measure(name, master, topic, [one for one in listed if one.topic == topic])
+                for topic in topics
+            )
+        )
+        return online, [queue for queues in found for queue in queues]
+
+    async def _progress_in(self, name: str, master: BrokerKey, topic: str) -> list[QueueProgress]:
+        told = await self._questions.ask(
+            master, lambda: self._brokers.progress(master.address, name, topic)
+        )
+        return [one for one in told or () if one.topic == topic]
+
+    async def _measure(
+        self, name: str, master: BrokerKey, topic: str, progress: Sequence[QueueProgress]
+    ) -> list[QueueLag]:
+        """Tell 0 from never committed, and ask for ages, where there is something to read."""
+        at, ask = master.address, self._questions.ask
+        started = [one.queue_id for one in progress if one.end and not one.committed]
+        committed: Mapping[int, int | None] = {}
+        if started:
+            told = await ask(
+                master, lambda: self._brokers.committed_offsets(at, name, topic, started)
+            )
+            committed = told or dict.fromkeys(started)
+        ages: Mapping[int, int | None] = {}
+        if any(one.lag for one in progress):
+            now_ms = self._clock.now_ms()
+            ages = (
+                await ask(
+                    master, lambda: self._brokers.waiting_times(at, name, topic, now_ms=now_ms)
+                )
+                or {}
+            )
+        kind = QueueKind.RETRY if topic == retry_topic(name) else QueueKind.NORMAL
+        return [
+            QueueLag(
+                group_name=master.group_name,
+                topic=topic,
+                queue_id=one.queue_id,
+                kind=kind,
+                committed=committed.get(one.queue_id, one.committed),
+                end=one.end,
+                waiting_ms=ages.get(one.queue_id) if one.lag else 0,
+                consumed_at_ms=one.consumed_at_ms,
+            )
+            for one in progress
+        ]

@@ -1,0 +1,90 @@
+import { useTranslation } from 'react-i18next';
+import { Fact } from '@/components/fact';
+import { Facts } from '@/components/facts';
+import { Figure } from '@/components/figure';
+import { Observed } from '@/components/observed';
+import { StateMark } from '@/components/state-mark';
+import type { SampleFieldsFragment } from '@/gql/operations';
+import { formatBytes, formatCount, formatPercent, formatRate } from '@/lib/format';
+import { readingOf } from '@/lib/reading';
+import type { GroupBroker, ReplicaOf } from './broker';
+
+type BrokerFactsProps = {
+  broker: GroupBroker;
+  sample: SampleFieldsFragment | null;
+  replica: ReplicaOf | undefined;
+  isCordoned: boolean | undefined;
+};
+
+/** What a broker is, in which epoch, what it may do, and how full its disk is. */
+export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFactsProps) {
+  const { t } = useTranslation();
+  const observed = sample ? <Observed atMs={Date.parse(sample.observedAt)} /> : null;
+  const used = readingOf(sample, ({ diskTotalBytes, diskFreeBytes }) => {
+    const total = Number(diskTotalBytes);
+    return total > 0 ? 1 - Number(diskFreeBytes) / total : null;
+  });
+  return (
+    <Facts>
+      <Fact label={t('brokers.role')} foot={<code>{broker.address}</code>}>
+        {t(`role.${broker.role}`)}
+      </Fact>
+      <Fact
+        label={t('brokers.state')}
+        foot={
+          broker.lastHeartbeatAt ? (
+            <Observed bare atMs={Date.parse(broker.lastHeartbeatAt)} />
+          ) : (
+            t('figure.notCollected')
+          )
+        }
+      >
+        <StateMark
+          tone={broker.state === 'ONLINE' ? 'good' : 'bad'}
+          label={t(`brokerState.${broker.state}`)}
+        />
+      </Fact>
+      <Fact
+        label={t('broker.epoch')}
+        foot={replica ? t('broker.replica', { id: replica.brokerId }) : t('broker.noController')}
+      >
+        {replica ? (
+          <Figure reading={readingOf(replica, ({ epoch }) => epoch)} format={formatCount} />
+        ) : (
+          t('broker.none')
+        )}
+      </Fact>
+      {replica ? (
+        <Fact label={t('broker.set')}>
+          <StateMark
+            tone={replica.isInSync ? 'good' : 'warn'}
+            label={t(replica.isInSync ? 'broker.inSync' : 'broker.outOfSync')}
+          />
+        </Fact>
+      ) : null}
+      <Fact label={t('broker.permission')}>
+        {isCordoned === undefined ? (
+          <Figure reading={{ kind: 'unknown' }} format={String} />
+        ) : (
+          <StateMark
+            tone={isCordoned ? 'warn' : 'good'}
+            label={t(isCordoned ? 'broker.cordoned' : 'broker.writable')}
+          />
+        )}
+      </Fact>
+      <Fact label={t('brokers.disk')} foot={observed}>
+        <Figure reading={used} format={formatPercent} />
+      </Fact>
+      <Fact label={t('brokers.storeBytes')} foot={observed}>
+        <Figure reading={readingOf(sample, ({ storeBytes }) => storeBytes)} format={formatBytes} />
+      </Fact>
+      <Fact label={t('overview.messagesIn')} foot={observed}>
+        <Figure
+          reading={readingOf(sample, ({ messagesInPerSecond }) => messagesInPerSecond)}
+          format={formatRate}
+          unit={t('unit.perSecond')}
+        />
+      </Fact>
+    </Facts>
+  );
+}

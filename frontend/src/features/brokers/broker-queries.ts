@@ -1,0 +1,43 @@
+import { queryOptions } from '@tanstack/react-query';
+import { BrokerConfigDocument, BrokerPageDocument } from '@/gql/operations';
+import { clusterScope } from '@/lib/cluster-scope';
+import { ask } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+import { groupOf, heeding } from '@/lib/live/heeds';
+import { paced } from '@/lib/live/pace';
+
+export type BrokerKey = { clusterName: string; groupName: string; brokerId: string };
+
+export const brokerKeys = {
+  group: (clusterName: string, groupName: string) =>
+    [clusterScope, 'broker-group', clusterName, groupName] as const,
+  config: (broker: BrokerKey) => [clusterScope, 'broker-config', broker] as const,
+};
+
+export function brokerGroupOf(clusterName: string, groupName: string) {
+  return queryOptions({
+    queryKey: brokerKeys.group(clusterName, groupName),
+    queryFn: ({ signal }) => ask(BrokerPageDocument, { clusterName, groupName }, signal),
+    refetchInterval: paced(sampleIntervalMs, 3 * sampleIntervalMs),
+    meta: heeding(['broker', 'group'], {
+      clusterName,
+      when: (heard) => groupOf(heard) === groupName,
+    }),
+  });
+}
+
+/** What a broker is set to; it is asked itself, so only when somebody looks, or has changed it. */
+export function brokerConfigOf(broker: BrokerKey) {
+  return queryOptions({
+    queryKey: brokerKeys.config(broker),
+    queryFn: ({ signal }) => ask(BrokerConfigDocument, broker, signal),
+    staleTime: 30_000,
+    retry: false,
+    meta: heeding(['step', 'broker'], {
+      clusterName: broker.clusterName,
+      when: (heard) =>
+        groupOf(heard) === broker.groupName &&
+        ['step.done', 'broker.registered'].includes(heard.kind),
+    }),
+  });
+}

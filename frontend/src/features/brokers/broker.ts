@@ -1,0 +1,42 @@
+import type { BrokerConfigQuery, BrokerPageQuery } from '@/gql/operations';
+
+export type Property = BrokerConfigQuery['brokerConfig']['properties'][number];
+type Cluster = NonNullable<BrokerPageQuery['cluster']>;
+export type GroupBroker = NonNullable<Cluster['brokerGroup']>['brokers'][number];
+export type ReplicaOf = NonNullable<Cluster['replicaGroup']>['replicas'][number];
+
+/** A broker as its controller knows it: ids of name servers change with the master. */
+export function replicaAt(cluster: Cluster, address: string): ReplicaOf | undefined {
+  return cluster.replicaGroup?.replicas.find((replica) => replica.address === address);
+}
+
+const writableBit = 2;
+
+/** Whether a broker lets producers write, by its own setting; undefined where it does not tell. */
+export function isCordoned(properties: readonly Property[]): boolean | undefined {
+  const permission = properties.find(({ name }) => name === 'brokerPermission');
+  return permission && (Number(permission.value) & writableBit) === 0;
+}
+
+/** Whether the next start would take another value than the one in force. */
+export function awaitsRestart({ value, stored }: Property): boolean {
+  return stored !== null && stored !== value;
+}
+
+export function isDefault({ value, stored, default: standard }: Property): boolean {
+  return standard !== null && value === standard && (stored === null || stored === standard);
+}
+
+export type PropertyChoice = { search: string | undefined; only: 'changed' | undefined };
+
+export function chooseProperties(
+  properties: readonly Property[],
+  { search, only }: PropertyChoice,
+): Property[] {
+  const wanted = search?.toLowerCase();
+  return properties.filter(
+    (property) =>
+      (wanted === undefined || property.name.toLowerCase().includes(wanted)) &&
+      (only === undefined || !isDefault(property)),
+  );
+}

@@ -1,0 +1,39 @@
+import { useTranslation } from 'react-i18next';
+import { Fact } from '@/components/fact';
+import { Facts } from '@/components/facts';
+import { Figure } from '@/components/figure';
+import { StateMark } from '@/components/state-mark';
+import { formatCount } from '@/lib/format';
+import { readingOf } from '@/lib/reading';
+import { AgeFigure } from './age-figure';
+import { type ConsumerGroupDetail, stateTones } from './consumer-group';
+import { LagFigure } from './lag-figure';
+
+/** The group's figures in one line. */
+export function ConsumerGroupFacts({ group }: { group: ConsumerGroupDetail }) {
+  const { t } = useTranslation();
+  const models = group.models.map((model) => t(`consumerModel.${model}`)).join(', ');
+  const may = group.settings.filter((one) => one.consumeEnabled).length;
+  return (
+    <Facts>
+      <Fact label={t('consumerGroup.state')} foot={models || undefined}>
+        <StateMark tone={stateTones[group.state]} label={t(`consumerGroupState.${group.state}`)} />
+      </Fact>
+      <Fact label={t('consumerGroup.lag')}>
+        <LagFigure lag={group.lag} />
+      </Fact>
+      <Fact label={t('consumerGroup.waiting')}>
+        <AgeFigure waitingMs={group.lag.waitingMs} />
+      </Fact>
+      <Fact label={t('consumerGroup.retries')}>
+        <LagFigure lag={group.retryLag} />
+      </Fact>
+      <Fact label={t('consumerGroup.deadLetters')}>
+        <Figure reading={readingOf(group, (one) => one.deadLetterCount)} format={formatCount} />
+      </Fact>
+      <Fact label={t('consumerGroup.mayConsume')} foot={t('consumerGroup.mayConsumeOn')}>
+        {t('consumerGroup.mayConsumeCount', { may, total: group.settings.length })}
+      </Fact>
+    </Facts>
+  );
+}

@@ -1,0 +1,43 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { ConsumerGroupDocument, ConsumerGroupsDocument } from '@/gql/operations';
+import { clusterScope } from '@/lib/cluster-scope';
+import { ask } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+
+export type ConsumerGroupFilter = { search: string | undefined; after: string | undefined };
+
+export const consumerGroupKeys = {
+  list: (clusterName: string, filter: ConsumerGroupFilter) =>
+    [clusterScope, 'consumer-groups', clusterName, filter] as const,
+  one: (clusterName: string, name: string) =>
+    [clusterScope, 'consumer-group', clusterName, name] as const,
+};
+
+export const consumerGroupPageSize = 50;
+
+export function consumerGroupsOf(clusterName: string, filter: ConsumerGroupFilter) {
+  return queryOptions({
+    queryKey: consumerGroupKeys.list(clusterName, filter),
+    queryFn: ({ signal }) =>
+      ask(
+        ConsumerGroupsDocument,
+        {
+          clusterName,
+          first: consumerGroupPageSize,
+          after: filter.after ?? null,
+          search: filter.search ?? null,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: sampleIntervalMs,
+  });
+}
+
+export function consumerGroupOf(clusterName: string, name: string) {
+  return queryOptions({
+    queryKey: consumerGroupKeys.one(clusterName, name),
+    queryFn: ({ signal }) => ask(ConsumerGroupDocument, { clusterName, name }, signal),
+    refetchInterval: sampleIntervalMs,
+  });
+}

@@ -1,0 +1,92 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import {
+  LeasesDocument,
+  type LockHolder,
+  LocksDocument,
+  QueueExplanationsDocument,
+} from '@/gql/operations';
+import { clusterScope } from '@/lib/cluster-scope';
+import { ask } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+import { heeding } from '@/lib/live/heeds';
+
+export type LockChoice = {
+  clusterName: string;
+  consumerGroup: string | undefined;
+  topic: string | undefined;
+  clientId: string | undefined;
+  holder: LockHolder | undefined;
+};
+
+export type QueueChoice = {
+  consumerGroup: string;
+  topicName: string;
+  groupName: string | undefined;
+  queueId: number | undefined;
+};
+
+export const lockKeys = {
+  list: (chosen: LockChoice, after: string | undefined) =>
+    [clusterScope, 'locks', chosen, after] as const,
+  leases: (clusterName: string, after: string | undefined) =>
+    [clusterScope, 'leases', clusterName, after] as const,
+  why: (clusterName: string, queue: QueueChoice) =>
+    [clusterScope, 'queue-explanations', clusterName, queue] as const,
+};
+
+export const lockPageSize = 50;
+/** Locks live in the memory of brokers, and each list asks all of them. */
+export const locksIntervalMs = 10_000;
+
+/** A lock comes and goes with consumers; what ends brokers, or locks by an order, is an event. */
+function heedingLocks(clusterName: string) {
+  return heeding(['step', 'broker', 'group'], {
+    clusterName,
+    when: ({ kind }) => !kind.startsWith('step.') || kind === 'step.done',
+  });
+}
+
+export function locksOf(chosen: LockChoice, after: string | undefined) {
+  return queryOptions({
+    queryKey: lockKeys.list(chosen, after),
+    queryFn: ({ signal }) => {
+      const { consumerGroup = null, topic = null, clientId = null, holder = null } = chosen;
+      const filter = { clusterName: chosen.clusterName, consumerGroup, topic, clientId, holder };
+      return ask(
+        LocksDocument,
+        { chosen: filter, first: lockPageSize, after: after ?? null },
+        signal,
+      );
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: locksIntervalMs,
+    meta: heedingLocks(chosen.clusterName),
+  });
+}
+
+export function leasesOf(clusterName: string, after: string | undefined) {
+  return queryOptions({
+    queryKey: lockKeys.leases(clusterName, after),
+    queryFn: ({ signal }) =>
+      ask(LeasesDocument, { clusterName, first: lockPageSize, after: after ?? null }, signal),
+    placeholderData: keepPreviousData,
+    // A lease is renewed by each heartbeat.
+    refetchInterval: sampleIntervalMs,
+    meta: heeding(['group', 'broker'], { clusterName }),
+  });
+}
+
+export function explanationsOf(clusterName: string, queue: QueueChoice) {
+  const { consumerGroup, topicName, groupName = null, queueId = null } = queue;
+  return queryOptions({
+    queryKey: lockKeys.why(clusterName, queue),
+    queryFn: ({ signal }) =>
+      ask(
+        QueueExplanationsDocument,
+        { clusterName, consumerGroup, topicName, groupName, queueId },
+        signal,
+      ),
+    refetchInterval: locksIntervalMs,
+    meta: heedingLocks(clusterName),
+  });
+}

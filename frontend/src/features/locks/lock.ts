@@ -1,0 +1,35 @@
+import type { StateTone } from '@/components/state-mark';
+import type { LockFieldsFragment, LockHolder, QueueExplanationsQuery } from '@/gql/operations';
+
+export type Lock = LockFieldsFragment;
+export type Explanation = QueueExplanationsQuery['queueExplanations'][number];
+
+export const lockHolders: readonly LockHolder[] = ['CONNECTED', 'GONE'];
+
+/** After how long a lock ends that its client does not renew. */
+export const lockLifeMs = 60_000;
+
+export function lockId(lock: Lock): string {
+  const { brokerAddress, consumerGroup, topic, queueId } = lock;
+  return [brokerAddress, consumerGroup, topic, queueId].join(' ');
+}
+
+export function holderTone(holder: LockHolder): StateTone {
+  return holder === 'GONE' ? 'bad' : 'good';
+}
+
+/** How long a span is by now that was told at some time and has grown, or run out, since. */
+export function agedMs(toldMs: string, observedAt: string, nowMs: number): number {
+  return Number(toldMs) + Math.max(0, nowMs - Date.parse(observedAt));
+}
+
+export function leftMs(toldMs: string, observedAt: string, nowMs: number): number {
+  return Math.max(0, Number(toldMs) - Math.max(0, nowMs - Date.parse(observedAt)));
+}
+
+/** Whether a queue stands still is yes, no, or not to be told (D21). */
+export function pauseTone({ isPaused, cause }: Pick<Explanation, 'isPaused' | 'cause'>): StateTone {
+  if (isPaused === null) return 'unknown';
+  if (isPaused) return 'bad';
+  return cause === 'NOTHING_TO_DO' ? 'idle' : 'good';
+}

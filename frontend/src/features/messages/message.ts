@@ -1,0 +1,31 @@
+import type { StateTone } from '@/components/state-mark';
+import type { MessageFieldsFragment, MessageQuery } from '@/gql/operations';
+
+export type MessageRow = MessageFieldsFragment;
+export type MessageDetail = NonNullable<MessageQuery['message']>;
+export type Delivery = MessageDetail['deliveries']['nodes'][number];
+
+/** The ways to look for messages, in the order in which the form offers them. */
+export const searchWays = ['time', 'key', 'unique', 'id', 'follow'] as const;
+export type SearchWay = (typeof searchWays)[number];
+
+export const deliveryTones: Record<Delivery['state'], StateTone> = {
+  CONSUMED: 'good',
+  PENDING: 'idle',
+  RETRYING: 'warn',
+  DEAD_LETTER: 'bad',
+  UNKNOWN: 'unknown',
+};
+
+/** An instant for the server from what a field for local time holds; nothing of no time. */
+export function instantOf(local: string | undefined): string | null {
+  const atMs = local ? Date.parse(local) : Number.NaN;
+  return Number.isNaN(atMs) ? null : new Date(atMs).toISOString();
+}
+
+const shownMax = 200;
+
+/** What was followed so far with what came since, the newest first; the oldest are let go. */
+export function followed(known: MessageRow[], come: MessageRow[]): MessageRow[] {
+  return [...come.toReversed(), ...known].slice(0, shownMax);
+}

@@ -1,0 +1,66 @@
+import type { BrokerConfigQuery } from '@/gql/operations';
+import { type Field, namesIn, textIn } from './field';
+import limits from './limits.json';
+import type { OrderKind } from './order-kind';
+
+export type BrokerName = { clusterName: string; groupName: string; brokerId: string };
+export type Property = BrokerConfigQuery['brokerConfig']['properties'][number];
+
+function titleOf({ groupName, brokerId }: BrokerName): string {
+  return `${groupName}/${brokerId}`;
+}
+
+export function drainBroker(broker: BrokerName): OrderKind {
+  const fields: Field[] = [
+    { name: 'waivedGroups', kind: 'names', known: null, countMax: limits.waivedGroupsMax },
+  ];
+  return {
+    word: 'drainBroker',
+    target: titleOf(broker),
+    fieldsOf: () => fields,
+    planOf: (values) => ({
+      drainBroker: { ...broker, waivedGroups: namesIn(values, 'waivedGroups') },
+    }),
+  };
+}
+
+/** A field for the new value of a property, by its own description of itself. */
+export function fieldOfProperty({
+  name,
+  type,
+  value,
+  stored,
+  low,
+  high,
+  choices,
+}: Property): Field {
+  const initial = stored ?? value;
+  switch (type) {
+    case 'BOOLEAN':
+    case 'CHOICE': {
+      const texts = type === 'BOOLEAN' ? ['true', 'false'] : choices;
+      const listed = texts.map((text) => ({ value: text, word: null }));
+      return { name, kind: 'choice', choices: listed, initial, none: null };
+    }
+    case 'INTEGER':
+      return { name, kind: 'number', low, high, initial, isOptional: true };
+    default:
+      return { name, kind: 'text', initial };
+  }
+}
+
+/** Sets some of a broker's properties; an empty value is the default. */
+export function changeConfig(broker: BrokerName, properties: readonly Property[]): OrderKind {
+  const fields = properties.map(fieldOfProperty);
+  return {
+    word: 'changeConfig',
+    target: titleOf(broker),
+    fieldsOf: () => fields,
+    planOf: (values) => ({
+      changeBrokerConfig: {
+        ...broker,
+        changes: fields.map(({ name }) => ({ name, value: textIn(values, name) })),
+      },
+    }),
+  };
+}

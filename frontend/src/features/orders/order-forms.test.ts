@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { changeConfig, fieldOfProperty } from './broker-orders';
+import { fieldNamed, initialValues, problemOf, problemsOf } from './field';
+import { changeGroup } from './group-orders';
+import { resetOffsets } from './offset-orders';
+import { changeTopic, commonOf, createTopic } from './topic-orders';
+
+const topic = {
+  clusterName: 'east',
+  name: 'orders',
+  placements: ['broker-a', 'broker-b'].map((groupName, index) => ({
+    groupName,
+    readQueueCount: 8 + index,
+    writeQueueCount: 8,
+    readable: true,
+    writable: true,
+    isOrdered: false,
+  })),
+};
+
+test('a new topic needs a name, and says which character it may not hold', () => {
+  const kind = createTopic('east', ['broker-a']);
+  const values = initialValues(kind.fieldsOf({}));
+  const problem = (topicName: string) =>
+    problemsOf(kind.fieldsOf({}), { ...values, topicName }).topicName;
+
+  expect(problem('')).toEqual({ word: 'empty', values: {} });
+  expect(problem('a b')).toEqual({ word: 'blank', values: {} });
+  expect(problem('a/b')).toEqual({ word: 'character', values: { character: '/' } });
+  expect(problem('x'.repeat(128))).toEqual({ word: 'long', values: { max: 127 } });
+  expect(problem('orders')).toBeUndefined();
+});
+
+test('a number out of its range says the range', () => {
+  const count = { name: 'n', kind: 'count', low: 0, high: 9, initial: 1 } as const;
+  expect(problemOf(count, 10)).toEqual({ word: 'range', values: { low: 0, high: 9 } });
+  expect(problemOf(count, null)).toEqual({ word: 'empty', values: {} });
+  expect(problemOf({ ...count, initial: null }, null)).toBeUndefined();
+
+  const wide = { name: 'n', kind: 'number', initial: '', isOptional: true } as const;
+  const low = { ...wide, low: '1', high: null };
+  expect(problemOf(low, '0')).toEqual({ word: 'range', values: { low: '1', high: '' } });
+  expect(problemOf(low, 'many')).toEqual({ word: 'noNumber', values: {} });
+  expect(problemOf(low, '9007199254740993')).toBeUndefined();
+});
+
+test('what is left empty in a change is left as it is', () => {
+  const topicKind = changeTopic(topic);
+  const untouched = initialValues(topicKind.fieldsOf({}));
+  const { changeTopic: wished } = topicKind.planOf({ ...untouched, isWritable: false });
+  expect(wished).toMatchObject({ isWritable: false, isReadable: null, readQueueCount: null });
+
+  const groupKind = changeGroup('east', [], 'billing');
+  const plan = groupKind.planOf(initialValues(groupKind.fieldsOf({})));
+  const { clusterName, groupName, brokerGroups, ...rest } = plan.changeConsumerGroup ?? {};
+  expect([clusterName, groupName, brokerGroups]).toEqual(['east', 'billing', []]);
+  expect(new Set(Object.values(rest))).toEqual(new Set([null]));
+});
+
+test('what placements have in common is told, and nothing where they differ', () => {
+  expect(commonOf([true, true])).toBe(true);
+  expect(commonOf([true, false])).toBeNull();
+  expect(commonOf([])).toBeNull();
+});
+
+test('a reset asks for what its position needs, and sends no value of another', () => {
+  const kind = resetOffsets(topic, 'billing');
+  const names = (position: string) => kind.fieldsOf({ position }).map(({ name }) => name);
+  expect(names('EARLIEST')).not.toContain('offset');
+  expect(names('TIME')).toContain('time');
+
+  const values = { consumerGroup: 'billing', offset: '12', time: '', queueIds: ['3', '5'] };
+  const at = kind.planOf({ ...values, position: 'OFFSET' }).resetOffsets;
+  expect(at).toMatchObject({ offset: '12', timestampMs: null, queueIds: [3, 5], mode: 'AUTO' });
+  const latest = kind.planOf({ ...values, position: 'LATEST' }).resetOffsets;
+  expect(latest).toMatchObject({ offset: null, timestampMs: null });
+});
+
+test('a setting is asked for by its own type, with the value of the next start', () => {
+  const property = {
+    name: 'flushDiskType',
+    type: 'CHOICE',
+    effect: 'RESTART',
+    value: 'ASYNC_FLUSH',
+    stored: 'SYNC_FLUSH',
+    default: 'ASYNC_FLUSH',
+    low: null,
+    high: null,
+    choices: ['ASYNC_FLUSH', 'SYNC_FLUSH'],
+  } as const;
+  const given = { ...property, choices: [...property.choices] };
+
+  expect(fieldOfProperty(given)).toMatchObject({ kind: 'choice', initial: 'SYNC_FLUSH' });
+  const name = { clusterName: 'east', groupName: 'broker-a', brokerId: '0' };
+  const plan = changeConfig(name, [given]).planOf({ flushDiskType: 'ASYNC_FLUSH' });
+  expect(plan.changeBrokerConfig).toEqual({
+    ...name,
+    changes: [{ name: 'flushDiskType', value: 'ASYNC_FLUSH' }],
+  });
+});
+
+test('a refusal that names a parameter is told beside its field', () => {
+  expect(fieldNamed('create_topic: Expected `int` >= 0 - at `$.read_queue_count`')).toBe(
+    'readQueueCount',
+  );
+  expect(fieldNamed('no master is online')).toBeUndefined();
+});

@@ -1,0 +1,106 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { aUser } from '@/testing/access-builders';
+import { violations } from '@/testing/axe';
+import { graphqlError } from '@/testing/control-plane';
+import { renderConsole } from '@/testing/render-console';
+
+test('a user is added, and the one-time password is shown this once', async () => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole('/access', {
+    answers: { AddUser: () => ({ invited: { password: 'one-time', user: aUser() } }) },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Add a user…' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Add a user' }));
+  await user.click(dialog.getByRole('button', { name: 'Add' }));
+  expect(dialog.getByText('Say something here')).toBeVisible();
+
+  await user.type(dialog.getByLabelText('Name'), 'bela');
+  await user.click(dialog.getByRole('button', { name: 'Add' }));
+
+  expect(await dialog.findByLabelText('One-time password of bela')).toHaveValue('one-time');
+  expect(calls.find(({ operation }) => operation === 'AddUser')?.variables).toEqual({
+    name: 'bela',
+    role: 'VIEWER',
+  });
+  await user.click(dialog.getByRole('button', { name: 'I have it' }));
+  await waitFor(() => expect(screen.queryByDisplayValue('one-time')).not.toBeInTheDocument());
+});
+
+test('a change that is refused says why and changes nothing', async () => {
+  const user = userEvent.setup();
+  renderConsole('/access', {
+    answers: {
+      DisableUser: () => graphqlError('last_administrator', 'bela is the last administrator'),
+    },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Disable bela' }));
+  const dialog = within(await screen.findByRole('dialog'));
+
+  await user.click(dialog.getByRole('button', { name: 'Disable' }));
+
+  expect(await dialog.findByRole('alert')).toHaveTextContent('The last administrator stays');
+});
+
+test('who is no administrator sees their own sessions and tokens, and no users', async () => {
+  const { calls } = renderConsole('/access?tab=users', { role: 'operator' });
+
+  expect(await screen.findByRole('table', { name: 'Sessions' })).toBeVisible();
+
+  expect(screen.queryByRole('radio', { name: 'Users' })).not.toBeInTheDocument();
+  expect(calls.find(({ operation }) => operation === 'OpenSessions')?.variables).toMatchObject({
+    userName: 'admin',
+  });
+  expect(calls.some(({ operation }) => operation === 'Users')).toBe(false);
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
+});
+
+test('a token reaches no further than its owner, and lives a year at most', async () => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole('/access?tab=tokens', { role: 'operator' });
+  await user.click(await screen.findByRole('button', { name: 'Make a token…' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Make a token' }));
+  await user.click(dialog.getByRole('combobox', { name: 'Role' }));
+  expect(screen.getAllByRole('option').map((one) => one.textContent)).toEqual([
+    'viewer',
+    'operator',
+  ]);
+  await user.click(screen.getByRole('option', { name: 'operator' }));
+  await user.type(dialog.getByLabelText('Name'), 'deploy');
+  const days = dialog.getByLabelText('Days until it expires');
+  await user.clear(days);
+  await user.type(days, '366');
+  await user.click(dialog.getByRole('button', { name: 'Make it' }));
+  expect(dialog.getByText('From 1 to 365')).toBeVisible();
+
+  await user.clear(days);
+  await user.type(days, '7');
+  await user.type(dialog.getByLabelText('Clusters'), 'staging-*, east');
+  await user.click(dialog.getByRole('button', { name: 'Make it' }));
+
+  expect(await dialog.findByLabelText('Token deploy')).toHaveValue('rgt_secret');
+  expect(calls.find(({ operation }) => operation === 'CreateApiToken')?.variables.wanted).toEqual({
+    name: 'deploy',
+    role: 'OPERATOR',
+    lifetimeDays: 7,
+    clusterPatterns: ['staging-*', 'east'],
+    isReadOnly: false,
+  });
+});
+
+test('a one-time password is replaced before any page is shown', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/topics', { hasOneTimePassword: true });
+  await screen.findByRole('heading', { name: 'Replace the password' });
+  expect(address()).toBe('/password?next=%2Ftopics');
+
+  await user.type(screen.getByLabelText('Present password'), 'one-time');
+  await user.type(screen.getByLabelText('New password'), 'a long enough one');
+  await user.click(screen.getByRole('button', { name: 'Replace it' }));
+  expect(screen.getByText('This is another one')).toBeVisible();
+  await user.type(screen.getByLabelText('New password once more'), 'a long enough one');
+  await user.click(screen.getByRole('button', { name: 'Replace it' }));
+
+  expect(await screen.findByRole('heading', { name: 'Topics' })).toBeVisible();
+});

@@ -1,0 +1,43 @@
+import { Button } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { type BrokerName, drainBroker } from '@/features/orders/broker-orders';
+import { OrderModal } from './order-modal';
+import type { usePlanOrder } from './use-plan-order';
+
+type BrokerActionsProps = { name: BrokerName; order: ReturnType<typeof usePlanOrder> };
+
+/** What can be ordered for a broker; each leads to a plan first. */
+export function BrokerActions({ name, order }: BrokerActionsProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
+  const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
+  const show = (wanted: 'drain' | undefined) =>
+    void navigate({ search: (now) => ({ ...now, order: wanted }), replace: true });
+  const plain = [
+    ['cordon', { cordonBroker: name }],
+    ['uncordon', { uncordonBroker: name }],
+    ['forget', { forgetBroker: name }],
+  ] as const;
+  return (
+    <>
+      <Button data-act onClick={() => show('drain')}>
+        {t('broker.drain')}
+      </Button>
+      {plain.map(([word, plan]) => (
+        <Button
+          key={word}
+          variant="default"
+          disabled={order.isBusy}
+          onClick={() => order.plan(plan)}
+        >
+          {t(`broker.${word}`)}
+        </Button>
+      ))}
+      <OrderModal
+        kind={view.order === 'drain' ? drainBroker(name) : undefined}
+        onClose={() => show(undefined)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Page } from '@/components/page';
+import { QueryView } from '@/components/query-view';
+import { isCordoned, replicaAt } from '@/features/brokers/broker';
+import { BrokerFacts } from '@/features/brokers/broker-facts';
+import { brokerConfigOf, brokerGroupOf } from '@/features/brokers/broker-queries';
+import { brokerKey } from '@/lib/live/broker-key';
+import { newerOf } from '@/lib/live/sample-cache';
+import { useLatestSamples } from '@/lib/live/use-samples';
+import { BrokerActions } from './broker-actions';
+import { PlanRefusal } from './plan-refusal';
+import { SettingsPanel } from './settings-panel';
+import { useClusterName } from './use-cluster-name';
+import { usePlanOrder } from './use-plan-order';
+import { WithCluster } from './with-cluster';
+
+/** One broker: its role and epoch, what it may do, its disk, what it is set to. */
+export function BrokerPage() {
+  const { t } = useTranslation();
+  const { groupName, brokerId } = useParams({ from: '/console/brokers/$groupName/$brokerId' });
+  const clusterName = useClusterName() ?? '';
+  const name = { clusterName, groupName, brokerId };
+  const isKnown = clusterName !== '';
+  const query = useQuery({ ...brokerGroupOf(clusterName, groupName), enabled: isKnown });
+  const config = useQuery({ ...brokerConfigOf(name), enabled: isKnown });
+  const latest = useLatestSamples();
+  const order = usePlanOrder();
+  const broker = query.data?.data.cluster?.brokerGroup?.brokers.find(
+    (one) => one.brokerId === brokerId,
+  );
+  return (
+    <Page
+      title={`${groupName}/${brokerId}`}
+      crumb={
+        <Link to="/topology" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
+          ← {t('nav.topology')}
+        </Link>
+      }
+      actions={broker ? <BrokerActions name={name} order={order} /> : null}
+    >
+      <PlanRefusal order={order} />
+      <WithCluster>
+        {() => (
+          <QueryView query={query} needs="cluster">
+            {({ cluster }) =>
+              cluster && broker ? (
+                <BrokerFacts
+                  broker={broker}
+                  sample={newerOf(latest[brokerKey(name)], broker.latestSample)}
+                  replica={replicaAt(cluster, broker.address)}
+                  isCordoned={isCordoned(config.data?.data.brokerConfig.properties ?? [])}
+                />
+              ) : (
+                <EmptyState title={t('broker.missing', name)}>{t('broker.missingNext')}</EmptyState>
+              )
+            }
+          </QueryView>
+        )}
+      </WithCluster>
+      {broker ? <SettingsPanel name={name} query={config} /> : null}
+    </Page>
+  );
+}

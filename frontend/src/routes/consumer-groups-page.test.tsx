@@ -1,0 +1,99 @@
+import { screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { violations } from '@/testing/axe';
+import {
+  aConsumerGroup,
+  aConsumerQueue,
+  aGroupRow,
+  groupPage,
+} from '@/testing/consumer-group-builders';
+import { anOperation } from '@/testing/operation-builders';
+import { renderConsole } from '@/testing/render-console';
+
+const silent = { groupName: 'broker-b', address: '10.0.0.2:10911', why: 'nobody listens' };
+
+test('groups are listed with what they are behind, and what is not known is said', async () => {
+  const rows = [
+    aGroupRow(),
+    aGroupRow({
+      name: 'audit',
+      state: 'UNKNOWN',
+      lag: { messageCount: '7', waitingMs: null, isComplete: false },
+    }),
+    aGroupRow({
+      name: 'gone',
+      state: 'INACTIVE',
+      memberCount: 0,
+      lag: { messageCount: null, waitingMs: null, isComplete: false },
+    }),
+  ];
+  renderConsole('/consumer-groups', {
+    answers: { ConsumerGroups: () => groupPage(rows, [silent]) },
+  });
+
+  const table = await screen.findByRole('table', { name: 'Consumer groups' });
+  const [, billing, audit, gone] = within(table).getAllByRole('row');
+
+  expect(within(billing as HTMLElement).getByText('4.2 s')).toBeVisible();
+  expect(within(audit as HTMLElement).getByText('at least 7')).toBeVisible();
+  expect(within(gone as HTMLElement).getAllByText('unknown')).toHaveLength(2);
+  expect(within(gone as HTMLElement).getByText('inactive')).toBeVisible();
+  expect(screen.getByText(/did not tell all/)).toBeVisible();
+  expect(screen.getByText('broker-b (10.0.0.2:10911): nobody listens')).toBeVisible();
+  expect(await violations(document.body)).toEqual([]);
+});
+
+test('a group shows each queue with its reader and its lag', async () => {
+  const queues = [
+    aConsumerQueue(),
+    aConsumerQueue({ queueId: 1, committed: null, lag: null, waitingMs: null, owner: null }),
+  ];
+  renderConsole('/consumer-groups/billing', {
+    answers: { ConsumerGroup: () => ({ consumerGroup: aConsumerGroup({ queues }) }) },
+  });
+
+  const table = await screen.findByRole('table', { name: 'Queues' });
+  const [, first, second] = within(table).getAllByRole('row');
+
+  expect(within(first as HTMLElement).getByText('10.0.0.7@412')).toBeVisible();
+  expect(within(second as HTMLElement).getByText('never')).toBeVisible();
+  expect(within(second as HTMLElement).getByText('nobody seen')).toBeVisible();
+  expect(screen.getByRole('table', { name: 'Members' })).toBeVisible();
+  expect(await violations(document.body)).toEqual([]);
+});
+
+test('a reset is planned for a topic of the group, by keyboard alone', async () => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole('/consumer-groups/billing', {
+    answers: {
+      ConsumerGroup: () => ({ consumerGroup: aConsumerGroup() }),
+      PlanOperation: () => ({ operation: anOperation() }),
+    },
+  });
+  const open = await screen.findByRole('button', { name: 'Reset offsets…' });
+
+  open.focus();
+  await user.keyboard('{Enter}');
+  const plan = await screen.findByRole('button', { name: 'Plan the reset' });
+  plan.focus();
+  await user.keyboard('{Enter}');
+
+  const planned = calls.find((call) => call.operation === 'PlanOperation');
+  expect(planned?.variables.plan).toEqual({
+    resetOffsets: {
+      clusterName: 'regent',
+      consumerGroup: 'billing',
+      topicName: 'orders',
+      position: 'EARLIEST',
+    },
+  });
+});
+
+test('a group that is not there is said', async () => {
+  renderConsole('/consumer-groups/gone', {
+    answers: { ConsumerGroup: () => ({ consumerGroup: null }) },
+  });
+
+  expect(await screen.findByText('There is no consumer group gone in this cluster')).toBeVisible();
+});

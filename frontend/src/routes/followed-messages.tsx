@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Observed } from '@/components/observed';
+import { Panel } from '@/components/panel';
+import { QueryView } from '@/components/query-view';
+import { UnknownBrokers } from '@/components/unknown-brokers';
+import { messagesFollowed } from '@/features/messages/message-queries';
+import { MessageTable } from '@/features/messages/message-table';
+
+type FollowedMessagesProps = { clusterName: string; topicName: string };
+
+/** What is stored in a topic from now on, the newest first. */
+export function FollowedMessages({ clusterName, topicName }: FollowedMessagesProps) {
+  const { t } = useTranslation();
+  const query = useQuery(messagesFollowed(clusterName, topicName));
+  return (
+    <Panel
+      title={t('messages.followed', { topic: topicName })}
+      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
+      flush
+    >
+      <QueryView query={query} needs="messages">
+        {({ messages: { nodes, unknown } }) => (
+          <>
+            <UnknownBrokers unknown={unknown} />
+            {nodes.length === 0 ? (
+              <EmptyState title={t('messages.nothingYet')}>
+                {t('messages.nothingYetNext')}
+              </EmptyState>
+            ) : (
+              <MessageTable messages={nodes} />
+            )}
+          </>
+        )}
+      </QueryView>
+    </Panel>
+  );
+}

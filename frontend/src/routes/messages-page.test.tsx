@@ -1,0 +1,107 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { violations } from '@/testing/axe';
+import { graphqlError } from '@/testing/control-plane';
+import { aBody, aMessage, aMessageDetail, messagePage } from '@/testing/message-builders';
+import { renderConsole } from '@/testing/render-console';
+
+test('nothing is asked before somebody says what to look for', async () => {
+  const { calls } = renderConsole('/messages');
+
+  expect(await screen.findByText('Say which messages to look for')).toBeVisible();
+  expect(calls.some(({ operation }) => operation.includes('Message'))).toBe(false);
+});
+
+test('a search by key goes into the address and to the server', async () => {
+  const user = userEvent.setup();
+  const { address, calls } = renderConsole('/messages', {
+    answers: {
+      FoundMessages: () => ({
+        foundMessages: { nodes: [aMessage()], isComplete: false, unknown: [] },
+      }),
+    },
+  });
+
+  await user.click(await screen.findByRole('radio', { name: 'Key' }));
+  await user.type(screen.getByLabelText('Topic'), 'orders');
+  await user.type(screen.getByRole('textbox', { name: 'Key' }), '4711{Enter}');
+
+  expect(await screen.findByRole('link', { name: /^7F000001/ })).toBeVisible();
+  expect(address()).toBe('/messages?by=key&topic=orders&key=%224711%22');
+  expect(calls.at(-1)?.variables).toMatchObject({ key: '4711', isUnique: false });
+  expect(screen.getByText('There may be more')).toBeVisible();
+  expect(await violations(document.body)).toEqual([]);
+});
+
+test('pages of a time follow each other by cursor', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/messages?topic=orders&by=time', {
+    answers: {
+      Messages: ({ after }) =>
+        after === 'cursor-1'
+          ? messagePage([aMessage({ queueOffset: '41001' })], 'cursor-2')
+          : messagePage([aMessage()], 'cursor-1', true),
+    },
+  });
+  await screen.findByText('41,000');
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+
+  expect(await screen.findByText('41,001')).toBeVisible();
+  expect(address()).toContain('after=cursor-1');
+  expect(screen.getByRole('button', { name: 'Next' })).toBeDisabled();
+});
+
+test('what is followed goes on where the answer before ended', async () => {
+  let number = 0;
+  const { calls } = renderConsole('/messages?topic=orders&by=follow', {
+    answers: {
+      Messages: () => {
+        number += 1;
+        return messagePage([aMessage({ queueOffset: String(number) })], `cursor-${number}`);
+      },
+    },
+  });
+
+  const table = await screen.findByRole('table', { name: 'Messages' });
+  await waitFor(() => expect(within(table).getAllByRole('row').length).toBeGreaterThan(2), {
+    timeout: 5_000,
+  });
+
+  const asked = calls.filter(({ operation }) => operation === 'Messages');
+  expect(asked[0]?.variables).toMatchObject({ after: null, within: { fromLatest: true } });
+  expect(asked[1]?.variables).toMatchObject({ after: 'cursor-1' });
+});
+
+test('a message shows where it lies, how far groups are, and its body', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/messages/7F00000100002A9F0000000000000000', {
+    answers: {
+      Message: () => ({ message: aMessageDetail() }),
+      MessageBody: ({ form }) =>
+        form === 'HEX' ? aBody({ form: 'HEX', content: '7b22' }) : aBody(),
+    },
+  });
+
+  expect(await screen.findByText('2 at 41,000')).toBeVisible();
+  expect(screen.getByText('in retry')).toBeVisible();
+  expect(await screen.findByText('{ "amount": 3 }')).toBeVisible();
+  await user.click(screen.getByRole('radio', { name: 'Hex' }));
+
+  expect(await screen.findByText('7b22')).toBeVisible();
+  expect(address()).toContain('form=HEX');
+  expect(await violations(document.body)).toEqual([]);
+});
+
+test('who may not read bodies is told so, and sees all the rest', async () => {
+  renderConsole('/messages/7F00000100002A9F0000000000000000', {
+    answers: {
+      Message: () => ({ message: aMessageDetail() }),
+      MessageBody: () => graphqlError('forbidden', 'it takes the role operator'),
+    },
+  });
+
+  expect(await screen.findByText('2 at 41,000')).toBeVisible();
+  expect(await screen.findByText('Your role does not allow this')).toBeVisible();
+});

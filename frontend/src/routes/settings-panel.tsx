@@ -1,0 +1,95 @@
+import { Button, SegmentedControl } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '@/components/empty-state';
+import { Observed } from '@/components/observed';
+import { Panel } from '@/components/panel';
+import { QueryView } from '@/components/query-view';
+import { SearchField } from '@/components/search-field';
+import { chooseProperties } from '@/features/brokers/broker';
+import { PropertyTable } from '@/features/brokers/property-table';
+import { type BrokerName, changeConfig } from '@/features/orders/broker-orders';
+import type { BrokerConfigQuery } from '@/gql/operations';
+import type { Answer } from '@/lib/graphql';
+import { OrderModal } from './order-modal';
+
+type SettingsPanelProps = {
+  name: BrokerName;
+  query: UseQueryResult<Answer<BrokerConfigQuery>>;
+};
+
+/** What a broker is set to as it tells it, and the way to change some of that. */
+export function SettingsPanel({ name, query }: SettingsPanelProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
+  const { search, only } = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isOpen, setIsOpen] = useState(false);
+  const choose = useCallback((property: string, isChosen: boolean) => {
+    setChosen((now) => {
+      const next = new Set(now);
+      if (isChosen) next.add(property);
+      else next.delete(property);
+      return next;
+    });
+  }, []);
+  const all = query.data?.data.brokerConfig.properties ?? [];
+  const wanted = all.filter((property) => chosen.has(property.name));
+  return (
+    <Panel
+      title={t('settings.title')}
+      aside={
+        <>
+          {query.data ? (
+            <Observed atMs={query.dataUpdatedAt} staleMs={Number.POSITIVE_INFINITY} />
+          ) : null}
+          <SearchField
+            label={t('settings.search')}
+            search={search}
+            onSearch={(text) =>
+              void navigate({ search: (now) => ({ ...now, search: text }), replace: true })
+            }
+          />
+          <SegmentedControl
+            aria-label={t('settings.which')}
+            value={only ?? 'all'}
+            onChange={(which) =>
+              void navigate({
+                search: (now) => ({ ...now, only: which === 'changed' ? which : undefined }),
+                replace: true,
+              })
+            }
+            data={[
+              { value: 'all', label: t('settings.all') },
+              { value: 'changed', label: t('settings.changed') },
+            ]}
+          />
+          <Button disabled={wanted.length === 0} onClick={() => setIsOpen(true)}>
+            {wanted.length === 0
+              ? t('settings.changeNone')
+              : t('settings.change', { count: wanted.length })}
+          </Button>
+        </>
+      }
+      flush
+    >
+      <QueryView query={query}>
+        {({ brokerConfig }) => {
+          const shown = chooseProperties(brokerConfig.properties, { search, only });
+          if (shown.length === 0) {
+            return (
+              <EmptyState title={t('settings.noMatch')}>{t('settings.noMatchNext')}</EmptyState>
+            );
+          }
+          return <PropertyTable properties={shown} chosen={chosen} onChoose={choose} />;
+        }}
+      </QueryView>
+      <OrderModal
+        kind={isOpen ? changeConfig(name, wanted) : undefined}
+        onClose={() => setIsOpen(false)}
+      />
+    </Panel>
+  );
+}

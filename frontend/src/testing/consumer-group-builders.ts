@@ -1,0 +1,87 @@
+import type { ConsumerGroupDetail, ConsumerQueue } from '@/features/consumer-groups/consumer-group';
+import type { ConsumerGroupsQuery } from '@/gql/operations';
+
+type Row = ConsumerGroupsQuery['consumerGroups']['nodes'][number];
+
+const nothing = { messageCount: '0', waitingMs: '0', isComplete: true };
+
+/** Valid by default; a test states only what it is about. */
+export function aConsumerQueue(change: Partial<ConsumerQueue> = {}): ConsumerQueue {
+  return {
+    groupName: 'broker-a',
+    topic: 'orders',
+    queueId: 0,
+    kind: 'NORMAL',
+    committed: '1200',
+    end: '1250',
+    lag: '50',
+    waitingMs: '4200',
+    consumedAt: '2026-11-22T10:00:00Z',
+    owner: '10.0.0.7@412',
+    ...change,
+  };
+}
+
+export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): ConsumerGroupDetail {
+  return {
+    name: 'billing',
+    isSystem: false,
+    state: 'ACTIVE',
+    models: ['clustering'],
+    deadLetterCount: '3',
+    observedAt: '2026-11-22T10:00:00Z',
+    lag: { messageCount: '50', waitingMs: '4200', isComplete: true },
+    retryLag: nothing,
+    settings: [
+      {
+        groupName: 'broker-a',
+        consumeEnabled: true,
+        broadcastAllowed: true,
+        isOrdered: false,
+        retryCountMax: 16,
+        consumeTimeoutMinutes: 15,
+      },
+    ],
+    members: [
+      {
+        clientId: '10.0.0.7@412',
+        address: '10.0.0.7:50000',
+        language: 'JAVA',
+        version: 513,
+        versionName: '5.5.0',
+        groupNames: ['broker-a'],
+      },
+    ],
+    subscriptions: [{ topic: 'orders', expressions: ['*'] }],
+    queues: [aConsumerQueue()],
+    unknown: [],
+    ...change,
+  };
+}
+
+export function aGroupRow(change: Partial<Row> = {}): Row {
+  return {
+    name: 'billing',
+    groupNames: ['broker-a'],
+    state: 'ACTIVE',
+    memberCount: 2,
+    lag: { messageCount: '50', waitingMs: '4200', isComplete: true },
+    retryLag: nothing,
+    ...change,
+  };
+}
+
+export function groupPage(
+  nodes: Row[],
+  unknown: ConsumerGroupsQuery['consumerGroups']['unknown'] = [],
+): ConsumerGroupsQuery {
+  return {
+    consumerGroups: {
+      nodes,
+      unknown,
+      totalCount: nodes.length,
+      observedAt: '2026-11-22T10:00:00Z',
+      pageInfo: { hasNextPage: false, endCursor: null },
+    },
+  };
+}

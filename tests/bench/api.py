@@ -1,0 +1,169 @@
+"""G10: the p95 of every list and detail at 200 broker groups, asked 50 times a second.
+
+What is asked are the GET requests of the OpenAPI document and the queries of the console, each
+with the names of the loaded cluster, one after the other at an even pace whether or not the last
+one has been answered. So a slow one delays the others as it would for users.
+"""
+
+import asyncio
+import itertools
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from tests.bench.api_load import CLUSTER, answering_agent, load_cluster
+from tests.bench.control_plane import ControlPlane, running_control_plane
+from tests.bench.measure import Measure
+from tests.pages import Page, console_queries, rest_pages
+
+PER_SECOND: Final = 50
+SECONDS: Final = 60.0
+CEILING_MS: Final = 200.0
+OPERATION_COUNT: Final = 200
+PASSWORD: Final = "a password of the bench"
+PARAMETERS: Final = {
+    "cluster_name": CLUSTER,
+    "group_name": "group-117",
+    "broker_group_name": "group-117",
+    "broker_name": "group-117",
+    "broker_id": "1",
+    "topic_name": "topic-7117",
+    "consumer_group": "group-17",
+    "client_id": "127.0.0.1@1",
+    "message_id": "7F00000100002A9F0000000000000000",
+    "key": "a-key",
+    "user_name": "admin",
+}
+VARIABLES: Final[dict[str, Any]] = {
+    "clusterName": CLUSTER,
+    "groupName": "group-117",
+    "brokerName": "group-117",
+    "brokerId": 1,
+    "topicName": "topic-7117",
+    "consumerGroup": "group-17",
+    "first": 50,
+    "groupCount": 50,
+}
+
+
+@dataclass(slots=True)
+class Answers:
+    """How long the answers of one page took, in milliseconds, and what was wrong with them."""
+
+    took_ms: list[float] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.took_ms, n=20)[-1]
+
+
+def measure_api() -> list[Measure]:
+    """Load a control plane and ask for every page; the slowest p95 is the figure."""
+    with tempfile.TemporaryDirectory(prefix="regent-bench-") as directory:
+        secret = Path(directory) / "secret"
+        secret.write_text(PASSWORD)
+        with (
+            answering_agent(Path(directory)) as agent_port,
+            running_control_plane(REGENT_BOOTSTRAP_SECRET_FILE=str(secret)) as plane,
+        ):
+            load_cluster(plane, agent_port)
+            answers = asyncio.run(_ask_all(plane))
+    return [_measure(answers)]
+
+
+async def _ask_all(plane: ControlPlane) -> dict[str, Answers]:
+    base = f"http://127.0.0.1:{plane.http_port}"
+    async with httpx.AsyncClient(base_url=base, timeout=30) as client:
+        credentials = {"name": "admin", "password": PASSWORD}
+        answer = await client.post("/api/v1/session?token=true", json=credentials)
+        client.headers["Authorization"] = f"Bearer {answer.raise_for_status().json()['token']}"
+        operation_id = await _plan_operations(client)
+        document = (await client.get("/api/v1/openapi.json")).raise_for_status().json()
+        known = {"operation_id": operation_id, "id": operation_id}
+        requests = [
+            *rest_pages(document, PARAMETERS | known),
+            *console_queries(VARIABLES | known),
+        ]
+        answers: dict[str, Answers] = defaultdict(Answers)
+        for request in requests:
+            await _ask(client, request, Answers())
+        await _ask_at_a_pace(client, requests, answers)
+    return answers
+
+
+async def _plan_operations(client: httpx.AsyncClient) -> str:
+    """Fill the lists of operations and of the audit; give the id of one."""
+    operation_id = ""
+    for number in range(OPERATION_COUNT):
+        parameters = {
+            "cluster_name": CLUSTER,
+            "topic_name": f"planned-{number}",
+            "broker_groups": [f"group-{number % 200}"],
+        }
+        order = {"kind": "create_topic", "parameters": parameters}
+        answer = await client.post("/api/v1/operations", json=order)
+        if answer.is_error:
+            raise RuntimeError(f"no plan: {answer.text}")
+        operation_id = answer.json()["id"]
+    return operation_id
+
+
+async def _ask_at_a_pace(
+    client: httpx.AsyncClient, requests: list[Page], answers: dict[str, Answers]
+) -> None:
+    began_at = time.perf_counter()
+    async with asyncio.TaskGroup() as tasks:
+        for number, request in enumerate(itertools.cycle(requests)):
+            due_at = began_at + number / PER_SECOND
+            if due_at > began_at + SECONDS:
+                return
+            await asyncio.sleep(max(0.0, due_at - time.perf_counter()))
+            tasks.create_task(_ask(client, request, answers[request.name]))
+
+
+async def _ask(client: httpx.AsyncClient, request: Page, answers: Answers) -> None:
+    began_at = time.perf_counter()
+    if request.query is None:
+        answer = await client.get(request.path)
+    else:
+        answer = await client.post(request.path, json=request.query)
+    answers.took_ms.append((time.perf_counter() - began_at) * 1e3)
+    if answer.is_error or (request.query is not None and "errors" in answer.json()):
+        answers.faults.append(answer.text[:300])
+
+
+def _measure(answers: dict[str, Answers]) -> Measure:
+    slowest = sorted(answers.items(), key=lambda one: -one[1].p95)
+    faulty = {name: one.faults[0] for name, one in answers.items() if one.faults}
+    if faulty:
+        raise RuntimeError(f"pages without an answer: {faulty}")
+    return Measure(
+        "G10",
+        "p95 of the slowest page, in ms",
+        slowest[0][1].p95,
+        ceiling=CEILING_MS,
+        facts={
+            "slowest": "; ".join(f"{name} {one.p95:.0f}" for name, one in slowest[:8]),
+            "pages": len(answers),
+            "requests a second": PER_SECOND,
+            "requests": sum(len(one.took_ms) for one in answers.values()),
+        },
+        blocks=[
+            {"page": name, "p95_ms": one.p95, "median_ms": statistics.median(one.took_ms)}
+            for name, one in slowest
+        ],
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write("".join(f"{measured.line()}\n" for measured in measure_api()))
+    sys.exit(os.EX_OK)

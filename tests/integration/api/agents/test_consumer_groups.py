@@ -1,0 +1,253 @@
+"""Consumer groups of a living agent: members, lag in messages and seconds, over both doors."""
+
+import asyncio
+import time
+
+from sqlalchemy import event
+
+from backend.remoting.command import answer
+from backend.remoting.request_code import RequestCode
+from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
+from tests.integration.broker.name_server import RecordingNameServer
+
+GROUPS = f"/clusters/{CLUSTER}/consumer-groups"
+LIST = """query ($first: Int!, $after: String, $search: String) {
+  consumerGroups(clusterName: "c", first: $first, after: $after, search: $search) {
+    nodes { name isSystem groupNames state memberCount
+      lag { messageCount waitingMs isComplete } retryLag { messageCount } }
+    pageInfo { hasNextPage endCursor } totalCount unknown { groupName brokerId address why }
+  }
+}"""
+ONE = """query ($name: String!) {
+  consumerGroup(clusterName: "c", name: $name) {
+    name isSystem state models lag { messageCount waitingMs isComplete }
+    retryLag { messageCount waitingMs isComplete } deadLetterCount
+    settings { groupName retryCountMax consumeEnabled }
+    members { clientId address language version versionName groupNames }
+    subscriptions { topic expressions }
+    queues { groupName topic queueId kind committed end lag waitingMs consumedAt owner }
+    unknown { groupName why }
+  }
+}"""
+
+
+class Stock(RecordingNameServer):
+    """A broker that knows no request."""
+
+    def reply(self, writer, command):
+        writer.write(answer(command, code=3, remark=f"request type {command.code}"))
+
+
+def queue(found, queue_id, topic="orders"):
+    return next(
+        one for one in found["queues"] if (one["topic"], one["queue_id"]) == (topic, queue_id)
+    )
+
+
+async def test_the_lag_of_a_group_is_right_to_the_message_and_by_the_age_of_the_oldest(
+    broker, get, ask
+):
+    member = await broker.member("c1")
+    await broker.send(4)
+    await broker.send(2, queue_id=3)
+    await broker.commit(3)
+    await broker.commit(0, queue_id=3)
+    await member.pull("orders", consumerGroup="billing", queueOffset=3)
+    began = time.monotonic()
+    await asyncio.sleep(0.05)
+
+    found = await get(f"{GROUPS}/billing")
+    graph = (await ask(ONE, name="billing"))["consumerGroup"]
+    waited_ms = (time.monotonic() - began) * 1000 + 20_000
+
+    # Five lie in queue 0 and three of them are consumed, two in queue 3, none of these.
+    assert found["lag"]["message_count"] == 4
+    assert 50 <= found["lag"]["waiting_ms"] <= waited_ms
+    first, empty, last = queue(found, 0), queue(found, 1), queue(found, 3)
+    assert [first[name] for name in ("committed", "end", "lag")] == [3, 5, 2]
+    assert [last[name] for name in ("committed", "end", "lag", "consumed_at")] == [0, 2, 2, None]
+    assert [empty[name] for name in ("end", "lag", "waiting_ms")] == [0, 0, 0]
+    assert first["owner"] == "c1"
+    assert first["consumed_at"] is not None
+    assert found["lag"]["is_complete"]
+    assert (found["state"], found["models"], found["dead_letter_count"]) == (
+        "active",
+        ["clustering"],
+        0,
+    )
+    (seen,) = found["members"]
+    assert (seen["client_id"], seen["group_names"]) == ("c1", [GROUP])
+    assert {one["topic"]: one["expressions"] for one in found["subscriptions"]} == {"orders": ["*"]}
+    assert found["unknown"] == []
+
+    assert graph["lag"]["messageCount"] == "4"
+    assert graph["members"][0]["clientId"] == "c1"
+    told = [
+        (one["topic"], one["queueId"], one["committed"], one["end"], one["lag"], one["owner"])
+        for one in graph["queues"]
+    ]
+    told_by_rest = [
+        (
+            one["topic"],
+            one["queue_id"],
+            *(None if one[n] is None else str(one[n]) for n in ("committed", "end", "lag")),
+            one["owner"],
+        )
+        for one in found["queues"]
+    ]
+    assert told == told_by_rest
+
+
+async def test_a_group_that_never_committed_in_a_queue_has_no_known_lag_there(broker, get):
+    await broker.member("c1")
+    await broker.send(2, queue_id=1)
+    await broker.commit(1, queue_id=1)
+
+    found = await get(f"{GROUPS}/billing")
+
+    # One message lies in queue 0, where billing might begin at its end as well.
+    assert [queue(found, 0)[name] for name in ("committed", "end", "lag")] == [None, 1, None]
+    assert found["lag"] == {
+        "message_count": 1,
+        "waiting_ms": found["lag"]["waiting_ms"],
+        "is_complete": False,
+    }
+    assert found["lag"]["waiting_ms"] >= 0
+
+
+async def test_retries_and_dead_letters_are_counted_apart(broker, get):
+    member = await broker.member("c1", "orders", "%RETRY%billing")
+    await broker.commit(1)
+    back = {"group": "billing", "offset": 0, "originTopic": "orders", "maxReconsumeTimes": 16}
+    # A delay level below zero gives it up at once; level 1 brings it back after a second.
+    for level in (-1, 1):
+        sent = await member.call(RequestCode.CONSUMER_SEND_MSG_BACK, back | {"delayLevel": level})
+        assert sent.code == 0, sent.remark
+    await member.close()
+
+    async def came_back():
+        # Nobody has begun to read the retries, so how many are left is not for us to say.
+        told = (await get(f"{GROUPS}/billing"))["retry_lag"]
+        return told == {"message_count": None, "waiting_ms": None, "is_complete": False}
+
+    await until(came_back, "the message does not come back")
+    await broker.commit(0, topic="%RETRY%billing")
+    found = await get(f"{GROUPS}/billing")
+
+    assert found["retry_lag"]["message_count"] == 1
+
+    assert found["dead_letter_count"] == 1
+    assert found["lag"]["message_count"] == 0
+    assert queue(found, 0, "%RETRY%billing")["kind"] == "retry"
+
+
+async def test_groups_are_listed_page_by_page_alike_over_both_doors(broker, get, ask):
+    for name in ("billing", "audit", "closed"):
+        member = await broker.member(f"{name}-1", group=name)
+        if name == "closed":
+            await broker.commit(0, group=name)
+            await member.close()
+
+    async def is_missed():
+        return (await get(GROUPS, search="closed"))["items"][0]["state"] == "inactive"
+
+    await until(is_missed, "nobody misses the group")
+    first = await get(GROUPS, limit=2)
+    rest = await get(GROUPS, limit=2, after=first["next"])
+    graph = (await ask(LIST, first=2))["consumerGroups"]
+    after = (await ask(LIST, first=2, after=first["next"]))["consumerGroups"]
+    every = await get(GROUPS, includes_system="true", limit=100)
+
+    assert [one["name"] for one in first["items"] + rest["items"]] == ["audit", "billing", "closed"]
+    assert (first["total_count"], rest["next"]) == (3, None)
+    assert rest["items"][0]["lag"]["message_count"] == 1
+    assert [one["state"] for one in first["items"]] == ["active", "active"]
+    # The cursor of one door goes on at the other.
+    assert graph["pageInfo"] == {"hasNextPage": True, "endCursor": first["next"]}
+    assert [one["name"] for one in after["nodes"]] == ["closed"]
+    assert after["nodes"][0]["state"] == "INACTIVE"
+    assert after["nodes"][0]["lag"]["messageCount"] == "1"
+    assert graph["nodes"][0]["groupNames"] == [GROUP]
+    assert "TOOLS_CONSUMER" in {one["name"] for one in every["items"] if one["is_system"]}
+    refused = await get(GROUPS, 422, limit=101)
+    assert refused["error"]["code"] == "invalid_input"
+
+
+async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, get, ask, register):
+    await broker.member("c1")
+    await broker.commit(0)
+    stock = Stock()
+    await stock.start()
+    await register(CLUSTER, "dead", 0)
+    await register(CLUSTER, "stock", 0, address=f"127.0.0.1:{stock.port}")
+
+    listed = await get(GROUPS)
+    found = await get(f"{GROUPS}/billing")
+    missing = await get(f"{GROUPS}/nobody", 502)
+    graph = (await ask(LIST, first=10))["consumerGroups"]
+    await stock.stop()
+
+    assert {one["group_name"] for one in listed["unknown"]} == {"dead", "stock"}
+    assert {one["groupName"] for one in graph["unknown"]} == {"dead", "stock"}
+    assert listed["items"][0]["lag"]["message_count"] == 1
+    assert not listed["items"][0]["lag"]["is_complete"]
+    assert (found["lag"]["message_count"], found["lag"]["is_complete"]) == (1, False)
+    assert found["dead_letter_count"] is None
+    why = {one["group_name"]: one["why"] for one in found["unknown"]}
+    assert why["stock"] == "it does not tell, as stock brokers do not"
+    # Nobody knows that there is no such group while brokers are silent.
+    assert missing["error"]["code"] == "broker_silent"
+
+
+async def test_a_group_that_no_broker_knows_is_not_found(broker, get, ask):
+    told = await get(f"{GROUPS}/nobody", 404)
+
+    assert told["error"]["code"] == "consumer_group_not_found"
+    assert (await ask(ONE, name="nobody"))["consumerGroup"] is None
+    assert broker is not None
+
+
+async def test_a_page_asks_as_much_of_brokers_in_a_long_list_as_in_a_short_one(
+    broker, get, context, monkeypatch
+):
+    asked = []
+    for name in ("online_group", "progress", "all_groups", "waiting_times", "committed_offsets"):
+        original = getattr(type(context.brokers), name)
+
+        async def count(self, *arguments, _original=original, _name=name, **named):
+            asked.append(_name)
+            return await _original(self, *arguments, **named)
+
+        monkeypatch.setattr(type(context.brokers), name, count)
+    for number in range(3):
+        await broker.client.heartbeat(f"g{number}", "orders", client_id="c1")
+    await get(GROUPS, limit=2)
+    few = len(asked)
+    for number in range(3, 30):
+        await broker.client.heartbeat(f"g{number}", "orders", client_id="c1")
+    asked.clear()
+
+    page = await get(GROUPS, limit=2)
+
+    assert (page["total_count"], len(page["items"])) == (30, 2)
+    assert len(asked) == few
+
+
+async def test_many_groups_cost_as_many_statements_as_one(broker, ask, database):
+    for number in range(12):
+        await broker.client.heartbeat(f"g{number}", "orders", client_id="c1")
+    seen = []
+
+    @event.listens_for(database.sync_engine, "before_cursor_execute")
+    def note(_connection, _cursor, statement, *_rest):
+        seen.append(statement)
+
+    await ask(LIST, first=1)
+    seen.clear()
+    await ask(LIST, first=1)
+    for_one = len(seen)
+    seen.clear()
+    found = await ask(LIST, first=12)
+
+    assert len(found["consumerGroups"]["nodes"]) == 12
+    assert len(seen) == for_one

@@ -1,0 +1,70 @@
+"""What one process foretells of an election is what another one answers to the request (1002)."""
+
+from collections import Counter
+
+from backend.services.group_changes import GroupName, find_group
+from tests.integration.nameserver.broker_peer import BrokerPeer
+from tests.integration.services.controller_driver import ControllerDriver
+from tests.integration.services.written_groups import write_group
+from tests.unit.domain.generated_elections import (
+    DONE,
+    NOBODY,
+    REFUSED,
+    STAYS,
+    UNKNOWN,
+    Case,
+    foretell,
+    generate_cases,
+)
+
+SEED, CASE_COUNT = 77, 150
+NOBODYS_ID = -1
+
+
+async def show_life(client, case):
+    """Have the replicas heard that are alive; each is answered once Postgres has it."""
+    for broker_id, told in case.liveness.sightings.items():
+        answer = await BrokerPeer(client, broker_id, group=case.group.name).lease(
+            epoch=str(told.epoch),
+            maxOffset=str(told.max_offset),
+            confirmOffset=str(told.confirm_offset),
+            heartbeatTimeoutMills=str(told.timeout_ms),
+            electionPriority=str(told.priority),
+            isVerified=str(told.is_verified).lower(),
+        )
+        assert answer.code == 0
+
+
+async def ask(client, case):
+    ballot = case.ballot
+    peer = BrokerPeer(client, 1, group=case.group.name)
+    asked_id = NOBODYS_ID if ballot.broker_id is None else ballot.broker_id
+    answer = await peer.elect(asked_id, designateElect=str(ballot.is_designated).lower())
+    return answer.code, (await read(peer))
+
+
+async def read(peer):
+    told = (await peer.info()).ext.get("masterBrokerId")
+    return None if told is None else int(told)
+
+
+async def test_a_request_is_answered_as_another_process_foretold(database, start_server, connect):
+    clients = {
+        allows: await connect(await start_server(unclean_election_allowed=allows))
+        for allows in (False, True)
+    }
+    # It hears nobody itself: all that it knows, it reads.
+    other, seen = ControllerDriver(database), Counter()
+    for case in generate_cases(SEED, CASE_COUNT):
+        client = clients[case.ballot.allows_unclean]
+        await write_group(database, case.group, lease_left_ms=case.liveness.lease_left_ms)
+        await show_life(client, case)
+        view = await find_group(GroupName(case.group.name, "c"), other.controller)
+
+        told = foretell(Case(view.group, view.liveness, case.ballot))
+        done = await ask(client, case)
+
+        assert told == done, case
+        seen[done[0]] += 1
+
+    assert set(seen) == {DONE, NOBODY, STAYS, REFUSED, UNKNOWN}

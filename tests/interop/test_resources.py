@@ -1,0 +1,179 @@
+"""Groups, clients and messages of an agent and of a stock broker, with the stock client at both."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from backend.clients.brokers import Brokers
+from backend.clients.clock import SystemClock
+from backend.clients.remoting_client import RemotingClient
+from backend.domain.client import ClientFilter, version_name
+from backend.domain.message import DeliveryState
+from backend.nameserver.server import NameServer
+from backend.services.clients import list_clients
+from backend.services.consumer_group_details import describe_consumer_group
+from backend.services.consumer_groups import list_consumer_groups
+from backend.services.message_browsing import Browsing, browse_messages
+from backend.services.message_deliveries import describe_deliveries
+from backend.services.messages import KeySearch, find_messages, get_message
+from tests.integration.broker.agent import Agent
+from tests.interop.client import StockClient, build
+from tests.interop.stock_broker import StockBroker
+from tests.ports import free_port
+
+pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
+
+START_TIMEOUT_S = 150
+SEEN_TIMEOUT_S = 60
+COUNT, MORE = 200, 37
+STOCK = {
+    "enableControllerMode": "false",
+    "brokerId": 0,
+    "brokerRole": "ASYNC_MASTER",
+    "timerWheelEnable": "true",
+}
+
+
+class Cluster:
+    """A name server with one broker, and what the use cases ask it with."""
+
+    def __init__(self, database, server, brokers, client):
+        self.server, self.client = server, client
+        self.stores = {"database": database, "brokers": brokers}
+        self.asked = self.stores | {"clock": SystemClock()}
+
+    async def run(self, scenario, **options):
+        return await asyncio.to_thread(self.client.run, scenario, **options)
+
+
+@pytest.fixture(params=["agent", "stock"])
+async def cluster(request, database, redis, tmp_path, eventually):
+    await asyncio.to_thread(build)
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(NameServer.serve("127.0.0.1", 0, **stores))
+        if request.param == "stock":
+            broker = StockBroker(free_port(), server.address, tmp_path / "b", properties=STOCK)
+            stack.push_async_callback(broker.kill)
+            await broker.start()
+        else:
+            (tmp_path / "b").mkdir()
+            settings = {"brokerName": "g", "brokerClusterName": "c"}
+            agent = Agent(tmp_path / "b", settings | {"namesrvAddr": server.address})
+            admin = await stack.enter_context(agent).start()
+            stack.callback(admin.writer.close)
+        await eventually(lambda: server.find_route("TBW102") is not None, timeout_s=START_TIMEOUT_S)
+        remoting = RemotingClient()
+        stack.push_async_callback(remoting.aclose)
+        (tmp_path / "java").mkdir()
+        client = StockClient("5.5.0", server.address, tmp_path / "java")
+        yield Cluster(database, server, Brokers(remoting), client)
+
+
+async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventually):
+    await cluster.run("send", mode="sync", topic="orders", count=COUNT)
+    reading = asyncio.create_task(
+        cluster.run("consume", group="billing", expect=f"orders=0:{COUNT}", quiet_ms=30_000)
+    )
+
+    async def describe():
+        return await describe_consumer_group("c", "billing", **cluster.asked)
+
+    async def has_read_all():
+        try:
+            found = await describe()
+        except Exception:  # noqa: BLE001 - whatever is not known yet
+            return None
+        read = [one for one in found.queues if one.topic == "orders"]
+        # The retry topic takes as long as the client's next look at its route.
+        is_read = sum(one.committed or 0 for one in read) == COUNT
+        return found if is_read and all(one.owner for one in read) else None
+
+    online = await eventually(has_read_all, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
+    clients = await list_clients(
+        "c", ClientFilter(group="billing"), size=10, after=None, **cluster.asked
+    )
+    await reading
+
+    async def has_left():
+        return (await describe()).observation.state == "inactive"
+
+    await eventually(has_left, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
+    await cluster.run("send", mode="sync", topic="orders", first=COUNT, count=MORE)
+    behind = await describe()
+    listed = await list_consumer_groups("c", size=10, after=None, **cluster.asked)
+
+    (member,) = online.members
+    assert online.models == ("clustering",)
+    assert online.subscriptions["orders"] == ("*",)
+    queues = [one for one in online.queues if one.topic == "orders"]
+    assert {one.owner for one in queues} == {member.member.client_id}
+    assert sum(one.lag for one in queues) == 0
+    assert sum(one.end for one in queues) == COUNT
+    assert online.observation.lag.waiting_ms == 0
+    assert version_name(member.member.version) == "5.5.0"
+    (client,) = clients.page.items
+    assert client.client_id == member.member.client_id
+    assert client.consumer_groups == ("billing",)
+    assert (clients.unknown, behind.unknown) == ((), ())
+
+    lag = behind.observation.lag
+    assert (lag.message_count, lag.is_complete) == (MORE, True)
+    assert 0 < lag.waiting_ms < SEEN_TIMEOUT_S * 1_000
+    assert behind.dead_letter_count == 0
+    assert "billing" in {one.name for one in listed.page.items}
+
+
+async def test_a_message_is_found_each_way_and_judged(cluster, eventually):
+    await cluster.run("send", mode="sync", topic="orders", count=COUNT)
+    await cluster.run("consume", group="billing", expect=f"orders=0:{COUNT}")
+    await cluster.run("send", mode="sync", topic="orders", first=COUNT, count=1)
+
+    async def is_known():
+        try:
+            page = await browse_messages(
+                Browsing("c", "orders"), size=1, after=None, **cluster.asked
+            )
+        except Exception:  # noqa: BLE001 - the topic is not written yet
+            return False
+        return page.messages
+
+    await eventually(is_known, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
+    found, after, has_more = [], None, True
+    while has_more:
+        page = await browse_messages(Browsing("c", "orders"), size=32, after=after, **cluster.asked)
+        found += page.messages
+        after, has_more = page.next_key, page.has_more
+    keys = [one.keys[0] for one in found]
+    assert sorted(keys) == sorted(f"orders#{number}" for number in range(COUNT + 1))
+    wanted, unread = (
+        next(one for one in found if one.keys[0] == f"orders#{number}") for number in (40, COUNT)
+    )
+
+    async def is_indexed():
+        told = await find_messages(KeySearch("c", "orders", unread.keys[0]), **cluster.stores)
+        return [one.order for one in told.messages] == [unread.order]
+
+    await eventually(is_indexed, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
+    by_id = await get_message("c", wanted.message_id, **cluster.stores)
+    by_sender = await get_message("c", wanted.unique_key, topic="orders", **cluster.stores)
+    by_key = await find_messages(KeySearch("c", "orders", wanted.keys[0]), **cluster.stores)
+    by_unique = await find_messages(
+        KeySearch("c", "orders", wanted.unique_key, is_unique=True), **cluster.stores
+    )
+    place = Browsing("c", "orders", "g", wanted.queue_id, offset=wanted.queue_offset)
+    by_offset = await browse_messages(place, size=1, after=None, **cluster.asked)
+    moment = Browsing("c", "orders", begin_ms=unread.stored_at_ms)
+    by_time = await browse_messages(moment, size=32, after=None, **cluster.asked)
+
+    ways = [by_id, by_sender, *by_key.messages, *by_unique.messages, *by_offset.messages]
+    assert ways == [wanted] * 5
+    assert unread in by_time.messages
+    assert all(one.stored_at_ms >= unread.stored_at_ms for one in by_time.messages)
+    judged = [await describe_deliveries("c", one, **cluster.stores) for one in (wanted, unread)]
+    states = [{one.consumer_group: one.state for one in told.deliveries} for told in judged]
+    assert states == [
+        {"billing": DeliveryState.CONSUMED},
+        {"billing": DeliveryState.PENDING},
+    ]

@@ -1,0 +1,275 @@
+"""What commands about consumer groups, clients and messages print, and what they ask for."""
+
+import json
+
+import pytest
+
+from backend.cli import messages
+from backend.cli.app import run
+from tests.unit.cli.fake_server import refusal
+from tests.unit.cli.test_replicas import page
+
+EAST = "/clusters/east"
+SILENT = {
+    "group_name": "broker-b",
+    "broker_id": 0,
+    "address": "10.0.0.2:10911",
+    "why": "no answer within 3 s",
+}
+NOTHING = {"message_count": 0, "waiting_ms": 0, "is_complete": True}
+ROW = {
+    "name": "billing",
+    "is_system": False,
+    "group_names": ["broker-a"],
+    "state": "active",
+    "member_count": 2,
+    "lag": {"message_count": 50, "waiting_ms": 4_200, "is_complete": False},
+    "retry_lag": NOTHING,
+}
+QUEUE = {
+    "group_name": "broker-a",
+    "topic": "orders",
+    "queue_id": 3,
+    "kind": "normal",
+    "committed": None,
+    "end": 7,
+    "lag": None,
+    "waiting_ms": None,
+    "consumed_at": None,
+    "owner": "10.0.0.7@412",
+}
+GROUP = {
+    "name": "billing",
+    "is_system": False,
+    "state": "active",
+    "models": ["clustering"],
+    "lag": ROW["lag"],
+    "retry_lag": NOTHING,
+    "dead_letter_count": None,
+    "settings": [
+        {
+            "group_name": "broker-a",
+            "consume_enabled": False,
+            "is_ordered": False,
+            "retry_count_max": 16,
+            "consume_timeout_minutes": 15,
+        }
+    ],
+    "members": [
+        {
+            "client_id": "10.0.0.7@412",
+            "address": "10.0.0.7:5",
+            "language": "GO",
+            "version": 9,
+            "version_name": None,
+            "group_names": ["broker-a"],
+        }
+    ],
+    "subscriptions": [{"topic": "orders", "expressions": ["*", "red"]}],
+    "queues": [QUEUE],
+    "unknown": [SILENT],
+}
+MESSAGE = {
+    "message_id": "7F00",
+    "unique_key": "U-1",
+    "topic": "orders",
+    "group_name": "broker-a",
+    "queue_id": 2,
+    "queue_offset": 41,
+    "log_position": 4096,
+    "stored_at": "2026-03-02T12:00:00Z",
+    "store_host": "10.0.0.1:10911",
+    "born_at": None,
+    "born_host": "10.0.0.5:1",
+    "reconsume_times": 0,
+    "size_bytes": 220,
+    "body_bytes": 12,
+    "keys": ["4711"],
+    "tags": "red",
+    "properties": {"KEYS": "4711"},
+}
+DETAIL = MESSAGE | {
+    "deliveries": [
+        {
+            "consumer_group": "billing",
+            "state": "retrying",
+            "why": "it failed 2 times",
+            "attempt_count": 2,
+        }
+    ],
+    "consumer_group_count": 3,
+    "unknown": [],
+}
+BODY = {
+    "form": "json",
+    "content": '{ "a": 1 }',
+    "is_cut": True,
+    "stored_bytes": 99,
+    "size_bytes": 99,
+    "shown_bytes": 10,
+    "compression": None,
+    "note": None,
+}
+
+
+@pytest.fixture
+def east(signed_in):
+    signed_in.on("GET", "/clusters", page({"name": "east"}))
+    return signed_in
+
+
+def listed(*found, after=None):
+    return {"items": list(found), "next": after, "total_count": 9, "unknown": [SILENT]}
+
+
+def lines(capsys):
+    return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+
+def asked(server):
+    return [dict(one.url.params) for one in server.requests if one.url.path != "/api/v1/clusters"]
+
+
+def test_groups_are_listed_over_pages_with_the_brokers_that_are_silent(east, capsys):
+    path = f"{EAST}/consumer-groups"
+    east.on("GET", path, listed(ROW, after="k"), listed(ROW | {"name": "other"}))
+
+    assert run(["group", "list", "--search", "b"]) == 0
+
+    _, first, second, unknown = lines(capsys)
+    assert first == "billing active 2 50+ 4.2 s 0 broker-a"
+    assert second.startswith("other")
+    assert unknown == "unknown: broker broker-b (10.0.0.2:10911): no answer within 3 s"
+    assert asked(east) == [
+        {"limit": "100", "search": "b"},
+        {"limit": "100", "search": "b", "after": "k"},
+    ]
+
+
+def test_a_group_is_shown_whole_and_what_is_unknown_is_no_zero(east, capsys):
+    east.on("GET", f"{EAST}/consumer-groups/billing", GROUP)
+
+    assert run(["group", "get", "billing"]) == 0
+
+    shown = lines(capsys)
+    assert shown[0] == "billing active, clustering"
+    assert shown[1] == "lag 50+, the oldest waits 4.2 s, retries 0, dead letters unknown"
+    assert "orders broker-a 3 - 7 - - - 10.0.0.7@412" in shown
+    assert "orders * or red" in shown
+    assert "10.0.0.7@412 10.0.0.7:5 GO 9 broker-a" in shown
+
+
+def test_the_lag_of_a_group_is_told_to_programs(east, capsys):
+    east.on("GET", f"{EAST}/consumer-groups/billing", GROUP)
+
+    assert run(["group", "lag", "billing", "-o", "json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert told["lag"] == GROUP["lag"]
+    assert told["queues"] == [QUEUE]
+
+
+def test_clients_are_listed_and_narrowed(east, capsys):
+    connection = {
+        "group_name": "broker-a",
+        "broker_id": 0,
+        "broker_address": "10.0.0.1:10911",
+        "address": "10.0.0.7:5",
+        "language": "JAVA",
+        "version": 513,
+        "version_name": "5.5.0",
+        "heard_ms": None,
+        "producer_groups": [],
+        "consumer_groups": ["billing"],
+    }
+    found = {
+        "client_id": "10.0.0.7@412",
+        "roles": ["consumer"],
+        "producer_groups": [],
+        "consumer_groups": ["billing"],
+        "heard_ms": None,
+        "connections": [connection],
+    }
+    east.on("GET", f"{EAST}/clients", listed(found))
+    east.on("GET", f"{EAST}/clients/10.0.0.7%40412", found | {"unknown": []})
+
+    assert run(["client", "list", "--group", "billing", "--role", "consumer"]) == 0
+    assert "10.0.0.7@412 10.0.0.7:5 JAVA 5.5.0 billing -" in lines(capsys)
+    assert asked(east)[-1] == {"limit": "500", "group": "billing", "role": "consumer"}
+
+    assert run(["client", "get", "10.0.0.7@412"]) == 0
+    assert "broker-a 0 10.0.0.1:10911 10.0.0.7:5 JAVA 5.5.0 billing -" in lines(capsys)
+
+
+def test_a_message_is_shown_with_delivery_and_body(east, capsys):
+    east.on("GET", f"{EAST}/messages/7F00", DETAIL)
+    east.on("GET", f"{EAST}/messages/7F00/body", BODY)
+
+    assert run(["message", "get", "7F00", "--form", "json"]) == 0
+
+    shown = lines(capsys)
+    assert "billing retrying it failed 2 times" in shown
+    assert "2 more groups consume the topic" in shown
+    assert "Body, 99 B as json, the first 10 B" in shown
+    assert '{ "a": 1 }' in shown
+    assert asked(east)[-1] == {"form": "json"}
+
+
+def test_who_may_not_read_bodies_can_leave_them_out(east, capsys):
+    east.on("GET", f"{EAST}/messages/7F00", DETAIL)
+    told = refusal(403, "forbidden", "it takes the role operator")
+    east.on("GET", f"{EAST}/messages/7F00/body", told)
+
+    assert run(["message", "get", "7F00"]) == 5
+    assert run(["message", "get", "7F00", "--no-body"]) == 0
+    assert "Body" not in capsys.readouterr().out
+
+
+def test_a_search_says_when_there_may_be_more(east, capsys):
+    found = {"items": [MESSAGE], "is_complete": False, "unknown": [SILENT]}
+    east.on("GET", f"{EAST}/topics/orders/messages/found", found)
+
+    assert run(["message", "find", "orders", "--unique-key", "U-1"]) == 0
+
+    told = capsys.readouterr()
+    assert "7F00" in told.out
+    assert "broker-b" in told.out
+    assert "this may not be all" in told.err
+    assert asked(east)[-1] == {"key": "U-1", "is_unique": "true", "limit": "64"}
+
+
+@pytest.mark.parametrize("given", [[], ["--key", "a", "--unique-key", "b"]])
+def test_a_search_needs_one_key(east, capsys, given):
+    assert run(["message", "find", "orders", *given]) == 2
+    assert "regent message find orders --key KEY" in capsys.readouterr().err
+    assert asked(east) == []
+
+
+def test_a_list_goes_on_until_it_has_enough(east, capsys):
+    first = listed(MESSAGE, after="k") | {"has_more": True}
+    last = listed(MESSAGE | {"queue_offset": 42}, after="k2") | {"has_more": False}
+    east.on("GET", f"{EAST}/topics/orders/messages", first, last)
+
+    assert run(["message", "list", "orders", "--since", "2026-03-02T11:00:00"]) == 0
+
+    assert len([line for line in lines(capsys) if "7F00" in line]) == 2
+    assert asked(east)[0] == {"limit": "32", "begin": "2026-03-02T11:00:00+00:00"}
+    assert asked(east)[1]["after"] == "k"
+
+
+def test_a_topic_is_followed_from_where_each_answer_ends(east, capsys, monkeypatch):
+    rests = []
+    monkeypatch.setattr(messages.time, "sleep", rests.append)
+    nothing = listed(after="k1") | {"has_more": False}
+    some = listed(MESSAGE, after="k2") | {"has_more": False}
+    east.on("GET", f"{EAST}/topics/orders/messages", nothing, some)
+
+    assert run(["message", "tail", "orders", "--limit", "1", "--interval", "2"]) == 0
+
+    told = capsys.readouterr()
+    assert told.out.split() == ["2026-03-02", "12:00:00Z", "broker-a/2@41", "7F00", "red"]
+    assert told.err.count("broker-b") == 1
+    assert rests == [2.0]
+    first, second = asked(east)
+    assert first == {"limit": "1", "from_latest": "true"}
+    assert second["after"] == "k1"

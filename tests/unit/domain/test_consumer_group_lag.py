@@ -1,0 +1,67 @@
+"""What is not known of a lag is never added as zero (D21)."""
+
+from dataclasses import replace
+
+from backend.domain.consumer_group_lag import (
+    GroupState,
+    LagTotal,
+    QueueKind,
+    QueueLag,
+    add_up,
+    state_of,
+)
+
+QUEUE = QueueLag(
+    group_name="broker-a",
+    topic="orders",
+    queue_id=0,
+    kind=QueueKind.NORMAL,
+    committed=10,
+    end=15,
+    waiting_ms=400,
+    consumed_at_ms=1,
+)
+READ = replace(QUEUE, committed=15, waiting_ms=0)
+NEVER = replace(QUEUE, committed=None, waiting_ms=None)
+
+
+def test_messages_are_summed_and_the_oldest_counts():
+    older = replace(QUEUE, queue_id=1, waiting_ms=900)
+
+    assert add_up([QUEUE, older, READ], is_complete=True) == LagTotal(10, 900, is_complete=True)
+
+
+def test_a_queue_without_a_commit_makes_the_total_incomplete():
+    assert NEVER.lag is None
+    assert add_up([QUEUE, NEVER], is_complete=True) == LagTotal(5, 400, is_complete=False)
+    assert add_up([NEVER], is_complete=True) == LagTotal(None, None, is_complete=False)
+
+
+def test_an_empty_queue_is_behind_in_nothing_without_a_commit():
+    empty = replace(NEVER, end=0)
+
+    assert empty.lag == 0
+    assert add_up([empty], is_complete=True) == LagTotal(0, 0, is_complete=True)
+
+
+def test_silent_brokers_make_nothing_zero():
+    assert add_up([], is_complete=True) == LagTotal(0, 0, is_complete=True)
+    assert add_up([], is_complete=False) == LagTotal(None, None, is_complete=False)
+    assert add_up([READ], is_complete=False) == LagTotal(0, 0, is_complete=False)
+
+
+def test_an_age_that_nobody_knows_leaves_the_others():
+    unknown = replace(QUEUE, queue_id=1, waiting_ms=None)
+
+    assert add_up([QUEUE, unknown], is_complete=True) == LagTotal(10, 400, is_complete=False)
+    assert add_up([unknown], is_complete=True) == LagTotal(5, None, is_complete=False)
+
+
+def test_an_offset_beyond_the_end_is_no_lag():
+    assert replace(QUEUE, committed=99).lag == 0
+
+
+def test_a_group_is_inactive_only_when_every_broker_says_so():
+    assert state_of(1, is_complete=False) is GroupState.ACTIVE
+    assert state_of(0, is_complete=True) is GroupState.INACTIVE
+    assert state_of(0, is_complete=False) is GroupState.UNKNOWN
