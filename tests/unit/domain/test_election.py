@@ -126,6 +126,24 @@ def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can():
     assert elect(f3(), alive(2, 3, b2=cordoned, b3={"is_cordoned": True})).master_id == 2
 
 
+def test_under_a_strict_lease_a_cordoned_replica_gives_way_only_to_a_log_as_good():
+    """Some members may hold what was acknowledged, and others not."""
+    group = f3(lease_policy=LeasePolicy.STRICT, preferred_id=2)
+    cordoned = {"is_cordoned": True, "priority": 1}
+
+    longer = alive(2, 3, b2=cordoned | {"max_offset": 11})
+    assert verdicts(group, longer) == {
+        1: Verdict.NOT_ALIVE,
+        2: Verdict.WINS,
+        3: Verdict.LOWER_OFFSET,
+    }
+    newer = alive(2, 3, b2=cordoned, b3={"epoch": 0})
+    assert verdicts(group, newer)[3] is Verdict.LOWER_EPOCH
+    equal = alive(2, 3, b2=cordoned)
+    assert elect(group, equal).master_id == 3
+    assert verdicts(group, equal)[2] is Verdict.CORDONED
+
+
 def test_a_cordoned_master_stays_while_it_is_alive():
     assert elect(f3(), alive(1, 2, 3, b1={"is_cordoned": True})) is None
 
