@@ -69,13 +69,16 @@ chaos: $(STAMPS)/engine ## Fail a group over 500 times by faults of every kind, 
 operations: $(STAMPS)/engine ## Kill workers and servers at every point of an operation in 2 000 stories (a quarter of an hour)
 	REGENT_OPERATION_RUNS=2000 $(PYTHON) -m pytest -q tests/integration/operations/test_crashes.py
 
+schemas: $(STAMPS)/engine ## Ask every door 300 generated questions each, with and without a credential (ten minutes)
+	REGENT_SCHEMA_EXAMPLES=300 $(PYTHON) -m pytest -q tests/integration/api/test_openapi.py tests/integration/api/test_graphql_schema.py
+
 elections: $(STAMPS)/engine ## Elect 20 masters in order under 1 000 messages a second, and print each gap (two minutes)
 	REGENT_ELECTIONS=20 $(PYTHON) -m pytest -q -s tests/system/test_graceful_elections.py
 
 events: $(STAMPS)/engine ## Kill 1 000 subscribers' sockets under 1 000 events a second (two minutes)
 	REGENT_EVENT_KILLS=1000 $(PYTHON) -m pytest -q -s tests/integration/api/test_events.py -k killed
 
-.PHONY: test crash chaos operations elections events check check-python check-engine check-console check-docker test-fast test-integration test-cluster
+.PHONY: test crash chaos operations schemas elections events check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup
@@ -137,7 +140,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover fuzz interop access scenarios fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover fuzz interop access parity help-pages matrix scenarios fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
 
@@ -159,6 +162,15 @@ interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster
 
 access: $(STAMPS)/engine ## Write the table in docs/access.md, which says who may ask for what
 	$(PYTHON) -m tests.access_table
+
+parity: $(STAMPS)/engine ## Write the table in docs/mqadmin.md, which says what each command of stock's mqadmin is here
+	$(PYTHON) -m tests.mqadmin_table
+
+matrix: $(STAMPS)/engine ## Write the table in docs/doors.md, which says what is reached through which door
+	$(PYTHON) -m tests.door_matrix
+
+help-pages: $(STAMPS)/engine ## Write tests/unit/cli/help, the help of every command
+	$(PYTHON) -m tests.cli_help
 
 scenarios: $(STAMPS)/python ## Write docs/scenarios.md, which says what test shows which scenario
 	$(PYTHON) -m tests.scenarios

@@ -4,6 +4,7 @@ Every name has the prefix ``REGENT_``; durations and sizes carry their unit in t
 that can hold a password are secrets, so that neither a log line nor a traceback shows them.
 """
 
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from backend.domain.replica_group import LeasePolicy
+from backend.domain.retention import RetentionPolicy
 
 
 class LogFormat(StrEnum):
@@ -26,13 +28,46 @@ class _Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="REGENT_", frozen=True, extra="ignore")
 
 
+class _RetentionSettings(_Settings):
+    """Say how long what has happened is kept; server and workers read the same."""
+
+    history_kept_days: int = Field(
+        default=365, ge=1, le=36_500, description="Changes of broker groups."
+    )
+    operations_kept_days: int = Field(
+        default=365, ge=1, le=36_500, description="Operations that have ended."
+    )
+    findings_kept_days: int = Field(
+        default=365, ge=1, le=36_500, description="Findings that are closed."
+    )
+    audit_kept_days: int = Field(default=1_095, ge=30, le=36_500, description="The audit.")
+    samples_kept_days: int = Field(
+        default=400, ge=7, le=36_500, description="Parquet history of samples, by whole days."
+    )
+    events_kept_max: int = Field(default=200_000, ge=1)
+    events_kept_hours: int = Field(default=72, ge=1)
+
+    @property
+    def retention(self) -> RetentionPolicy:
+        """Return how long each subject is kept."""
+        return RetentionPolicy(
+            group_changes=timedelta(days=self.history_kept_days),
+            operations=timedelta(days=self.operations_kept_days),
+            findings=timedelta(days=self.findings_kept_days),
+            audit=timedelta(days=self.audit_kept_days),
+            samples=timedelta(days=self.samples_kept_days),
+            events=timedelta(hours=self.events_kept_hours),
+            events_max=self.events_kept_max,
+        )
+
+
 class MigrationSettings(_Settings):
     """Hold what a migration run needs."""
 
     database_url: SecretStr
 
 
-class ServerSettings(_Settings):
+class ServerSettings(_RetentionSettings):
     """Hold the settings of one control plane process."""
 
     database_url: SecretStr
@@ -63,7 +98,7 @@ class ServerSettings(_Settings):
     shutdown_deadline_ms: int = Field(default=5_000, ge=100)
 
 
-class WorkerSettings(_Settings):
+class WorkerSettings(_RetentionSettings):
     """Hold the settings of one Celery worker or beat process."""
 
     database_url: SecretStr
@@ -71,5 +106,3 @@ class WorkerSettings(_Settings):
     history_dir: Path
     report_dir: Path
     log_format: LogFormat = LogFormat.CONSOLE
-    events_kept_max: int = Field(default=200_000, ge=1)
-    events_kept_hours: int = Field(default=72, ge=1)

@@ -19,6 +19,7 @@ from backend.clients.task_queue import (
     REPORT_QUEUE,
     broker_url,
 )
+from backend.domain.maintenance import PERIODIC_TASKS
 from backend.logging import configure_logging
 from backend.services.capacity import RUN_DEADLINE
 from backend.settings import WorkerSettings
@@ -75,11 +76,7 @@ def every(seconds: float, task_name: str) -> dict[str, Any]:
 
 SCHEDULE: Final = {
     "operations.reconcile": every(2, "operations.reconcile"),
-    "liveness.scan": every(5, "liveness.scan"),
-    "samples.collect": every(5, "samples.collect"),
-    "samples.archive": every(60, "samples.archive"),
-    "capacity.revive": every(15, "capacity.revive"),
-    "events.expire": every(60, "events.expire"),
+    **{name: every(task.sent_every.total_seconds(), name) for name, task in PERIODIC_TASKS.items()},
 }
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from backend.domain.errors import InvalidCursor
 
+NUMBER_MAX: Final = 2**63 - 1
 # A page of messages goes on from a place in each of 64 queues.
 CURSOR_LENGTH_MAX: Final = 16_384
 
@@ -41,3 +42,13 @@ def decode_cursor(cursor: str | None, kind: type[KeyT]) -> KeyT | None:
         # Postgres compares no text that holds a NUL, and no name has one.
         raise InvalidCursor
     return key
+
+
+def number_cursor(cursor: str | None) -> int | None:
+    """Read the number that a page of a numbered list ended with; none is beyond what numbers are.
+
+    Raises:
+        InvalidCursor: no page of such a list ended so.
+    """
+    number = decode_cursor(cursor, int)
+    return None if number is None else min(max(number, 0), NUMBER_MAX)

@@ -5,46 +5,79 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from backend.cli import (
-    adoptions,
-    broker_orders,
-    controller_settings,
-    group_views,
-    processes,
-    replica_lags,
-    session,
-    topic_orders,
-)
-from backend.cli.audit import audit
-from backend.cli.broker_configs import config
-from backend.cli.brokers import broker
-from backend.cli.capacity import capacity
-from backend.cli.clients import client
-from backend.cli.clusters import cluster
-from backend.cli.consumer_groups import group
-from backend.cli.controllers import controller
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.events import list_or_follow
-from backend.cli.locks import lock, queue
-from backend.cli.messages import message
-from backend.cli.offsets import offset
-from backend.cli.operations import operation
-from backend.cli.replicas import replica
-from backend.cli.sessions import session as open_session
-from backend.cli.store import store
-from backend.cli.tokens import token
-from backend.cli.topics import topic
-from backend.cli.users import user
 
+_HELP_FLAGS: Final = frozenset({"-h", "--help"})
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
 
 
+COMMANDS: Final = (
+    (
+        "up",
+        "processes:up",
+        "Run a whole local cluster until Ctrl-C; the data stays for the next start.",
+    ),
+    ("run", "processes:run", "Run one process of a cluster in the foreground."),
+    (
+        "login",
+        "session:login",
+        "Sign in and keep the session's token for the commands that follow.",
+    ),
+    ("logout", "session:logout", "End the saved session and forget its token."),
+    ("whoami", "session:whoami", "Say who is signed in, where, and until when."),
+    ("cluster clusters", "clusters:cluster", "Show clusters."),
+    ("broker brokers", "nouns:broker", "Show and change brokers."),
+    (
+        "controller controllers",
+        "nouns:controller",
+        "Show and change who is master of broker groups.",
+    ),
+    ("replica replicas", "nouns:replica", "Show replicas, and take lost ones in again."),
+    ("topic topics", "nouns:topic", "Show and change topics."),
+    ("lock locks", "locks:lock", "Show locks of ordered queues, and release them."),
+    ("queue queues", "locks:queue", "Say why queues stand still."),
+    ("group groups", "nouns:group", "Show, create, change and delete consumer groups."),
+    ("client clients", "clients:client", "Show producers and consumers that are connected."),
+    ("message messages", "messages:message", "Find messages, look at them, follow a topic."),
+    ("offset offsets", "offsets:offset", "Change where consumer groups go on reading."),
+    ("capacity", "capacity:capacity", "Make and show capacity reports."),
+    ("store", "store:store", "Look into a broker's message store, from its files."),
+    (
+        "operation operations op",
+        "operations:operation",
+        "Show changes of clusters, and steer them.",
+    ),
+    ("audit", "audit:audit", "Show who changed what, and verify the record."),
+    ("user users", "users:user", "Say who may sign in, and change your password."),
+    ("session sessions", "sessions:session", "Show who is signed in, and end sessions."),
+    ("token tokens", "tokens:token", "Make, list and revoke API tokens for programs."),
+    ("finding findings", "findings:finding", "Show broken invariants of clusters, and what to do."),
+    (
+        "maintenance",
+        "maintenance:maintenance",
+        "Show what runs by itself, and what it would let go.",
+    ),
+    (
+        "events event",
+        "events:list_or_follow",
+        "Show what has happened: elections, brokers lost and back, operations and their steps.",
+    ),
+    (
+        "completion",
+        "completion:print_script",
+        "Print the script that lets a shell complete regent.",
+    ),
+)
+"""Names, place below this package, and help of each command, which is imported when it is run."""
+
+
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 30 ms
+
     try:
         return version("regent")
     except PackageNotFoundError:
@@ -71,49 +104,33 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-processes.register(app)
-session.register(app)
-app.command(cluster)
-app.command(broker)
-broker_orders.register(broker)
-broker.command(config)
-app.command(controller)
-controller_settings.register(controller)
-app.command(replica)
-adoptions.register(replica)
-replica_lags.register(replica)
-app.command(topic)
-app.command(lock)
-app.command(queue)
-topic_orders.register(topic)
-app.command(group)
-group_views.register(group)
-app.command(client)
-app.command(message)
-app.command(offset)
-app.command(capacity)
-app.command(store)
-app.command(operation)
-app.command(audit)
-app.command(user)
-app.command(open_session)
-app.command(token)
-app.command(list_or_follow, name=["events", "event"])
+for _names, _place, _help in COMMANDS:
+    app.command(f"backend.cli.{_place}", name=_names.split(), help=_help)
+app.command(
+    "backend.cli.mqadmin.command:mqadmin",
+    name="mqadmin",
+    help="Run a command of stock's mqadmin as the command of regent that does the same.",
+    # It reads `--help` and `--` itself.
+    help_flags=[],
+    version_flags=[],
+    end_of_options_delimiter="",
+)
 
 
-def _show_examples(commands: App) -> None:
-    """Put the examples of each command's docstring below its help, which would leave them out."""
-    for name in commands:
-        command = commands[name]
-        if name.startswith("-"):
-            continue
-        _show_examples(command)
+def find_command(words: Sequence[str]) -> App:
+    """Find the command that words name, and have its help end with its docstring's examples."""
+    command = app
+    for word in words:
+        if word.startswith("-") or word not in set(command):
+            break
+        command = command[word]
+    if command is not app and command.default_command is not None:
+        # The line it is listed with stands for no docstring.
+        command.help = None
         found = _EXAMPLES.search(inspect.getdoc(command.default_command) or "")
-        if command.default_command is not None and found:
+        if found:
             command.help_epilogue = f"Examples:\n{found['lines'].rstrip()}"
-
-
-_show_examples(app)
+    return command
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -123,6 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors are told on standard error."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if not _HELP_FLAGS.isdisjoint(words):
+        find_command(words)
     try:
         app(arguments, exit_on_error=False)
         sys.stdout.flush()

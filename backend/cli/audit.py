@@ -111,6 +111,8 @@ def verify_entries(*, options: Options = Options()) -> None:  # noqa: B008
             f"entry {found['broken_number']} of the audit breaks the chain", why=found["reason"]
         )
     if options.output != "json":
+        if found.get("let_go_number"):
+            print_line(f"entries up to {found['let_go_number']} were let go by retention")
         print_line(f"{checked} entries are as they were written")
         print_line(f"the chain ends at entry {found['end_number']}, hash {found['end_hash']}")
 

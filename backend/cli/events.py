@@ -44,7 +44,7 @@ def list_or_follow(
         follow: Go on with what comes, until Ctrl-C.
         after: Only events behind this number; without it the newest, or those from now on.
         cluster: Only of this cluster.
-        kinds: Only this kind, or this family: operation, step, group, broker. May be repeated.
+        kinds: Only this kind, or this family: operation, step, group, broker, finding. Repeatable.
         limit: How many at most, unless they are followed.
         options: Which server, and how to print.
     """

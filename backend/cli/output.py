@@ -1,4 +1,4 @@
-"""Print tables for people and JSON for programs; data on standard output, the rest on error.
+"""Print tables for people, JSON or YAML for programs; data on standard output, the rest on error.
 
 Names come from brokers and clients, so they are printed as plain text, never as markup, and
 control characters are shown, not sent to the terminal.
@@ -7,6 +7,7 @@ control characters are shown, not sent to the terminal.
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,13 +21,28 @@ PIPE_WIDTH: Final = 240
 _KIBI: Final = 1024
 
 
+_is_yaml: ContextVar[bool] = ContextVar("is_yaml", default=False)
+"""Which form for programs was chosen: one for all that a command prints."""
+
+
+def choose_yaml(*, is_chosen: bool) -> None:
+    """Have what is printed for programs be YAML from now on, or JSON."""
+    _is_yaml.set(is_chosen)
+
+
 def print_json(value: Any) -> None:
-    """Print a value as JSON; numbers that a double can't hold become strings."""
+    """Print a value for programs; numbers that a double can't hold become strings."""
+    if _is_yaml.get():
+        print(_yaml(value), end="")  # noqa: T201 - the product
+        return
     print(json.dumps(_exact(value), indent=2, ensure_ascii=False))  # noqa: T201 - the product
 
 
 def print_json_line(value: Any) -> None:
-    """Print a value as JSON on one line, at once; numbers that a double can't hold as strings."""
+    """Print one of many values for programs at once: a line of JSON, or a document of YAML."""
+    if _is_yaml.get():
+        print(f"---\n{_yaml(value)}", end="", flush=True)  # noqa: T201 - the product
+        return
     print(json.dumps(_exact(value), ensure_ascii=False), flush=True)  # noqa: T201 - the product
 
 
@@ -99,6 +115,12 @@ def _shown(value: object) -> str:
         character if character.isprintable() or character == "\n" else repr(character)[1:-1]
         for character in text
     )
+
+
+def _yaml(value: Any) -> str:
+    import yaml  # noqa: PLC0415 - only who asks for it waits for it
+
+    return str(yaml.safe_dump(_exact(value), sort_keys=False, allow_unicode=True))
 
 
 def _exact(value: Any) -> Any:

@@ -18,12 +18,6 @@ run = App(name="run", help="Run one process of a cluster in the foreground.")
 Port = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=65535))]
 
 
-def register(app: App) -> None:
-    """Add `up` and `run` to the command line."""
-    app.command(up)
-    app.command(run)
-
-
 def up(
     *,
     data: Path = Path(".regent"),

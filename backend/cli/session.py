@@ -4,20 +4,13 @@ import getpass
 import sys
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.logins import Login, forget_login, save_login
 from backend.cli.output import print_json, print_line, print_note, time_text
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
-
-
-def register(app: App) -> None:
-    """Add the commands to the command line."""
-    app.command(login)
-    app.command(logout)
-    app.command(whoami)
 
 
 def login(

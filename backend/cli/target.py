@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.logins import find_login
+from backend.cli.output import choose_yaml
 
 LOCAL_USER: Final = "admin"
 LOCAL_DIR: Final = Path(".regent")
@@ -29,8 +30,16 @@ class Options:
     """API token (`regent token create`); what `regent login` saved when left out."""
     data: Path | None = None
     """Directory of a local cluster (`regent up --data DIR`); .regent when nothing else is set."""
-    output: Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])] = "table"
+    output: Annotated[Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"])] = (
+        "table"
+    )
     """Form of what is printed."""
+
+    def __post_init__(self) -> None:
+        """Leave commands two forms to tell apart: a table for people, and data for programs."""
+        choose_yaml(is_chosen=self.output == "yaml")
+        if self.output == "yaml":
+            object.__setattr__(self, "output", "json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ job reads these columns by these names and types (`workers/capacity/schemas.py`)
 """
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -134,6 +135,33 @@ class SampleHistory:
             sampled_from=min(instants),
             sampled_to=max(instants),
         )
+
+    def remove_days(self, before: date) -> int:
+        """Remove the days before one, whole; return how many partitions that were.
+
+        Blocks on the disk. None of their files may stand in the manifest any more. What a run that
+        was cut off has left goes with the next.
+
+        Raises:
+            OSError: a file can't be removed.
+        """
+        removed = 0
+        for partition in sorted(self._directory.glob(f"*/cluster=*/{_DAY}*")):
+            if _day_of(partition) < before:
+                shutil.rmtree(partition)
+                removed += 1
+        return removed
+
+
+_DAY: Final = "day="
+
+
+def _day_of(partition: Path) -> date:
+    try:
+        return date.fromisoformat(partition.name.removeprefix(_DAY))
+    except ValueError:
+        # Not ours, so it stays.
+        return date.max
 
 
 def instant(milliseconds: int) -> datetime:

@@ -1,17 +1,20 @@
-"""Keep the audit: entries are only ever added, one behind another (G22)."""
+"""Keep the audit: entries are added at its end, and let go from its beginning only (G22)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, Final
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
+from backend.db.maintenance_tables import audit_checkpoint
 from backend.db.operation_tables import audit_entries
-from backend.domain.audit import GENESIS, ChainedEntry, Entry, chain
+from backend.domain.audit import TRIMMED, ChainedEntry, ChainEnd, Entry, chain
 from backend.domain.operation import Author
 
 # One writer at a time, so that no entry is bound to one that another replaces.
@@ -46,9 +49,13 @@ async def append(connection: Connection, deed: Deed, *, at: datetime) -> None:
     columns = audit_entries.c
     newest = select(columns.number, columns.hash).order_by(columns.number.desc()).limit(1)
     row = (await connection.execute(newest)).one_or_none()
-    number, previous_hash = (0, GENESIS) if row is None else row
+    if row is not None:
+        end = ChainEnd(row.number, bytes(row.hash))
+    else:
+        # All that came before may have been let go.
+        end = await find_checkpoint(connection) or ChainEnd()
     entry = Entry(
-        number=number + 1,
+        number=end.number + 1,
         happened_at=at,
         actor=deed.author.name,
         source=deed.author.source,
@@ -58,10 +65,10 @@ async def append(connection: Connection, deed: Deed, *, at: datetime) -> None:
         operation_id=deed.operation_id,
         details=msgspec.json.encode(deed.details, order="sorted").decode(),
     )
-    chained = chain(entry, previous_hash)
+    chained = chain(entry, end.hash)
     values = {name: getattr(entry, name) for name in _ENTRY_FIELDS}
     await connection.execute(
-        insert(audit_entries).values(**values, previous_hash=previous_hash, hash=chained.hash)
+        insert(audit_entries).values(**values, previous_hash=end.hash, hash=chained.hash)
     )
 
 
@@ -99,6 +106,80 @@ async def count(connection: Connection, *, chosen: AuditFilter) -> int:
     """Count entries."""
     statement = select(func.count()).select_from(audit_entries).where(*_conditions(chosen))
     return int(await connection.scalar(statement) or 0)
+
+
+async def find_checkpoint(connection: Connection) -> ChainEnd | None:
+    """Find the last entry that was let go; the chain that is kept goes on from there."""
+    columns = audit_checkpoint.c
+    row = (await connection.execute(select(columns.number, columns.hash))).one_or_none()
+    return None if row is None else ChainEnd(row.number, bytes(row.hash))
+
+
+async def tells_of(connection: Connection, checkpoint: ChainEnd) -> bool:
+    """Tell whether the newest entry about what was let go says that it was all up to this one."""
+    columns = audit_entries.c
+    statement = (
+        select(columns.details)
+        .where(columns.action == TRIMMED, columns.number > checkpoint.number)
+        .order_by(columns.number.desc())
+        .limit(1)
+    )
+    details = await connection.scalar(statement)
+    return details is not None and _holds(details, _trim_details(checkpoint))
+
+
+async def count_old(connection: Connection, *, before: datetime) -> int:
+    """Count the entries that come before the first one of an instant or later."""
+    columns = audit_entries.c
+    first_kept = (
+        select(func.min(columns.number)).where(columns.happened_at >= before).scalar_subquery()
+    )
+    statement = (
+        select(func.count())
+        .select_from(audit_entries)
+        .where((columns.number < first_kept) | first_kept.is_(None))
+    )
+    return int(await connection.scalar(statement) or 0)
+
+
+async def let_go(
+    connection: Connection, author: Author, *, before: datetime, limit: int, at: datetime
+) -> int:
+    """Let the oldest entries go and say so in the chain, in one transaction; return how many.
+
+    Only a beginning of the chain goes, so that what is kept has no gap; the checkpoint carries the
+    hash that the first kept entry is bound to.
+    """
+    await connection.execute(select(func.pg_advisory_xact_lock(_CHAIN_LOCK)))
+    columns = audit_entries.c
+    oldest = select(columns.number, columns.hash, columns.happened_at)
+    rows = (await connection.execute(oldest.order_by(columns.number).limit(limit))).all()
+    old = list(takewhile(lambda row: row.happened_at < before, rows))
+    if not old:
+        return 0
+    end = ChainEnd(old[-1].number, bytes(old[-1].hash))
+    await connection.execute(delete(audit_entries).where(columns.number <= end.number))
+    values = {"number": end.number, "hash": end.hash, "removed_at": at}
+    await connection.execute(
+        upsert(audit_checkpoint)
+        .values(id=1, **values)
+        .on_conflict_do_update(index_elements=["id"], set_=values)
+    )
+    details = {**_trim_details(end), "count": len(old), "kept_since": before.isoformat()}
+    await append(connection, Deed(author, TRIMMED, "", "audit", details), at=at)
+    return len(old)
+
+
+def _trim_details(end: ChainEnd) -> dict[str, Any]:
+    return {"last_number": end.number, "last_hash": end.hash.hex()}
+
+
+def _holds(details: str, told: Mapping[str, Any]) -> bool:
+    try:
+        found = msgspec.json.decode(details, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return False
+    return told.items() <= found.items()
 
 
 def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:

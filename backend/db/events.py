@@ -121,18 +121,10 @@ async def remove_expired(
     connection: Connection, *, kept_max: int, kept_since: datetime, limit: int
 ) -> int:
     """Remove the oldest events that are too many or too old; return how many that were."""
-    columns = events.c
     ends = await get_ends(connection)
-    oldest_kept = await connection.scalar(
-        select(columns.number)
-        .where(columns.happened_at >= kept_since)
-        .order_by(columns.number)
-        .limit(1)
-    )
-    last_old = ends.newest_number if oldest_kept is None else oldest_kept - 1
-    expired = max(last_old, ends.newest_number - kept_max, ends.expired_number)
+    expired = await _find_expired(connection, ends, kept_max=kept_max, kept_since=kept_since)
     expired = min(expired, ends.expired_number + limit)
-    removed = await connection.execute(delete(events).where(columns.number <= expired))
+    removed = await connection.execute(delete(events).where(events.c.number <= expired))
     # Last, since who gives numbers waits from here on.
     await connection.execute(
         update(event_stream).values(
@@ -140,6 +132,28 @@ async def remove_expired(
         )
     )
     return removed.rowcount
+
+
+async def count_expired(connection: Connection, *, kept_max: int, kept_since: datetime) -> int:
+    """Count the events that are too many or too old."""
+    ends = await get_ends(connection)
+    expired = await _find_expired(connection, ends, kept_max=kept_max, kept_since=kept_since)
+    return expired - ends.expired_number
+
+
+async def _find_expired(
+    connection: Connection, ends: StreamEnds, *, kept_max: int, kept_since: datetime
+) -> int:
+    """Find the number of the newest event that need not be kept."""
+    columns = events.c
+    oldest_kept = await connection.scalar(
+        select(columns.number)
+        .where(columns.happened_at >= kept_since)
+        .order_by(columns.number)
+        .limit(1)
+    )
+    last_old = ends.newest_number if oldest_kept is None else oldest_kept - 1
+    return max(last_old, ends.newest_number - kept_max, ends.expired_number)
 
 
 @asynccontextmanager

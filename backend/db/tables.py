@@ -23,13 +23,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from backend.db import access_tables, event_tables, operation_tables
+from backend.db import access_tables, event_tables, maintenance_tables, operation_tables
 from backend.db.schema import instant as _instant
 from backend.db.schema import metadata
 
 # Named here, so that whoever has the metadata has all tables.
 assert operation_tables.operations.metadata is access_tables.users.metadata is metadata
-assert event_tables.events.metadata is metadata
+assert event_tables.events.metadata is maintenance_tables.findings.metadata is metadata
 
 
 def _id() -> Column[int]:

@@ -2,7 +2,8 @@
 
 The hash covers every field of the entry and the hash before it, each with its length in front, so
 that no two entries are spelled alike. What is not found is an end that was cut off: keep the number
-and hash of the newest entry elsewhere for that.
+and hash of the newest entry elsewhere for that. Retention lets a beginning go: the chain goes on
+from a checkpoint, which counts only if an entry of the chain tells of it.
 """
 
 import hashlib
@@ -15,6 +16,8 @@ from uuid import UUID
 FIRST_NUMBER: Final = 1
 GENESIS: Final = bytes(32)
 """The hash before the first entry."""
+TRIMMED: Final = "audit.trimmed"
+"""What the entry says that tells of entries let go, with the number and hash of the last one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from backend.domain.replica_group import ChangeKind
 
 BROKER_REGISTERED: Final = "broker.registered"
 BROKER_LOST: Final = "broker.lost"
+FINDING_OPENED: Final = "finding.opened"
+FINDING_CLOSED: Final = "finding.closed"
 TAKEN_OVER: Final = "operation.taken_over"
 
 KINDS: Final = frozenset(
@@ -27,6 +29,8 @@ KINDS: Final = frozenset(
         *(f"group.{kind}" for kind in ChangeKind),
         BROKER_REGISTERED,
         BROKER_LOST,
+        FINDING_OPENED,
+        FINDING_CLOSED,
     }
 )
 FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)

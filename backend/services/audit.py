@@ -32,12 +32,16 @@ CHECKED_MAX: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ChainVerification:
-    """Say how far the chain was followed, and where it is broken, if it is."""
+    """Say how far the chain was followed, and where it is broken, if it is.
+
+    Entries up to `let_go` are kept no longer.
+    """
 
     checked_count: int
     end: ChainEnd
     is_complete: bool
     fault: ChainFault | None
+    let_go: int = 0
 
 
 async def enter(deed: Deed, *, database: Database, clock: Clock) -> None:
@@ -69,16 +73,32 @@ async def export_entries(*, chosen: AuditFilter, database: Database) -> AsyncIte
 
 
 async def verify_chain(*, database: Database, after: ChainEnd | None = None) -> ChainVerification:
-    """Follow the chain from its beginning, or from where it was followed to before."""
-    end, count = after or ChainEnd(), 0
+    """Follow the chain from its beginning, or from where it was followed to before.
+
+    What retention has let go is passed over when an entry that is kept tells of it.
+    """
+    checkpoint, fault = await _find_beginning(database)
+    begin = after or ChainEnd()
+    if checkpoint is not None and begin.number == checkpoint.number and begin != checkpoint:
+        fault = ChainFault(begin.number, "it is not the entry that it was before it was let go")
+    if fault is not None:
+        return ChainVerification(0, begin, is_complete=True, fault=fault)
+    if checkpoint is not None and begin.number < checkpoint.number:
+        begin = checkpoint
+    end, count = begin, 0
+    let_go = 0 if checkpoint is None else checkpoint.number
     async for batch in _batches(end.number, database):
         found = check_chain(batch, end)
         if isinstance(found, ChainFault):
-            return ChainVerification(count, end, is_complete=True, fault=found)
+            now, _ = await _find_beginning(database)
+            if now is not None and now.number > end.number:
+                # Its beginning was let go while it was followed.
+                return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
+            return ChainVerification(count, end, is_complete=True, fault=found, let_go=let_go)
         end, count = found, count + len(batch)
         if count >= CHECKED_MAX:
-            return ChainVerification(count, end, is_complete=False, fault=None)
-    return ChainVerification(count, end, is_complete=True, fault=None)
+            return ChainVerification(count, end, is_complete=False, fault=None, let_go=let_go)
+    return ChainVerification(count, end, is_complete=True, fault=None, let_go=let_go)
 
 
 def read_details(text: str) -> dict[str, Any]:
@@ -87,6 +107,16 @@ def read_details(text: str) -> dict[str, Any]:
         return msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.DecodeError:
         return {"unreadable": text}
+
+
+async def _find_beginning(database: Database) -> tuple[ChainEnd | None, ChainFault | None]:
+    """Find where the kept chain begins, and what is wrong with that."""
+    async with database.connect() as connection:
+        checkpoint = await audit.find_checkpoint(connection)
+        if checkpoint is None or await audit.tells_of(connection, checkpoint):
+            return checkpoint, None
+    reason = "all up to it is gone, and no entry tells that it was let go"
+    return checkpoint, ChainFault(checkpoint.number, reason)
 
 
 async def _batches(

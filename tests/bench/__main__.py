@@ -1,9 +1,9 @@
 """Print each performance ratio of one run, and fail when one is below its floor.
 
 Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]
-[replication]`; all of these without names. `stock_store` measures a peer, in facts without limits,
-and needs Maven and Java. By name alone: `elections` and `api`, which load a control plane for
-minutes (`make bench-controller`, `make bench-api`). Failovers are a run of their own:
+[replication] [startup]`; all of these without names. `stock_store` measures a peer, in facts
+without limits, and needs Maven and Java. By name alone: `elections` and `api`, which load a control
+plane for minutes (`make bench-controller`, `make bench-api`). Failovers are a run of their own:
 `python -m tests.bench.failover`.
 """
 
@@ -24,6 +24,7 @@ from tests.bench.pipelined import measure_pipelined
 from tests.bench.pulls import measure_pulls
 from tests.bench.replication import measure_replication
 from tests.bench.results import keep
+from tests.bench.startup import measure_startup
 from tests.bench.stock_store import measure_stock_store
 from tests.bench.store import measure_store
 
@@ -35,6 +36,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Measure]]] = {
     "pulls": measure_pulls,
     "idle": measure_idle,
     "replication": measure_replication,
+    "startup": measure_startup,
 }
 BY_NAME_ALONE: dict[str, Callable[[], list[Measure]]] = {
     "elections": lambda: [*measure_elections(), *measure_heartbeats()],

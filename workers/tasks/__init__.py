@@ -3,6 +3,24 @@
 Celery imports this package, and with it every task.
 """
 
-from workers.tasks import capacity, events, liveness, operations, samples
+from workers.tasks import (
+    capacity,
+    events,
+    findings,
+    lags,
+    liveness,
+    operations,
+    retention,
+    samples,
+)
 
-__all__ = ["capacity", "events", "liveness", "operations", "samples"]
+__all__ = [
+    "capacity",
+    "events",
+    "findings",
+    "lags",
+    "liveness",
+    "operations",
+    "retention",
+    "samples",
+]

@@ -12,7 +12,7 @@ from backend.services.capacity import (
     revive_reports,
 )
 from workers.runtime import Clients
-from workers.tasks.base import run_alone, task
+from workers.tasks.base import run_alone, run_periodic, task
 
 TIME_LIMIT_S: Final = int(RUN_DEADLINE.total_seconds()) + 60
 
@@ -39,7 +39,7 @@ def run(report_id: str) -> None:
 @task("capacity.revive")
 def revive() -> None:
     """Send waiting reports again and give up lost ones."""
-    run_alone("capacity.revive", _revive, deadline=timedelta(seconds=15))
+    run_periodic("capacity.revive", _revive)
 
 
 async def _revive(clients: Clients) -> ReviveOutcome:

@@ -1,23 +1,21 @@
 """Let old events go on schedule."""
 
-from datetime import timedelta
-
 from backend.services.events import ExpiryOutcome, expire_events
 from workers.runtime import Clients
-from workers.tasks.base import run_alone, task
+from workers.tasks.base import run_periodic, task
 
 
 @task("events.expire")
 def expire() -> None:
     """Keep the stream of events within its bounds."""
-    run_alone("events.expire", _expire, deadline=timedelta(seconds=45))
+    run_periodic("events.expire", _expire)
 
 
 async def _expire(clients: Clients) -> ExpiryOutcome:
-    settings = clients.settings
+    policy = clients.settings.retention
     return await expire_events(
-        kept_max=settings.events_kept_max,
-        kept_for=timedelta(hours=settings.events_kept_hours),
+        kept_max=policy.events_max,
+        kept_for=policy.events,
         database=clients.database,
         clock=clients.clock,
     )

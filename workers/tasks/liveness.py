@@ -1,16 +1,14 @@
 """Run the liveness scan on schedule."""
 
-from datetime import timedelta
-
 from backend.services.liveness import LivenessOutcome, scan_liveness
 from workers.runtime import Clients
-from workers.tasks.base import run_alone, task
+from workers.tasks.base import run_periodic, task
 
 
 @task("liveness.scan")
 def scan() -> None:
     """Give up brokers that have fallen silent."""
-    run_alone("liveness.scan", _scan, deadline=timedelta(seconds=15))
+    run_periodic("liveness.scan", _scan)
 
 
 async def _scan(clients: Clients) -> LivenessOutcome:

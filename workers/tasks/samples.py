@@ -1,23 +1,21 @@
 """Collect and archive broker samples on schedule."""
 
-from datetime import timedelta
-
 from backend.services.samples.archive import ArchiveOutcome, archive_samples
 from backend.services.samples.collection import CollectionOutcome, collect_samples
 from workers.runtime import Clients
-from workers.tasks.base import run_alone, task
+from workers.tasks.base import run_periodic, task
 
 
 @task("samples.collect")
 def collect() -> None:
     """Sample every online broker once."""
-    run_alone("samples.collect", _collect, deadline=timedelta(seconds=15))
+    run_periodic("samples.collect", _collect)
 
 
 @task("samples.archive")
 def archive() -> None:
     """Write waiting samples into the Parquet history."""
-    run_alone("samples.archive", _archive, deadline=timedelta(seconds=45))
+    run_periodic("samples.archive", _archive)
 
 
 async def _collect(clients: Clients) -> CollectionOutcome:

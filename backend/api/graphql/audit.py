@@ -6,7 +6,7 @@ from typing import Final, Self
 import strawberry
 from strawberry.scalars import JSON
 
-from backend.api.cursors import decode_cursor
+from backend.api.cursors import NUMBER_MAX, number_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.operations import read_id
 from backend.api.graphql.pages import Connection, connect
@@ -65,7 +65,8 @@ class AuditEntry:
 class AuditVerification:
     """Present how far the chain was followed, and which entry breaks it, if one does.
 
-    Not complete means that more follows: ask again with the end's number and hash.
+    Not complete means that more follows: ask again with the end's number and hash. Entries up to
+    `letGoNumber` are kept no longer, and the chain is followed from there.
     """
 
     checked_count: int
@@ -74,6 +75,7 @@ class AuditVerification:
     end_hash: str
     broken_number: Int64 | None
     reason: str | None
+    let_go_number: Int64
 
     @classmethod
     def of(cls, found: ChainVerification) -> Self:
@@ -86,6 +88,7 @@ class AuditVerification:
             end_hash=found.end.hash.hex(),
             broken_number=None if fault is None else Int64(fault.number),
             reason=None if fault is None else fault.reason,
+            let_go_number=Int64(found.let_go),
         )
 
 
@@ -104,10 +107,9 @@ class AuditQuery:
         operation_id: strawberry.ID | None = None,
     ) -> Connection[AuditEntry]:
         """List entries of the audit, the newest first."""
-        before = decode_cursor(after, int)
         page = await list_entries(
             size=first,
-            before=None if before is None else min(max(before, 0), 2**63 - 1),
+            before=number_cursor(after),
             chosen=AuditFilter(
                 None if cluster_name is None else check_cluster_name(cluster_name),
                 _checked(actor),
@@ -124,7 +126,7 @@ class AuditQuery:
         """Follow the chain from its beginning, or from where it was followed to before."""
         end = None
         if after_number is not None and after_hash is not None:
-            end = ChainEnd(min(max(after_number, 0), 2**63 - 1), _read_hash(after_hash))
+            end = ChainEnd(min(max(after_number, 0), NUMBER_MAX), _read_hash(after_hash))
         return AuditVerification.of(
             await verify_chain(database=info.context.api.database, after=end)
         )

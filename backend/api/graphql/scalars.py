@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final, NewType
 
 import strawberry
+from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
 Int64 = NewType("Int64", int)
@@ -18,10 +19,10 @@ _DECIMAL: Final = re.compile(r"-?[0-9]{1,19}")
 def _parse(value: Any) -> int:
     text = str(value)
     if isinstance(value, bool) or _DECIMAL.fullmatch(text) is None:
-        raise ValueError("an Int64 is a decimal number")
+        raise GraphQLError("an Int64 is a decimal number")
     number = int(text)
     if not -(2**63) <= number < 2**63:
-        raise ValueError("an Int64 has 64 bits")
+        raise GraphQLError("an Int64 has 64 bits")
     return number
 
 

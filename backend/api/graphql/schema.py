@@ -25,14 +25,17 @@ from backend.api.graphql.context import FreshLoaders, Info
 from backend.api.graphql.controllers import AdoptionCandidate, Controller
 from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
+from backend.api.graphql.findings import FindingQuery
 from backend.api.graphql.guard import guard_fields
 from backend.api.graphql.limits import LimitDocuments
 from backend.api.graphql.locks import LockQuery
+from backend.api.graphql.maintenance import MaintenanceQuery
 from backend.api.graphql.messages import MessageQuery
 from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
 from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
@@ -63,6 +66,9 @@ class Query(
     BrokerConfigQuery,
     LockQuery,
     EventQuery,
+    FindingQuery,
+    MaintenanceQuery,
+    RecordedLagQuery,
     ConsumerGroupQuery,
     ClientQuery,
     MessageQuery,

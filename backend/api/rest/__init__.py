@@ -16,10 +16,13 @@ from backend.api.rest import (
     clusters,
     consumer_groups,
     events,
+    findings,
     locks,
     log_histories,
+    maintenance,
     messages,
     operations,
+    recorded_lags,
     replica_groups,
     replica_lags,
     sessions,
@@ -35,7 +38,7 @@ def build_router() -> APIRouter:
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
         *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
-        *(consumer_groups, clients, messages, audit, events),
+        *(consumer_groups, recorded_lags, clients, messages, audit, events, findings, maintenance),
     )
     for resource in resources:
         guarded.include_router(resource.router)

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from backend.api.context import Context
-from backend.api.cursors import decode_cursor
+from backend.api.cursors import NUMBER_MAX, number_cursor
 from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.domain.audit import ChainedEntry, ChainEnd
@@ -25,7 +25,6 @@ from backend.services.audit import (
 
 router = APIRouter(prefix="/audit", tags=["audit"])
 
-NUMBER_MAX = 2**63 - 1
 HASH_PATTERN = "^[0-9a-f]{64}$"
 LINES = "application/jsonl"
 
@@ -52,7 +51,8 @@ class AuditEntryOut(BaseModel):
 class AuditVerificationOut(BaseModel):
     """How far the chain was followed, and which entry breaks it, if one does.
 
-    Not complete means that more follows: ask again with `after_number` and `after_hash`.
+    Not complete means that more follows: ask again with `after_number` and `after_hash`. Entries up
+    to `let_go_number` are kept no longer, and the chain is followed from there.
     """
 
     checked_count: int
@@ -61,6 +61,7 @@ class AuditVerificationOut(BaseModel):
     end_hash: str
     broken_number: int | None
     reason: str | None
+    let_go_number: int
 
 
 @router.get("", responses=COMMON)
@@ -73,10 +74,9 @@ async def show_audit(
     operation_id: UUID | None = None,
 ) -> PageOut[AuditEntryOut]:
     """List entries, the newest first."""
-    before = decode_cursor(after, int)
     page = await list_entries(
         size=limit,
-        before=None if before is None else min(max(before, 0), NUMBER_MAX),
+        before=number_cursor(after),
         chosen=_filter(cluster_name, actor, operation_id),
         database=context.database,
     )
@@ -126,6 +126,7 @@ async def verify_audit(
         end_hash=found.end.hash.hex(),
         broken_number=None if fault is None else fault.number,
         reason=None if fault is None else fault.reason,
+        let_go_number=found.let_go,
     )
 
 

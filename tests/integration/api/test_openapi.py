@@ -1,6 +1,7 @@
 """Whatever the OpenAPI document lets a caller send, the answer is one that it names."""
 
 import asyncio
+import os
 
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,7 +18,8 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-EXAMPLES_PER_OPERATION = 15
+EXAMPLES_PER_OPERATION = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "15"))
+SIGNING_IN = ("POST", "/api/v1/session")
 SIGNING_OUT = {("DELETE", "/api/v1/session"), ("DELETE", "/api/v1/sessions")}
 
 
@@ -36,11 +38,31 @@ async def test_generated_requests_get_documented_answers(client, register, serve
     assert len(operations) > 10
 
 
-def check(operation, base_url, token):
-    headers = {"Authorization": f"Bearer {token}"}
+async def test_generated_requests_without_a_credential_are_refused_as_documented(client, served):
+    document = (await client.get("/api/v1/openapi.json")).json()
+    operations = [
+        result.ok() for result in schemathesis.openapi.from_dict(document).get_all_operations()
+    ]
+    closed = [one for one in operations if (one.method.upper(), one.path) != SIGNING_IN]
+
+    for operation in closed:
+        url = f"http://127.0.0.1:{served}"
+        await asyncio.to_thread(
+            check, operation, url, None, examples=2, checks=[*CHECKS, is_refused]
+        )
+
+    assert len(operations) - len(closed) == 1
+
+
+def is_refused(_context, response, _case):
+    assert response.status_code == 401, response.text
+
+
+def check(operation, base_url, token, *, examples=EXAMPLES_PER_OPERATION, checks=CHECKS):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     @settings(
-        max_examples=EXAMPLES_PER_OPERATION,
+        max_examples=examples,
         deadline=None,
         database=None,
         phases=[Phase.generate],
@@ -48,6 +70,6 @@ def check(operation, base_url, token):
     )
     @given(case=operation.as_strategy())
     def ask(case):
-        case.call_and_validate(base_url=base_url, headers=headers, checks=CHECKS)
+        case.call_and_validate(base_url=base_url, headers=headers, checks=checks)
 
     ask()

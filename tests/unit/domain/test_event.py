@@ -74,7 +74,7 @@ def test_families_stand_for_their_kinds():
 
 @pytest.mark.parametrize("name", ["", "brok", "broker.", "operation.elected", "*"])
 def test_an_unknown_kind_is_refused_with_the_families(name):
-    with pytest.raises(InvalidName, match="families are broker, group, operation, step"):
+    with pytest.raises(InvalidName, match="families are broker, finding, group, operation, step"):
         choose_kinds(["broker", name])
 
 

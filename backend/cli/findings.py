@@ -1,0 +1,79 @@
+"""The commands `regent finding …`: what is wrong, since when, and what to do."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from backend.cli.clusters import ClusterName, Limit
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.rest import connect
+from backend.cli.target import Options
+
+finding = App(
+    name=["finding", "findings"], help="Show broken invariants of clusters, and what to do."
+)
+
+Code = Literal[
+    "two_masters",
+    "epoch_backwards",
+    "set_without_master",
+    "route_without_broker",
+    "replica_ahead",
+]
+
+
+@finding.command(name="list")
+def list_findings(
+    *,
+    cluster: ClusterName = None,
+    code: Code | None = None,
+    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the option's name
+    limit: Limit = 50,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List what is wrong now, the newest first, with what shows it and what to do.
+
+    Examples:
+        regent finding list
+        regent finding list --all --cluster DefaultCluster
+        regent finding list --code two_masters -o json
+
+    Args:
+        cluster: Only of this cluster.
+        code: Only of this kind.
+        all: Also what has ended.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    is_open = None if all else "true"
+    with connect(options) as client:
+        found = list(
+            client.list("/findings", limit=limit, cluster_name=cluster, code=code, is_open=is_open)
+        )
+    if options.output == "json":
+        print_json(found)
+        return
+    if not found:
+        print_line("nothing is wrong that is known")
+        return
+    print_table(
+        ("SEVERITY", "FINDING", "CLUSTER", "ON", "SINCE", "UNTIL", "EVIDENCE"),
+        [_row(one) for one in found],
+    )
+    told = {one["code"]: one for one in reversed(found)}
+    for one in told.values():
+        print_line(f"\n{one['code']}: {one['title']}\n  next: {one['advice']}")
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    evidence = ", ".join(f"{name}={value}" for name, value in one["evidence"].items())
+    return (
+        one["severity"],
+        one["code"],
+        one["cluster_name"],
+        one["subject"],
+        time_text(one["since"]),
+        "now" if one["closed_at"] is None else time_text(one["closed_at"]),
+        evidence,
+    )

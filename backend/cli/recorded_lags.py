@@ -1,0 +1,54 @@
+"""The command `regent group recorded-lag`: how far all groups were when last measured."""
+
+from cyclopts import App
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.output import print_json, print_table, time_text
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+
+
+def register(group: App) -> None:
+    """Add the command to those of consumer groups."""
+    group.command(list_lags, name="recorded-lag")
+
+
+def list_lags(
+    *,
+    cluster: ClusterName = None,
+    limit: Limit = 100,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """List how many messages all consumer groups had left when a worker last measured it.
+
+    That is every 30 s. No broker is asked, as `regent group lag` does for one group; a line older
+    than the others is of a master that did not answer.
+
+    Examples:
+        regent group recorded-lag
+        regent group recorded-lag --cluster DefaultCluster -o json
+
+    Args:
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        path = f"/clusters/{segment(choose_cluster(client, cluster))}/recorded-lags"
+        found = list(client.list(path, limit=limit))
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("GROUP", "TOPIC", "QUEUES#", "LAG#", "MEASURED"),
+        [
+            (
+                one["consumer_group"],
+                one["topic_name"],
+                one["queue_count"],
+                one["lag"],
+                time_text(one["measured_at"]),
+            )
+            for one in found
+        ],
+    )

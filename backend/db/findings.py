@@ -1,0 +1,198 @@
+"""Keep findings, and read what they are judged from: each kind of group in one statement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
+
+from backend.db.engine import Connection
+from backend.db.maintenance_tables import findings
+from backend.domain.election import Sighting
+from backend.domain.finding import (
+    Finding,
+    FindingCode,
+    FindingKey,
+    ForsakenGroup,
+    ObservedGroup,
+    ServedMaster,
+)
+from backend.domain.replica_group import ChangeKind
+
+HISTORY_LOOKED_AT: Final = 20
+"""So many of a group's newest changes are looked at for a higher epoch."""
+NAMES_MAX: Final = 10
+_SCAN_LOCK: Final = 0x5245_4746_494E
+
+_GROUPS = text("""
+SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch,
+       g.sync_state_set, g.is_master_lost,
+       (SELECT r.address FROM replicas r
+         WHERE r.broker_group_id = g.broker_group_id AND r.broker_id = g.master_id)
+           AS master_address,
+       coalesce(past.epoch, 0) AS epoch_past,
+       served.address AS served_address, served.state AS served_state,
+       (SELECT coalesce(jsonb_agg(jsonb_build_array(
+               s.broker_id,
+               greatest(0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
+               s.timeout_ms, s.epoch, s.max_offset)), '[]')
+          FROM (SELECT DISTINCT ON (broker_id) * FROM replica_sightings
+                 WHERE broker_group_id = g.broker_group_id
+                 ORDER BY broker_id, heard_at DESC) AS s
+          JOIN replicas r ON r.broker_group_id = g.broker_group_id
+           AND r.broker_id = s.broker_id AND r.removed_at IS NULL) AS sightings
+  FROM replica_groups g
+  JOIN broker_groups b ON b.id = g.broker_group_id
+  JOIN clusters c ON c.id = b.cluster_id
+  LEFT JOIN brokers served ON served.broker_group_id = b.id AND served.broker_id = 0
+ CROSS JOIN LATERAL (
+       SELECT max(newest.master_epoch)
+                  FILTER (WHERE newest.id > coalesce(newest.removed_id, 0)) AS epoch
+         FROM (SELECT h.id, h.master_epoch,
+                      max(h.id) FILTER (WHERE h.kind = :removed) OVER () AS removed_id
+                 FROM (SELECT id, kind, master_epoch FROM replica_group_changes
+                        WHERE cluster_name = c.name AND group_name = b.name
+                        ORDER BY id DESC LIMIT :looked_at) AS h) AS newest) AS past
+ ORDER BY c.name, b.name
+""")
+
+_FORSAKEN = text("""
+SELECT c.name AS cluster_name, b.name AS group_name, count(*) AS topic_count,
+       (array_agg(t.name ORDER BY t.name))[1:CAST(:names_max AS integer)] AS topic_names
+  FROM topic_placements p
+  JOIN topics t ON t.id = p.topic_id
+  JOIN broker_groups b ON b.id = p.broker_group_id
+  JOIN clusters c ON c.id = b.cluster_id
+ WHERE NOT EXISTS (SELECT FROM brokers o WHERE o.broker_group_id = b.id AND o.state = 'online')
+ GROUP BY c.name, b.name
+ ORDER BY c.name, b.name
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class FindingFilter:
+    """Choose among findings that were ever open; what is None lets all pass."""
+
+    cluster_name: str | None = None
+    code: FindingCode | None = None
+    is_open: bool | None = None
+
+
+async def list_observed(connection: Connection) -> list[ObservedGroup]:
+    """List what is known of every group under a controller."""
+    values = {"removed": ChangeKind.GROUP_REMOVED, "looked_at": HISTORY_LOOKED_AT}
+    return [_observed(row) for row in (await connection.execute(_GROUPS, values)).mappings()]
+
+
+async def list_forsaken(connection: Connection) -> list[ForsakenGroup]:
+    """List the groups with topics of which no broker is online."""
+    rows = (await connection.execute(_FORSAKEN, {"names_max": NAMES_MAX})).mappings()
+    return [ForsakenGroup(**{**row, "topic_names": tuple(row["topic_names"])}) for row in rows]
+
+
+async def lock_present(connection: Connection) -> list[Finding]:
+    """List what is suspected or open; nobody else changes findings until this transaction ends."""
+    await connection.execute(select(func.pg_advisory_xact_lock(_SCAN_LOCK)))
+    columns = findings.c
+    statement = select(findings).where(columns.closed_at.is_(None)).order_by(columns.id)
+    return [_finding(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def save(connection: Connection, changed: Sequence[Finding]) -> None:
+    """Write findings as they are now."""
+    for finding in changed:
+        values = {
+            "evidence": dict(finding.evidence),
+            "first_evidence": dict(finding.first_evidence),
+            "suspected_at": finding.suspected_at,
+            "opened_at": finding.opened_at,
+            "cleared_at": finding.cleared_at,
+            "closed_at": finding.closed_at,
+        }
+        if finding.id is None:
+            key = finding.key
+            names = {"code": key.code, "cluster_name": key.cluster_name, "subject": key.subject}
+            await connection.execute(insert(findings).values(**names, **values))
+        else:
+            await connection.execute(
+                update(findings).where(findings.c.id == finding.id).values(**values)
+            )
+
+
+async def remove(connection: Connection, dropped: Sequence[Finding]) -> None:
+    """Remove suspicions that came to nothing."""
+    ids = [finding.id for finding in dropped]
+    if ids:
+        await connection.execute(delete(findings).where(findings.c.id.in_(ids)))
+
+
+async def list_newest(
+    connection: Connection, *, chosen: FindingFilter, before: int | None, limit: int
+) -> list[Finding]:
+    """List findings, the newest first, from the first one older than `before`."""
+    columns = findings.c
+    statement = (
+        select(findings).where(*_conditions(chosen)).order_by(columns.id.desc()).limit(limit)
+    )
+    if before is not None:
+        statement = statement.where(columns.id < before)
+    return [_finding(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def count(connection: Connection, *, chosen: FindingFilter) -> int:
+    """Count findings."""
+    statement = select(func.count()).select_from(findings).where(*_conditions(chosen))
+    return int(await connection.scalar(statement) or 0)
+
+
+async def count_closed(connection: Connection, *, before: datetime) -> int:
+    """Count the findings that ended before an instant."""
+    statement = select(func.count()).select_from(findings).where(findings.c.closed_at < before)
+    return int(await connection.scalar(statement) or 0)
+
+
+async def remove_closed(connection: Connection, *, before: datetime, limit: int) -> int:
+    """Remove findings that ended before an instant; return how many that were."""
+    oldest = select(findings.c.id).where(findings.c.closed_at < before).limit(limit)
+    removed = await connection.execute(delete(findings).where(findings.c.id.in_(oldest)))
+    return removed.rowcount
+
+
+def _conditions(chosen: FindingFilter) -> list[ColumnElement[bool]]:
+    columns = findings.c
+    conditions: list[ColumnElement[bool]] = [columns.opened_at.is_not(None)]
+    if chosen.cluster_name is not None:
+        conditions.append(columns.cluster_name == chosen.cluster_name)
+    if chosen.code is not None:
+        conditions.append(columns.code == chosen.code)
+    if chosen.is_open is not None:
+        ended = columns.closed_at
+        conditions.append(ended.is_(None) if chosen.is_open else ended.is_not(None))
+    return conditions
+
+
+def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
+    address, state = row["served_address"], row["served_state"]
+    return ObservedGroup(
+        cluster_name=row["cluster_name"],
+        group_name=row["group_name"],
+        master_id=row["master_id"],
+        master_address=row["master_address"],
+        master_epoch=row["master_epoch"],
+        members=frozenset(row["sync_state_set"]),
+        is_master_lost=row["is_master_lost"],
+        epoch_past=row["epoch_past"],
+        served_master=None if address is None else ServedMaster(address, state == "online"),
+        sightings={
+            broker_id: Sighting(age_ms, timeout_ms, epoch=epoch, max_offset=max_offset)
+            for broker_id, age_ms, timeout_ms, epoch, max_offset in row["sightings"]
+        },
+    )
+
+
+def _finding(row: Mapping[Any, Any]) -> Finding:
+    key = FindingKey(FindingCode(row["code"]), row["cluster_name"], row["subject"])
+    names = ("id", "evidence", "first_evidence")
+    instants = ("suspected_at", "opened_at", "cleared_at", "closed_at")
+    return Finding(key=key, **{name: row[name] for name in (*names, *instants)})

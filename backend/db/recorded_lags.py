@@ -1,0 +1,85 @@
+"""Keep how far consumer groups were when their masters were last asked."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import delete, func, insert, select, text, tuple_
+
+from backend.db.engine import Connection
+from backend.db.maintenance_tables import recorded_lags
+from backend.domain.recorded_lag import RecordedLag, ToldLag
+
+LagKey = tuple[str, str]
+_ROWS_AT_ONCE: Final = 1_000
+_FORGET = text("""
+DELETE FROM recorded_lags l
+ WHERE NOT EXISTS (
+       SELECT FROM broker_groups b JOIN clusters c ON c.id = b.cluster_id
+        WHERE c.name = l.cluster_name AND b.name = l.group_name)
+""")
+
+
+async def replace(
+    connection: Connection,
+    cluster_name: str,
+    group_name: str,
+    told: Sequence[ToldLag],
+    *,
+    at: datetime,
+) -> None:
+    """Put what the master of a broker group told in place of what it told before."""
+    columns = recorded_lags.c
+    await connection.execute(
+        delete(recorded_lags).where(
+            columns.cluster_name == cluster_name, columns.group_name == group_name
+        )
+    )
+    names = {"cluster_name": cluster_name, "group_name": group_name, "measured_at": at}
+    rows = [asdict(one) | names for one in told]
+    for begin in range(0, len(rows), _ROWS_AT_ONCE):
+        await connection.execute(insert(recorded_lags), rows[begin : begin + _ROWS_AT_ONCE])
+
+
+async def forget_groups(connection: Connection) -> None:
+    """Remove what was told by broker groups that are no more."""
+    await connection.execute(_FORGET)
+
+
+async def list_of_cluster(
+    connection: Connection, cluster_name: str, *, after: LagKey | None, limit: int
+) -> list[RecordedLag]:
+    """List how far the groups of a cluster are, by group and topic, from the first past `after`."""
+    columns = recorded_lags.c
+    key = (columns.consumer_group, columns.topic_name)
+    statement = (
+        select(
+            *key,
+            func.sum(columns.queue_count),
+            func.sum(columns.lag),
+            func.min(columns.measured_at),
+        )
+        .where(columns.cluster_name == cluster_name)
+        .group_by(*key)
+        .order_by(*key)
+        .limit(limit)
+    )
+    if after is not None:
+        statement = statement.where(tuple_(*key) > after)
+    return [
+        RecordedLag(group, topic, int(queues), int(lag), at)
+        for group, topic, queues, lag, at in await connection.execute(statement)
+    ]
+
+
+async def count_of_cluster(connection: Connection, cluster_name: str) -> int:
+    """Count the pairs of group and topic of a cluster."""
+    columns = recorded_lags.c
+    pairs = (
+        select(columns.consumer_group, columns.topic_name)
+        .where(columns.cluster_name == cluster_name)
+        .distinct()
+        .subquery()
+    )
+    return int(await connection.scalar(select(func.count()).select_from(pairs)) or 0)

@@ -1,0 +1,301 @@
+"""Decide which invariants of a cluster are broken, and when that is a finding (goal G8, I4-I6).
+
+Plain values and functions. What is seen once may be the middle of a change: a suspicion becomes a
+finding when it still stands a while later, and a finding ends when nothing has been seen of it for
+as long. What can't be judged now, since nobody tells, neither opens nor closes anything (D21).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from backend.domain.election import UNKNOWN_POSITION, Sighting
+
+HOLDS_FOR: Final = timedelta(milliseconds=1_500)
+"""So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
+
+Evidence = Mapping[str, Any]
+
+
+class FindingCode(StrEnum):
+    """Name an invariant that is broken."""
+
+    TWO_MASTERS = "two_masters"
+    EPOCH_BACKWARDS = "epoch_backwards"
+    SET_WITHOUT_MASTER = "set_without_master"
+    ROUTE_WITHOUT_BROKER = "route_without_broker"
+    REPLICA_AHEAD = "replica_ahead"
+
+
+class Severity(StrEnum):
+    """Say how bad it is: messages or order may be lost, or somebody is not served."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """Say of a kind of finding how bad it is, what it means and what to do."""
+
+    severity: Severity
+    title: str
+    advice: str
+
+
+RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
+    FindingCode.TWO_MASTERS: Runbook(
+        Severity.CRITICAL,
+        "Two brokers of a group act as master",
+        "Stop the registered broker that the controller did not elect, then start it again: it"
+        " rejoins as a replica. `regent controller sync-state GROUP` names the elected one.",
+    ),
+    FindingCode.EPOCH_BACKWARDS: Runbook(
+        Severity.CRITICAL,
+        "An epoch is lower than one that was already in force",
+        "The database was restored from an older state. Elect nobody. Forget the group and adopt"
+        " its brokers: `regent controller forget GROUP --living`, then `regent replica adopt"
+        " GROUP`.",
+    ),
+    FindingCode.SET_WITHOUT_MASTER: Runbook(
+        Severity.CRITICAL,
+        "A SyncStateSet has no living master in it",
+        "Start a member of the set; it is elected by itself. If none can come back, see who could"
+        " be: `regent controller elect GROUP --dry-run`.",
+    ),
+    FindingCode.ROUTE_WITHOUT_BROKER: Runbook(
+        Severity.WARNING,
+        "Topics are placed in a group of which no broker is online",
+        "Start a broker of the group. If it will not come back, delete its topics there or forget"
+        " it: `regent broker forget GROUP`.",
+    ),
+    FindingCode.REPLICA_AHEAD: Runbook(
+        Severity.CRITICAL,
+        "A replica holds more of the log than its master",
+        "What it holds beyond its master is cut when it follows. If those messages matter, stop"
+        " the replica and copy its store before that: `regent replica lag GROUP`.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKey:
+    """Name what is wrong with what: a broker group, or a broker as `group/id`."""
+
+    code: FindingCode
+    cluster_name: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Hold a broken invariant from its suspicion to its end."""
+
+    id: int | None
+    key: FindingKey
+    evidence: Evidence
+    first_evidence: Evidence
+    suspected_at: datetime
+    opened_at: datetime | None = None
+    cleared_at: datetime | None = None
+    closed_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it counts now."""
+        return self.opened_at is not None and self.closed_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedMaster:
+    """Hold who is registered as master with the name servers, by address."""
+
+    address: str
+    is_online: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedGroup:
+    """Hold what is known of a group under a controller at one moment.
+
+    `epoch_past` is the highest master epoch of its newest changes. `sightings` are what its
+    replicas told, by id, and how long ago.
+    """
+
+    cluster_name: str
+    group_name: str
+    master_id: int | None
+    master_address: str | None
+    master_epoch: int
+    members: frozenset[int]
+    is_master_lost: bool
+    epoch_past: int
+    served_master: ServedMaster | None
+    sightings: Mapping[int, Sighting]
+
+
+@dataclass(frozen=True, slots=True)
+class ForsakenGroup:
+    """Hold a group of which no broker is online although topics are placed in it."""
+
+    cluster_name: str
+    group_name: str
+    topic_count: int
+    topic_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Hold what one look has shown: what seems wrong, and what could not be judged."""
+
+    suspicions: Mapping[FindingKey, Evidence]
+    unjudged: frozenset[FindingKey]
+
+
+def observe(groups: Sequence[ObservedGroup], forsaken: Sequence[ForsakenGroup]) -> Observation:
+    """Look for broken invariants; None as evidence is what nobody can tell now."""
+    found = [one for group in groups for one in _judge(group)]
+    for left in forsaken:
+        key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
+        evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
+        found.append((key, evidence))
+    return Observation(
+        {key: evidence for key, evidence in found if evidence is not None},
+        frozenset(key for key, evidence in found if evidence is None),
+    )
+
+
+def follow(
+    held: Sequence[Finding], seen: Observation, *, at: datetime
+) -> tuple[list[Finding], list[Finding]]:
+    """Give the findings that change, as they are now, and the suspicions that came to nothing."""
+    known = {finding.key: finding for finding in held}
+    changed = [
+        Finding(None, key, evidence, evidence, suspected_at=at)
+        for key, evidence in seen.suspicions.items()
+        if key not in known
+    ]
+    dropped: list[Finding] = []
+    for finding in held:
+        if finding.key in seen.unjudged:
+            continue
+        evidence = seen.suspicions.get(finding.key)
+        after = _clear(finding, at) if evidence is None else _stand(finding, evidence, at)
+        if after is None:
+            dropped.append(finding)
+        elif after != finding:
+            changed.append(after)
+    return changed, dropped
+
+
+def _stand(finding: Finding, evidence: Evidence, at: datetime) -> Finding:
+    seen = replace(finding, evidence=evidence, cleared_at=None)
+    if finding.is_open:
+        return seen
+    if not _is_confirmed(finding, evidence):
+        return replace(seen, first_evidence=evidence, suspected_at=at)
+    if at - finding.suspected_at >= HOLDS_FOR:
+        return replace(seen, opened_at=at)
+    return seen
+
+
+def _clear(finding: Finding, at: datetime) -> Finding | None:
+    if not finding.is_open:
+        return None
+    if finding.cleared_at is None:
+        return replace(finding, cleared_at=at)
+    if at - finding.cleared_at >= HOLDS_FOR:
+        return replace(finding, closed_at=at)
+    return finding
+
+
+def _is_confirmed(finding: Finding, evidence: Evidence) -> bool:
+    """Tell whether a later look shows the same, and not that positions were read one by one.
+
+    A replica told its position after its master did, so under load it seems ahead by what came in
+    between. It was ahead only if its master has not even now what it had then.
+    """
+    if finding.key.code is not FindingCode.REPLICA_AHEAD:
+        return True
+    first = finding.first_evidence
+    is_same_term = evidence["master_epoch"] == first["master_epoch"]
+    return bool(is_same_term and evidence["master_max_offset"] < first["replica_max_offset"])
+
+
+def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]:
+    def key(code: FindingCode, subject: str = group.group_name) -> FindingKey:
+        return FindingKey(code, group.cluster_name, subject)
+
+    living = {i: told for i, told in group.sightings.items() if told.is_alive}
+    if (evidence := _find_backwards(group)) is not None:
+        yield key(FindingCode.EPOCH_BACKWARDS), evidence
+    if (evidence := _find_unled(group, living)) is not None:
+        yield key(FindingCode.SET_WITHOUT_MASTER), evidence
+    master = None if group.master_id is None else living.get(group.master_id)
+    if group.master_id is None or master is None:
+        # Nobody tells how far the master is, or that it serves.
+        yield key(FindingCode.TWO_MASTERS), None
+        for broker_id in group.sightings:
+            yield key(FindingCode.REPLICA_AHEAD, f"{group.group_name}/{broker_id}"), None
+        return
+    served = group.served_master
+    if served is not None and served.is_online and served.address != group.master_address:
+        evidence = {
+            "elected_id": group.master_id,
+            "elected_address": group.master_address,
+            "registered_address": served.address,
+            "master_epoch": group.master_epoch,
+        }
+        yield key(FindingCode.TWO_MASTERS), evidence
+    for broker_id, told in group.sightings.items():
+        if broker_id != group.master_id:
+            ahead = _find_ahead(master, told)
+            if ahead is not _BEHIND:
+                yield key(FindingCode.REPLICA_AHEAD, f"{group.group_name}/{broker_id}"), ahead
+
+
+_BEHIND: Final[Evidence] = {}
+
+
+def _find_ahead(master: Sighting, told: Sighting) -> Evidence | None:
+    """Give evidence that a replica is ahead, nothing when nobody knows, `_BEHIND` when it is not.
+
+    A greater epoch than the master's is another finding.
+    """
+    positions = (master.max_offset, told.max_offset)
+    if not told.is_alive or UNKNOWN_POSITION in (*positions, master.epoch, told.epoch):
+        return None
+    if told.epoch > master.epoch or told.max_offset <= master.max_offset:
+        return _BEHIND
+    return {
+        "master_epoch": master.epoch,
+        "master_max_offset": master.max_offset,
+        "replica_max_offset": told.max_offset,
+    }
+
+
+def _find_backwards(group: ObservedGroup) -> Evidence | None:
+    # What a replica told last counts although it is silent now: its log has not forgotten.
+    told = {i: sighting.epoch for i, sighting in group.sightings.items()}
+    highest = max(group.epoch_past, *told.values(), UNKNOWN_POSITION)
+    if highest <= group.master_epoch:
+        return None
+    return {
+        "master_epoch": group.master_epoch,
+        "epoch_in_history": group.epoch_past,
+        "epochs_told": {str(i): epoch for i, epoch in told.items() if epoch > group.master_epoch},
+    }
+
+
+def _find_unled(group: ObservedGroup, living: Mapping[int, Sighting]) -> Evidence | None:
+    is_member = group.master_id in group.members
+    if not group.members or (is_member and not group.is_master_lost):
+        return None
+    return {
+        "master_id": group.master_id,
+        "is_master_lost": group.is_master_lost,
+        "sync_state_set": sorted(group.members),
+        "living_ids": sorted(living),
+    }

@@ -1,0 +1,57 @@
+"""Keep the help of every command as it is printed: `python -m tests.cli_help`.
+
+One file for each noun, in tests/unit/cli/help, at a width of 100 and without colour.
+"""
+
+import io
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+from backend.cli.app import find_command, run
+
+FOLDER = Path(__file__).resolve().parent / "unit" / "cli" / "help"
+ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+def commands(path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Give the words of every command and noun, each by its first name."""
+    level, seen = find_command(path), set()
+    for name in level:
+        command = level[name]
+        if name.startswith("-") or id(command) in seen:
+            continue
+        seen.add(id(command))
+        yield (*path, name)
+        yield from commands((*path, name))
+
+
+def help_of(path: tuple[str, ...]) -> str:
+    """Print the help of a command."""
+    printed = io.StringIO()
+    with redirect_stdout(printed), patch.dict(os.environ, ENVIRONMENT):
+        assert run([*path, "--help"]) == 0, path
+    return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
+
+
+@cache
+def pages() -> Mapping[str, str]:
+    """Give every file by its name, as it should be."""
+    found = {"regent": f"$ regent --help\n{help_of(())}"}
+    for path in commands():
+        page = f"$ regent {' '.join(path)} --help\n{help_of(path)}"
+        found[path[0]] = found.get(path[0], "") + page + "\n"
+    return {f"{name}.txt": page.rstrip() + "\n" for name, page in sorted(found.items())}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    wanted = pages()
+    for path in FOLDER.glob("*.txt"):
+        if path.name not in wanted:
+            path.unlink()
+    for name, page in wanted.items():
+        (FOLDER / name).write_text(page)

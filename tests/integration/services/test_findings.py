@@ -1,0 +1,221 @@
+"""Each broken invariant is found when it is planted, no other is, and it ends when it is mended."""
+
+import asyncio
+
+import pytest
+from sqlalchemy import text, update
+
+from backend.db import events as event_rows
+from backend.db.brokers import BrokerRegistration
+from backend.db.tables import brokers, replica_groups
+from backend.domain.broker import DataVersion
+from backend.domain.event import EventFilter
+from backend.domain.finding import FindingCode
+from backend.domain.topic import QueueSettings
+from backend.services.events import number_events
+from backend.services.findings import FindingFilter, list_findings, scan_findings
+from backend.services.registrations import RegisterBroker, register_broker
+from tests.integration.tasks.conftest import SetClock
+
+ANY = FindingFilter()
+OPEN = FindingFilter(is_open=True)
+KEYS = tuple(("c", "g", broker_id) for broker_id in (1, 2, 3))
+
+
+@pytest.fixture
+def clock():
+    return SetClock()
+
+
+@pytest.fixture
+def look(database, clock):
+    """Scan as often as it takes for what stands to count; give what is open then."""
+
+    async def scan(times=3):
+        for _ in range(times):
+            await scan_findings(database=database, clock=clock)
+            clock.advance(seconds=2)
+        page = await list_findings(size=100, before=None, chosen=OPEN, database=database)
+        return [(one.key.code, one.key.subject) for one in page.items]
+
+    return scan
+
+
+@pytest.fixture
+def register(database, clock):
+    async def write(broker_id, address, group="g", topics=()):
+        registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
+        settings = {name: QueueSettings(4, 4, 6) for name in topics}
+        command = RegisterBroker("c", group, registration, topics=settings)
+        await register_broker(command, database=database, clock=clock)
+
+    return write
+
+
+@pytest.fixture
+async def sound(controller, register):
+    """Three replicas, all heard in the same epoch, the master registered where it was elected."""
+    await controller.make_f3()
+    master = (await controller.group()).master
+    await register(0, master.address, topics=["orders"])
+    await tell(controller)
+    return controller
+
+
+async def tell(controller, epoch=1, **offsets):
+    for broker_id in (2, 3, 1):
+        end = offsets.get(f"b{broker_id}", 900)
+        await controller.record(
+            controller.controller.database, KEYS[broker_id - 1], epoch=epoch, max_offset=end
+        )
+
+
+async def execute(database, statement):
+    async with database.begin() as connection:
+        await connection.execute(statement)
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_sound_group_has_no_finding(look):
+    assert await look(times=4) == []
+
+
+async def test_a_second_registered_master_is_found_and_ends_with_it(
+    sound, look, register, database
+):
+    await register(0, "10.9.9.9:10911")
+
+    found = await look()
+    await register(0, (await sound.group()).master.address)
+    afterwards = await look()
+
+    assert found == [(FindingCode.TWO_MASTERS, "g")]
+    assert afterwards == []
+    [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    assert past.evidence["registered_address"] == "10.9.9.9:10911"
+    assert past.closed_at is not None
+
+
+@pytest.mark.usefixtures("sound")
+async def test_an_epoch_below_one_of_the_history_is_found(look, database):
+    await execute(database, text("UPDATE replica_group_changes SET master_epoch = 7"))
+
+    assert await look() == [(FindingCode.EPOCH_BACKWARDS, "g")]
+
+
+async def test_an_epoch_below_one_that_a_replica_tells_is_found(sound, look):
+    await sound.record(sound.controller.database, KEYS[1], epoch=9, max_offset=900)
+
+    assert await look() == [(FindingCode.EPOCH_BACKWARDS, "g")]
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_group_made_anew_may_begin_at_epoch_zero(look, database):
+    change = text("""
+        INSERT INTO replica_group_changes (cluster_name, group_name, kind, cause, changed_at,
+               master_epoch, sync_state_set, sync_state_set_epoch, replica_addresses)
+        VALUES ('c', 'g', 'group_removed', 'test', now(), 9, '{}', 9, '{}')""")
+
+    await execute(database, change)
+
+    assert await look() == []
+
+
+@pytest.mark.parametrize("values", [{"is_master_lost": True}, {"master_id": None}])
+@pytest.mark.usefixtures("sound")
+async def test_a_set_without_its_master_is_found(look, database, values):
+    await execute(database, update(replica_groups).values(**values))
+
+    assert await look() == [(FindingCode.SET_WITHOUT_MASTER, "g")]
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_master_outside_its_set_is_found_where_no_constraint_kept_it_out(look, database):
+    await execute(
+        database, text("ALTER TABLE replica_groups DROP CONSTRAINT ck_replica_groups_master")
+    )
+    await execute(database, update(replica_groups).values(sync_state_set=[2, 3]))
+
+    assert await look() == [(FindingCode.SET_WITHOUT_MASTER, "g")]
+
+
+@pytest.mark.usefixtures("sound")
+async def test_topics_of_a_group_without_a_broker_are_found(look, register, database):
+    await register(0, "10.0.0.8:10911", group="h", topics=["orders", "payments"])
+    offline = update(brokers).where(brokers.c.address == "10.0.0.8:10911")
+    await execute(database, offline.values(state="offline"))
+
+    found = await look()
+    await register(0, "10.0.0.8:10911", group="h")
+
+    assert found == [(FindingCode.ROUTE_WITHOUT_BROKER, "h")]
+    assert await look() == []
+    [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    assert past.evidence == {"topic_count": 2, "topic_names": ["orders", "payments"]}
+
+
+async def test_a_replica_that_stays_ahead_of_its_master_is_found(sound, look):
+    await tell(sound, b3=950)
+
+    assert await look() == [(FindingCode.REPLICA_AHEAD, "g/3")]
+
+
+async def test_a_replica_that_was_only_asked_later_is_not_ahead(sound, look):
+    ends = 900
+    for _ in range(5):
+        # Under load each look sees the replica past what its master told a moment before.
+        await tell(sound, b3=ends + 50, b1=ends)
+        ends += 50
+        assert await look(times=1) == []
+
+
+async def test_what_nobody_can_judge_neither_opens_nor_closes(sound, look, database):
+    await tell(sound, b3=950)
+    found = await look()
+    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 hour'")
+    await execute(database, silent)
+
+    assert found == await look() == [(FindingCode.REPLICA_AHEAD, "g/3")]
+
+
+async def test_what_is_seen_once_is_no_finding(sound, look, register, database):
+    await register(0, "10.9.9.9:10911")
+    await look(times=1)
+    await register(0, (await sound.group()).master.address)
+
+    assert await look() == []
+    assert (await list_findings(size=9, before=None, chosen=ANY, database=database)).items == ()
+
+
+@pytest.mark.usefixtures("sound")
+async def test_an_opened_and_a_closed_finding_are_told_once_however_often_it_is_looked(
+    look, register, database, clock, sound
+):
+    await register(0, "10.9.9.9:10911")
+    await look()
+    await asyncio.gather(*(scan_findings(database=database, clock=clock) for _ in range(4)))
+    await register(0, (await sound.group()).master.address)
+    await look()
+
+    await number_events(database=database)
+    async with database.connect() as connection:
+        _, found = await event_rows.list_after(connection, None, chosen=EventFilter(), limit=500)
+    told = [(one.kind, one.details["finding"]) for one in found if "finding" in one.kind]
+    assert told == [("finding.opened", "two_masters"), ("finding.closed", "two_masters")]
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_scan_that_crashes_before_its_commit_leaves_all_to_the_next(
+    look, register, database, clock, monkeypatch
+):
+    await register(0, "10.9.9.9:10911")
+    await look(times=1)
+
+    async def crash(*_):
+        raise ConnectionResetError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(event_rows, "stage", crash)
+        with pytest.raises(ConnectionResetError):
+            await scan_findings(database=database, clock=clock)
+    assert await look(times=1) == [(FindingCode.TWO_MASTERS, "g")]

@@ -1,0 +1,140 @@
+"""In each slot of a periodic task one run counts, and one that is lost is begun again."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from sqlalchemy import text
+
+from backend.clients.clock import SystemClock
+from backend.domain.maintenance import PERIODIC_TASKS, PeriodicTask
+from backend.services.maintenance import list_tasks, run_in_slot
+from workers.tasks.base import TIME_LIMIT_S
+
+HOUR = timedelta(hours=1)
+TASK = PeriodicTask("findings.scan", HOUR, HOUR, HOUR)
+
+
+@dataclass(frozen=True)
+class Done:
+    found_count: int
+
+
+@pytest.fixture
+def run(database):
+    async def work_off(work, task=TASK):
+        return await run_in_slot(task, work, database=database, clock=SystemClock())
+
+    return work_off
+
+
+@pytest.fixture
+def shift(database):
+    """Move the last run back in time, as if that long had passed since."""
+
+    async def move(hours):
+        statement = text("""
+            UPDATE maintenance_runs SET slot = slot - :hours,
+                   began_at = began_at - make_interval(hours => :hours),
+                   lost_at = lost_at - make_interval(hours => :hours),
+                   ended_at = ended_at - make_interval(hours => :hours)""")
+        async with database.begin() as connection:
+            await connection.execute(statement, {"hours": hours})
+
+    return move
+
+
+async def done():
+    return Done(3)
+
+
+async def test_a_slot_is_worked_off_once_and_the_next_again(run, shift):
+    first = await run(done)
+    doubled = await run(done)
+    await shift(1)
+
+    assert (first, doubled) == (Done(3), None)
+    assert await run(done) == Done(3)
+
+
+async def test_of_runs_at_once_one_does_the_work(run):
+    began = []
+
+    async def work():
+        began.append(True)
+        await asyncio.sleep(0)
+        return Done(1)
+
+    outcomes = await asyncio.gather(*(run(work) for _ in range(6)))
+
+    assert len(began) == 1
+    assert sorted(outcomes, key=str) == [Done(1), *[None] * 5]
+
+
+async def test_a_run_at_work_is_not_joined_in_the_next_slot(run, shift):
+    going, finish = asyncio.Event(), asyncio.Event()
+
+    async def slow():
+        going.set()
+        await finish.wait()
+        return Done(1)
+
+    first = asyncio.create_task(run(slow))
+    await going.wait()
+    # An hour later it has a few seconds left before it counts as lost.
+    await shift(1)
+    meanwhile = await run(done)
+    finish.set()
+
+    assert meanwhile is None
+    assert await first == Done(1)
+
+
+async def test_a_run_that_fails_gives_its_slot_back(run):
+    async def fail():
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        await run(fail)
+
+    assert await run(done) == Done(3)
+
+
+async def test_a_run_that_died_loses_its_slot_once_its_time_is_over(run, shift, database):
+    await run(done)
+    async with database.begin() as connection:
+        await connection.execute(text("UPDATE maintenance_runs SET ended_at = NULL"))
+
+    while_it_may_live = await run(done)
+    await shift(2)
+
+    assert while_it_may_live is None
+    assert await run(done) == Done(3)
+
+
+async def test_tasks_are_listed_with_their_last_runs_and_who_is_overdue(run, shift, database):
+    await run(done)
+    fresh = await list_tasks(database=database, clock=SystemClock())
+    await shift(24)
+    late = await list_tasks(database=database, clock=SystemClock())
+
+    assert [one.name for one in fresh] == sorted(PERIODIC_TASKS)
+    [scan] = [one for one in fresh if one.name == TASK.name]
+    assert (scan.is_overdue, scan.outcome) == (False, {"found_count": 3})
+    assert [one.name for one in late if one.is_overdue] == [TASK.name]
+    assert {one.is_overdue for one in late if one.name != TASK.name} == {None}
+
+
+def test_every_periodic_task_is_on_the_schedule_and_has_a_function(monkeypatch, tmp_path):
+    for name in ("DATABASE_URL", "REDIS_URL", "HISTORY_DIR", "REPORT_DIR"):
+        monkeypatch.setenv(f"REGENT_{name}", str(tmp_path))
+    celery_app = import_module("workers.celery_app")
+    celery_app.app.loader.import_default_modules()
+
+    assert set(celery_app.SCHEDULE) == {*PERIODIC_TASKS, "operations.reconcile"}
+    assert set(celery_app.SCHEDULE) <= set(celery_app.app.tasks)
+    for task in PERIODIC_TASKS.values():
+        assert task.sent_every <= task.interval / 2
+        assert task.deadline < timedelta(seconds=TIME_LIMIT_S)

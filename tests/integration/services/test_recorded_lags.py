@@ -1,0 +1,103 @@
+"""What masters tell of their groups is kept for lists; who is silent leaves what it told before."""
+
+import pytest
+
+from backend.clients.brokers import BrokerUnreachable
+from backend.domain.errors import ClusterNotFound
+from backend.domain.queue_reading import QueueProgress
+from backend.services.recorded_lags import list_lags, measure_lags
+from tests.integration.tasks.conftest import NOON, SetClock, register
+
+A, B = "10.0.0.1:10911", "10.0.0.2:10911"
+
+
+class Progress:
+    def __init__(self):
+        self.told = {
+            A: {
+                "billing": [QueueProgress("orders", 0, 5, 9), QueueProgress("orders", 1, 9, 9)],
+                "audit": [QueueProgress("orders", 0, 0, 9)],
+            },
+            B: {"billing": [QueueProgress("orders", 0, 1, 4), QueueProgress("refunds", 0, 9, 4)]},
+        }
+
+    async def groups_with_offsets(self, address):
+        if address not in self.told:
+            raise BrokerUnreachable(address, "nobody listens")
+        return sorted(self.told[address])
+
+    async def progress(self, address, group, _topic=None):
+        return self.told[address][group]
+
+
+@pytest.fixture
+def clock():
+    return SetClock()
+
+
+@pytest.fixture
+async def brokers(database, clock):
+    await register(database, clock, A)
+    await register(database, clock, B, group_name="broker-b")
+    await register(database, clock, "10.0.0.3:10911", broker_id=1)
+    return Progress()
+
+
+@pytest.fixture
+def measure(database, brokers, clock):
+    async def ask():
+        outcome = await measure_lags(database=database, brokers=brokers, clock=clock)
+        page = await list_lags("east", size=100, after=None, database=database)
+        rows = [
+            (one.consumer_group, one.topic_name, one.queue_count, one.lag) for one in page.items
+        ]
+        return outcome, rows, [one.measured_at for one in page.items]
+
+    return ask
+
+
+async def test_lags_are_added_up_over_queues_and_broker_groups(measure):
+    outcome, rows, _ = await measure()
+
+    assert (outcome.measured_count, outcome.silent_count) == (2, 0)
+    assert rows == [
+        *(("audit", "orders", 1, 9), ("billing", "orders", 3, 7), ("billing", "refunds", 1, 0)),
+    ]
+
+
+async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, brokers, clock):
+    await measure()
+    clock.advance(seconds=30)
+    del brokers.told[B]
+    brokers.told[A]["billing"] = [QueueProgress("orders", 0, 9, 9)]
+
+    outcome, rows, instants = await measure()
+
+    assert (outcome.measured_count, outcome.silent_count) == (1, 1)
+    assert ("billing", "orders", 2, 3) in rows
+    assert instants == [clock.now(), NOON, NOON]
+
+
+async def test_a_group_that_is_no_more_is_listed_no_more(measure, brokers):
+    await measure()
+    del brokers.told[A]["audit"]
+
+    _, rows, _ = await measure()
+
+    assert [row[0] for row in rows] == ["billing", "billing"]
+
+
+async def test_pages_follow_one_another(measure, database):
+    await measure()
+
+    first = await list_lags("east", size=2, after=None, database=database)
+    second = await list_lags("east", size=2, after=first.next_key, database=database)
+
+    assert [len(first.items), len(second.items)] == [2, 1]
+    assert (first.total_count, second.next_key) == (3, None)
+
+
+@pytest.mark.usefixtures("brokers")
+async def test_an_unknown_cluster_is_refused(database):
+    with pytest.raises(ClusterNotFound):
+        await list_lags("west", size=2, after=None, database=database)

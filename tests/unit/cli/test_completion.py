@@ -1,0 +1,65 @@
+"""Shells complete commands and options by the script that regent prints."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from backend.cli.app import run
+from tests.cli_help import commands
+
+ASK = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+_regent
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def script(capsys, tmp_path):
+    def write(shell):
+        assert run(["completion", shell]) == 0
+        path = tmp_path / f"regent.{shell}"
+        path.write_text(capsys.readouterr().out)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["regent", "fin"], {"finding", "findings"}),
+        (["regent", "topic", ""], {"create", "delete", "get", "list", "set"}),
+        (["regent", "broker", "config", "s"], {"set"}),
+        (["regent", "topic", "create", "--que"], {"--queues"}),
+        (["regent", "audit", "list", "--output", ""], {"table", "json", "yaml"}),
+    ],
+)
+def test_bash_completes_nouns_verbs_options_and_choices(script, words, wanted):
+    asked = subprocess.run(
+        ["bash", "-c", ASK, "bash", script("bash"), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    assert wanted <= set(asked.stdout.split())
+    assert asked.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_script_names_every_command(script, shell):
+    text = script(shell).read_text()
+
+    assert [path for path in commands() if path[-1] not in text] == []
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_shell_can_read_its_script(script, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+
+    subprocess.run([shell, "-n", script(shell)], check=True, timeout=60)

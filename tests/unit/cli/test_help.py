@@ -1,0 +1,51 @@
+"""The help of every command is what is kept, and says how the command is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli_help import FOLDER, commands, find_command, pages
+
+COMPARE = """
+from importlib import import_module
+from cyclopts import App
+from backend.cli.app import COMMANDS
+for names, place, line in COMMANDS:
+    module, _, name = place.partition(":")
+    noun = getattr(import_module(f"backend.cli.{module}"), name)
+    if isinstance(noun, App):
+        told = noun.help, list(noun.name)
+    else:
+        told = noun.__doc__.splitlines()[0], names.split()
+    if told != (line, names.split()):
+        print(place, *told)
+"""
+
+
+def test_the_kept_help_is_what_the_commands_print():
+    wanted = pages()
+
+    assert {path.name for path in FOLDER.glob("*.txt")} == set(wanted), "run `make help-pages`"
+    for name, page in wanted.items():
+        assert (FOLDER / name).read_text() == page, "run `make help-pages`"
+
+
+@pytest.mark.parametrize("path", list(commands()), ids=" ".join)
+def test_every_command_says_what_it_does_and_shows_an_example(path):
+    command = find_command(path)
+    is_noun = command.default_command is None
+
+    page = pages()[f"{path[0]}.txt"].split(f"$ regent {' '.join(path)} --help\n")[1]
+    assert is_noun or path[0] == "mqadmin" or f"    regent {path[0]}" in page
+    assert "no-help" not in page
+
+
+def test_the_lines_that_nouns_are_listed_with_are_their_own():
+    # A noun is listed without being imported, so its line is kept twice; once it was found by the
+    # command line the listed one is all it has.
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPARE], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert ended.stdout.split("\n")[:-1] == []
