@@ -1,14 +1,14 @@
 """Keep which replicas are cordoned, so that elections prefer others.
 
 Revision: 20261122_07
-Follows: 20261122_05
+Follows: 20261122_06
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "20261122_07"
-down_revision = "20261122_05"
+down_revision = "20261122_06"
 branch_labels = None
 depends_on = None
 
