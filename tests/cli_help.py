@@ -4,17 +4,18 @@ One file for each noun, in tests/unit/cli/help, at a width of 100 and without co
 """
 
 import io
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
-from backend.cli.app import find_command, run
+from rich.console import Console
+
+from backend.cli.app import app, find_command, run
 
 FOLDER = Path(__file__).resolve().parent / "unit" / "cli" / "help"
-ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+WIDTH = 100
 
 
 def commands(path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -32,7 +33,9 @@ def commands(path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
 def help_of(path: tuple[str, ...]) -> str:
     """Print the help of a command."""
     printed = io.StringIO()
-    with redirect_stdout(printed), patch.dict(os.environ, ENVIRONMENT):
+    # A command keeps the console that it first printed on, with the width of that moment.
+    console = Console(file=printed, width=WIDTH, color_system=None)
+    with redirect_stdout(printed), patch.object(app, "_console", console):
         assert run([*path, "--help"]) == 0, path
     return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
 

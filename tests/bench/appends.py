@@ -112,11 +112,10 @@ def python_block(path: Path) -> float:
 def append_block(store: Store, *, block_bytes: int = BLOCK_BYTES) -> float:
     """Append a block and return GB/s of records on this thread's clock, as the native program."""
     bodies = [b"\x42" * BODY_SIZE] * BATCH_SIZE
-    properties = [PROPERTIES] * BATCH_SIZE
     batch_count = block_bytes // (BATCH_SIZE * BODY_SIZE)
     started_at_position = store.max_position
     started_at = time.thread_time()
     for turn in range(batch_count):
-        store.append_many("Benchmark", turn % QUEUE_COUNT, bodies, properties)
+        store.append_many("Benchmark", turn % QUEUE_COUNT, bodies, PROPERTIES)
     elapsed_s = time.thread_time() - started_at
     return (store.max_position - started_at_position) / elapsed_s / 1e9

@@ -244,7 +244,8 @@ class ConsumerGroupQuery:
         first: int = 50,
         after: str | None = None,
         search: str | None = None,
-        includes_system: bool = False,  # noqa: FBT001, FBT002 - an argument of the graph
+        *,
+        includes_system: bool = False,
     ) -> ConsumerGroups:
         """List a cluster's consumer groups by name, as its masters tell them now."""
         api = info.context.api

@@ -79,7 +79,8 @@ class MessageQuery:
         cluster_name: str,
         topic_name: str,
         key: str,
-        is_unique: bool = False,  # noqa: FBT001, FBT002 - an argument of the graph
+        *,
+        is_unique: bool = False,
         begin: datetime | None = None,
         end: datetime | None = None,
         first: int = service.FOUND_COUNT_MAX,

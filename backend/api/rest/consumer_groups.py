@@ -137,7 +137,8 @@ async def show_consumer_groups(
     cluster_name: str,
     context: Context,
     search: Search = None,
-    includes_system: bool = False,  # noqa: FBT001, FBT002 - a query parameter
+    *,
+    includes_system: bool = False,
     limit: Limit = 50,
     after: After = None,
 ) -> ConsumerGroupsOut:

@@ -124,7 +124,8 @@ async def show_messages(
     group_name: Name = None,
     queue_id: QueueId = None,
     offset: Offset = None,
-    from_latest: bool = False,  # noqa: FBT001, FBT002 - a query parameter
+    *,
+    from_latest: bool = False,
     limit: Annotated[int, Query(ge=1, le=PAGE_SIZE_MAX)] = 32,
     after: After = None,
 ) -> MessagesOut:
@@ -162,7 +163,8 @@ async def show_found_messages(
     topic_name: str,
     key: Key,
     context: Context,
-    is_unique: bool = False,  # noqa: FBT001, FBT002 - a query parameter
+    *,
+    is_unique: bool = False,
     begin: Begin = None,
     end: End = None,
     limit: Annotated[int, Query(ge=1, le=FOUND_COUNT_MAX)] = FOUND_COUNT_MAX,

@@ -1,4 +1,5 @@
 import threading
+import time
 
 from regent_engine import StoreError
 from structlog.testing import capture_logs
@@ -77,6 +78,29 @@ async def test_a_failure_is_told_once_and_the_next_turn_tries_again():
         "reason": "full",
         "log_level": "error",
     }
+
+
+async def test_it_leaves_three_quarters_of_a_processor_to_others_while_much_is_left():
+    class Busy(StoreDouble):
+        def index_tick(self, now_ms, utc_offset_s):
+            began_s = time.thread_time()
+            while time.thread_time() - began_s < 0.005:
+                pass
+            return super().index_tick(now_ms, utc_offset_s)
+
+    store = Busy(pieces=10)
+    store.wanted_turns = 10
+    indexer = indexer_of(store)
+
+    began_s = time.monotonic()
+    indexer.start()
+    turned = store.turned.wait(30)
+    took_s = time.monotonic() - began_s
+
+    await indexer.stop()
+    assert turned
+    # Ten turns, and nine rests of three times as long.
+    assert took_s >= 10 * 0.005 + 9 * 0.015
 
 
 async def test_an_indexer_that_never_ran_can_be_stopped():

@@ -176,6 +176,27 @@ def test_illegal_messages_are_refused_with_nothing_written(
     assert (store.max_position, store.queues()) == (0, [])
 
 
+def test_messages_with_the_same_properties_give_them_once(store: Store) -> None:
+    offsets = store.append_many("Orders", 0, [b"a", b"b"], b"TAGS\x01x\x02")
+
+    records = decode_records(store.read("Orders", 0, 0).body)
+    assert list(offsets) == [0, 1]
+    assert [(record.body, record.properties) for record in records] == [
+        (b"a", {"TAGS": "x"}),
+        (b"b", {"TAGS": "x"}),
+    ]
+    tags_codes = [tags_code for _, _, tags_code in store.entries("Orders", 0, 0, 9)]
+    assert tags_codes == [tag_hash("x")] * 2
+
+
+def test_of_many_messages_with_one_beyond_a_limit_none_is_appended(store: Store) -> None:
+    with pytest.raises(StoreError) as error:
+        store.append_many("Orders", 0, [b"a", b"b"], [b"", b"x" * 32_768])
+
+    assert error.value.code == "properties_too_large"
+    assert (store.max_position, store.queues()) == (0, [])
+
+
 def test_wrong_types_are_refused_and_do_no_harm(store: Store) -> None:
     with pytest.raises(TypeError):
         store.append("Orders", "0", b"", b"")  # type: ignore[arg-type]
@@ -183,6 +204,8 @@ def test_wrong_types_are_refused_and_do_no_harm(store: Store) -> None:
         store.append("Orders", 2**40, b"", b"")
     with pytest.raises(TypeError):
         store.append_many("Orders", 0, [b"", "x"], [b"", b""])  # type: ignore[list-item]
+    with pytest.raises(TypeError):
+        store.append_many("Orders", 0, [b""], "TAGS")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="properties"):
         store.append_many("Orders", 0, [b""], [])
     with pytest.raises(OverflowError):

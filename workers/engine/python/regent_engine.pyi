@@ -327,11 +327,12 @@ class Store:
         store_host: tuple[str, int] | None = None,
     ) -> Appended: ...
     def append_many(
-        self, topic: str, queue_id: int, bodies: list[bytes], properties: list[bytes]
+        self, topic: str, queue_id: int, bodies: list[bytes], properties: bytes | list[bytes]
     ) -> range:
         """Append messages under one lock and return their queue offsets.
 
-        An error leaves the messages before it appended.
+        Properties are those of all messages, or a list of each one's. A message that breaks a limit
+        leaves nothing appended, a disk without room the messages before it.
         """
     def append_inner_batch(
         self,

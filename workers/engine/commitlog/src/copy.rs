@@ -139,7 +139,7 @@ impl Store {
         if is_inner_batch(record.sys_flag) && !open.admits_inner_batches() {
             return Err(corrupt(position, "its topic has no batch queues"));
         }
-        let placed = self.placed(record, count, open.topic.is_schedule);
+        let placed = self.placed(record, count, open.topic.traits.is_schedule);
         let has_entry = occupies_queue(record.sys_flag);
         let mut queue = if has_entry {
             Some(self.reserve_for(&mut open, record.queue_id, &placed)?)

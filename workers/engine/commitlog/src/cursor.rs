@@ -10,32 +10,23 @@ impl<'a> Writer<'a> {
         Self { rest }
     }
 
-    /// A writer of the next `N` bytes. Their room is checked here once, not for each field.
+    /// The next `size` bytes, to be written by the caller.
     #[inline]
-    pub(crate) fn part<const N: usize>(&mut self) -> Writer<'a> {
-        let (part, rest) = std::mem::take(&mut self.rest).split_at_mut(N);
+    pub(crate) fn next(&mut self, size: usize) -> &'a mut [u8] {
+        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(size);
         self.rest = rest;
-        Writer::new(part)
+        head
     }
 
     #[inline]
     pub(crate) fn put(&mut self, bytes: &[u8]) {
-        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(bytes.len());
-        head.copy_from_slice(bytes);
-        self.rest = rest;
+        self.next(bytes.len()).copy_from_slice(bytes);
     }
 
     /// As [`Self::put`], for bytes that are mostly few: a call costs more than to copy them.
     #[inline(always)]
     pub(crate) fn put_few(&mut self, bytes: &[u8]) {
-        let (head, rest) = std::mem::take(&mut self.rest).split_at_mut(bytes.len());
-        match bytes.len() {
-            8..=16 => copy_ends::<8>(head, bytes),
-            17..=32 => copy_ends::<16>(head, bytes),
-            33..=64 => copy_ends::<32>(head, bytes),
-            _ => head.copy_from_slice(bytes),
-        }
-        self.rest = rest;
+        copy_few(self.next(bytes.len()), bytes);
     }
 
     #[inline]
@@ -61,6 +52,37 @@ impl<'a> Writer<'a> {
     pub(crate) fn is_full(&self) -> bool {
         self.rest.is_empty()
     }
+}
+
+/// Copies bytes that are mostly few.
+#[inline(always)]
+pub(crate) fn copy_few(to: &mut [u8], from: &[u8]) {
+    match from.len() {
+        8..=16 => copy_ends::<8>(to, from),
+        17..=32 => copy_ends::<16>(to, from),
+        33..=64 => copy_ends::<32>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Compares bytes that are mostly few.
+#[inline(always)]
+pub(crate) fn are_few_equal(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    match left.len() {
+        8..=16 => are_ends_equal::<8>(left, right),
+        17..=32 => are_ends_equal::<16>(left, right),
+        _ => left == right,
+    }
+}
+
+/// Compares the first and the last `N` of at most twice as many bytes.
+#[inline(always)]
+fn are_ends_equal<const N: usize>(left: &[u8], right: &[u8]) -> bool {
+    let firsts = left.first_chunk::<N>() == right.first_chunk();
+    firsts & (left.last_chunk::<N>() == right.last_chunk())
 }
 
 /// Copies the first and the last `N` of at most twice as many bytes.
@@ -138,6 +160,20 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+
+    #[test]
+    fn few_bytes_and_many_differ_in_each_of_them() {
+        for size in 0..70 {
+            let bytes: Vec<u8> = (0..size).collect();
+            assert!(are_few_equal(&bytes, &bytes.clone()));
+            assert!(!are_few_equal(&bytes, &[&bytes[..], b"."].concat()));
+            for at in 0..bytes.len() {
+                let mut other = bytes.clone();
+                other[at] ^= 0x20;
+                assert!(!are_few_equal(&bytes, &other), "byte {at} of {size}");
+            }
+        }
+    }
 
     #[test]
     fn few_bytes_and_many_are_copied_alike() {

@@ -120,11 +120,20 @@ pub(crate) fn allocate_segment(path: &Path, size: usize) -> Result<(), StoreErro
 /// What the range holds stays. File systems without `fallocate` get it written again in small
 /// writes, since large ones make the page cache use large folios (targets.md 1.2).
 pub(crate) fn preallocate(file: &File, from: u64, to: u64) -> io::Result<()> {
+    match allocate(file, from, to) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => rewrite(file, from, to),
+        done => done,
+    }
+}
+
+/// As [`preallocate`] where the file system has a request for it: nothing in the file is touched, so
+/// that it may be written meanwhile.
+pub(crate) fn allocate(file: &File, from: u64, to: u64) -> io::Result<()> {
     loop {
         match fallocate(file, FallocateFlags::empty(), from, to - from) {
             Ok(()) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return rewrite(file, from, to),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Err(io::ErrorKind::Unsupported.into()),
             Err(error) => return Err(error.into()),
         }
     }

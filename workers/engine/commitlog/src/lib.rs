@@ -41,6 +41,7 @@ mod message;
 mod prepare;
 mod properties;
 mod queue;
+mod queue_ahead;
 mod queue_file;
 mod queue_flush;
 mod queue_layout;

@@ -242,13 +242,23 @@ impl LogWriter {
         if !self.tail.as_ref().is_some_and(|tail| tail.is_ready(size)) {
             self.make_room(size)?;
         }
-        let Some(tail) = &mut self.tail else {
-            return Err(StoreError::Closed);
-        };
+        self.unit(size).ok_or(StoreError::Closed)
+    }
+
+    /// As [`Self::reserve`], if there is room already.
+    #[inline(always)]
+    pub(crate) fn room(&mut self, size: usize) -> Option<Unit<'_>> {
+        self.tail.as_ref().filter(|tail| tail.is_ready(size))?;
+        self.unit(size)
+    }
+
+    #[inline(always)]
+    fn unit(&mut self, size: usize) -> Option<Unit<'_>> {
+        let tail = self.tail.as_mut()?;
         tail.prefetch_behind(size);
         let position = tail.base + tail.map.position() as u64;
         let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
-        Ok(Unit {
+        Some(Unit {
             position,
             size,
             tail,

@@ -89,11 +89,11 @@ fn delay_ms(properties: &[u8], levels_ms: &[i64]) -> Option<i64> {
 }
 
 /// What [`find_property`] finds for `TAGS`. Every append looks for it, most of them in vain: a look
-/// at sixteen bytes at a time costs less than a walk from entry to entry.
+/// at many bytes at a time costs less than a walk from entry to entry.
 #[inline]
 fn find_tags(properties: &[u8]) -> Option<&[u8]> {
     // Rare but in `TAGS`.
-    if holds_pair(properties, b'A', b'G') {
+    if holds_pair::<b'A', b'G'>(properties) {
         find_property(properties, b"TAGS")
     } else {
         None
@@ -102,35 +102,52 @@ fn find_tags(properties: &[u8]) -> Option<&[u8]> {
 
 /// Whether two bytes occur next to one another.
 #[inline(always)]
-pub(crate) fn holds_pair(bytes: &[u8], first: u8, second: u8) -> bool {
-    const WIDTH: usize = 16;
-    let is_pair = |left: u8, right: u8| u8::from(left == first) & u8::from(right == second);
+pub(crate) fn holds_pair<const FIRST: u8, const SECOND: u8>(bytes: &[u8]) -> bool {
     let Some(rights) = bytes.get(1..) else {
         return false;
     };
     let lefts = &bytes[..rights.len()];
-    // Without a branch inside, so that it becomes a few vector instructions.
-    let in_chunk = |left: &[u8; WIDTH], right: &[u8; WIDTH]| {
-        let mut found = 0;
-        for (left, right) in left.iter().zip(right) {
-            found |= is_pair(*left, *right);
-        }
-        found != 0
-    };
-    let (Some(left), Some(right)) = (lefts.last_chunk(), rights.last_chunk()) else {
-        return lefts
-            .iter()
-            .zip(rights)
-            .any(|(left, right)| is_pair(*left, *right) != 0);
-    };
+    if lefts.len() >= 32 {
+        have_pair::<32, FIRST, SECOND>(lefts, rights)
+    } else if lefts.len() >= 16 {
+        have_pair::<16, FIRST, SECOND>(lefts, rights)
+    } else {
+        let mut pairs = lefts.iter().zip(rights);
+        pairs.any(|(left, right)| (*left, *right) == (FIRST, SECOND))
+    }
+}
+
+/// As [`holds_pair`], for at least `WIDTH` bytes and those to the right of them.
+#[inline(always)]
+fn have_pair<const WIDTH: usize, const FIRST: u8, const SECOND: u8>(
+    lefts: &[u8],
+    rights: &[u8],
+) -> bool {
     // The last chunk overlaps the one before it.
-    let (lefts, rights) = (lefts.as_chunks().0, rights.as_chunks().0);
-    for (left, right) in lefts.iter().zip(rights) {
-        if in_chunk(left, right) {
+    if let (Some(left), Some(right)) = (lefts.last_chunk(), rights.last_chunk())
+        && chunks_have_pair::<WIDTH, FIRST, SECOND>(left, right)
+    {
+        return true;
+    }
+    for (left, right) in lefts.as_chunks().0.iter().zip(rights.as_chunks().0) {
+        if chunks_have_pair::<WIDTH, FIRST, SECOND>(left, right) {
             return true;
         }
     }
-    in_chunk(left, right)
+    false
+}
+
+/// Without a branch inside, so that it becomes a few vector instructions.
+#[inline(always)]
+fn chunks_have_pair<const WIDTH: usize, const FIRST: u8, const SECOND: u8>(
+    left: &[u8; WIDTH],
+    right: &[u8; WIDTH],
+) -> bool {
+    let mut found = 0;
+    for (left, right) in left.iter().zip(right) {
+        found |= u8::from(*left == FIRST) & u8::from(*right == SECOND);
+    }
+    found != 0
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {

@@ -4,7 +4,6 @@
 //! that is the queue offset; in a batch queue the entries tell.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
@@ -12,12 +11,12 @@ use parking_lot::RwLock;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{remove_file, segment_name};
-use crate::message::QueueEntry;
-use crate::queue_file::{create_file, extend_file};
-use crate::queue_layout::{
-    ENTRY_SIZE, Layout, Placed, decode_entry, encode_entry, is_filler, partition_point,
-};
-use crate::sys::{MapReader, MapWriter};
+use crate::queue_layout::{Layout, Placed, decode_entry, is_filler, partition_point};
+use crate::sys::MapReader;
+
+mod writer;
+
+pub(crate) use writer::{QueueTail, QueueWriter};
 
 /// One file of a queue as readers see it; `base` is a byte offset inside the queue.
 #[derive(Debug, Clone)]
@@ -221,177 +220,6 @@ impl SharedQueue {
         let first = partition_point(self.first_number(), self.end_number(), is_gone);
         let offset = self.offset_at(first);
         self.min_offset.store(offset, Ordering::Release);
-    }
-}
-
-/// The end of a queue; guarded by the append lock.
-#[derive(Debug)]
-pub(crate) struct QueueWriter {
-    shared: Arc<SharedQueue>,
-    layout: Layout,
-    files: Vec<QueueTail>,
-    end_offset: u64,
-}
-
-/// A file that still has room; the first of them takes the next entry.
-#[derive(Debug)]
-pub(crate) struct QueueTail {
-    pub(crate) base: u64,
-    pub(crate) map: MapWriter,
-    pub(crate) allocated: u64,
-}
-
-impl QueueWriter {
-    /// A queue with these files, of which only the last may have room.
-    pub(crate) fn new(dir: PathBuf, layout: Layout, file_size: u64, files: Vec<QueueTail>) -> Self {
-        let segments = files.iter().map(|file| {
-            let map = file.map.reader();
-            QueueSegment {
-                base: file.base,
-                map,
-            }
-        });
-        let shared = SharedQueue {
-            dir,
-            layout,
-            file_size,
-            segments: RwLock::new(segments.collect()),
-            min_offset: AtomicU64::new(0),
-            max_offset: AtomicU64::new(0),
-            flushed_bytes: AtomicU64::new(0),
-            is_dirty: AtomicBool::new(false),
-            has_new_file: AtomicBool::new(true),
-        };
-        let end_number = shared.end_number();
-        let end_offset = match layout {
-            Layout::Plain => end_number,
-            Layout::Batch => {
-                let last = end_number
-                    .checked_sub(1)
-                    .and_then(|last| shared.placed(last));
-                last.map_or(0, |last| last.end_offset())
-            }
-        };
-        shared.max_offset.store(end_offset, Ordering::Relaxed);
-        let files = files
-            .into_iter()
-            .filter(|file| file.map.remaining() > 0)
-            .collect();
-        Self {
-            shared: Arc::new(shared),
-            layout,
-            files,
-            end_offset,
-        }
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<SharedQueue> {
-        &self.shared
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    pub(crate) fn end_offset(&self) -> u64 {
-        self.end_offset
-    }
-
-    /// Whether the last entry, and so every one, stands for a record before `log_position`.
-    pub(crate) fn is_before(&self, log_position: u64) -> bool {
-        let last = self.shared.end_number().checked_sub(1);
-        let last = last.and_then(|last| self.shared.placed(last));
-        last.is_none_or(|placed| placed.entry.log_position < log_position)
-    }
-
-    /// Makes room for `count` entries, so that pushing them cannot fail.
-    #[inline(always)]
-    pub(crate) fn reserve(&mut self, count: u64) -> Result<(), StoreError> {
-        if let Some(file) = self.files.first() {
-            let position = file.map.position() as u64;
-            let layout = self.layout;
-            if position + count * layout.entry_bytes() <= file.allocated {
-                // Among many queues, none of it is in a cache; until the push it comes.
-                file.map.prefetch(0, layout.entry_size());
-                return Ok(());
-            }
-        }
-        self.grow(count)
-    }
-
-    #[cold]
-    fn grow(&mut self, count: u64) -> Result<(), StoreError> {
-        let SharedQueue { dir, file_size, .. } = &*self.shared;
-        let from = self.shared.end_bytes();
-        let to = from + count * self.shared.layout.entry_bytes();
-        let mut base = from - from % file_size;
-        while base < to {
-            let end = to.min(base + file_size) - base;
-            if let Some(file) = self.files.iter_mut().find(|file| file.base == base) {
-                file.allocated = extend_file(dir, base, *file_size, file.allocated, end)?;
-            } else {
-                let (map, allocated) = create_file(dir, base, *file_size, end)?;
-                let map = map.into_writer(0);
-                self.shared.has_new_file.store(true, Ordering::Release);
-                self.shared.segments.write().push(QueueSegment {
-                    base,
-                    map: map.reader(),
-                });
-                self.files.push(QueueTail {
-                    base,
-                    map,
-                    allocated,
-                });
-            }
-            base += file_size;
-        }
-        Ok(())
-    }
-
-    /// Appends an entry to a plain queue with room for it; returns whether the queue became dirty.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, entry: &QueueEntry) -> bool {
-        let file = &mut self.files[0];
-        encode_entry(&mut file.map.tail()[..ENTRY_SIZE], entry);
-        self.publish(ENTRY_SIZE, self.end_offset + 1)
-    }
-
-    /// As [`Self::push`], for a batch queue.
-    #[inline(never)]
-    pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
-        let layout = self.layout;
-        let file = &mut self.files[0];
-        layout.encode(&mut file.map.tail()[..layout.entry_size()], placed);
-        self.publish(layout.entry_size(), placed.end_offset())
-    }
-
-    #[inline(always)]
-    fn publish(&mut self, size: usize, end_offset: u64) -> bool {
-        let file = &mut self.files[0];
-        file.map.publish(size);
-        if file.map.remaining() == 0 {
-            self.leave_full_file();
-        }
-        self.end_offset = end_offset;
-        self.shared
-            .max_offset
-            .store(self.end_offset, Ordering::Release);
-        self.mark_dirty()
-    }
-
-    #[cold]
-    fn leave_full_file(&mut self) {
-        self.files.remove(0);
-    }
-
-    /// Notes that the queue was touched; returns whether it was not yet.
-    #[inline]
-    pub(crate) fn mark_dirty(&mut self) -> bool {
-        if self.shared.is_dirty.load(Ordering::Relaxed) {
-            return false;
-        }
-        self.shared.is_dirty.store(true, Ordering::Relaxed);
-        true
     }
 }
 

@@ -10,7 +10,7 @@ use crate::files::{
 use crate::sys::ExclusiveMap;
 
 /// Disk blocks are given to a queue file in slices, or 10 000 idle queues would hold 60 GB.
-const SLICE_SIZE_BYTES: u64 = 64 << 10;
+pub(crate) const SLICE_SIZE_BYTES: u64 = 64 << 10;
 
 /// Creates the file at `base`, with disk blocks up to `end`; returns how far they reach.
 pub(crate) fn create_file(
@@ -52,6 +52,6 @@ pub(crate) fn extend_file(
     Ok(to)
 }
 
-fn slice_end(end: u64, file_size: u64) -> u64 {
+pub(crate) fn slice_end(end: u64, file_size: u64) -> u64 {
     end.next_multiple_of(SLICE_SIZE_BYTES).min(file_size)
 }

@@ -41,11 +41,14 @@ pub(crate) fn decode_entry(bytes: &[u8]) -> Option<QueueEntry> {
     })
 }
 
-pub(crate) fn encode_entry(bytes: &mut [u8], entry: &QueueEntry) {
-    let mut out = Writer::new(bytes);
+#[inline(always)]
+pub(crate) fn encode_entry(entry: &QueueEntry) -> [u8; ENTRY_SIZE] {
+    let mut bytes = [0; ENTRY_SIZE];
+    let mut out = Writer::new(&mut bytes);
     out.put_u64(entry.log_position);
     out.put_u32(entry.size);
     out.put_i64(entry.tags_code);
+    bytes
 }
 
 /// What lies in the files of a queue. All queues of a topic have the same.
@@ -114,7 +117,7 @@ impl Layout {
     /// Writes an entry; `bytes` has the size of one.
     pub(crate) fn encode(self, bytes: &mut [u8], placed: &Placed) {
         let (plain, rest) = bytes.split_at_mut(ENTRY_SIZE);
-        encode_entry(plain, &placed.entry);
+        plain.copy_from_slice(&encode_entry(&placed.entry));
         if self == Self::Batch {
             let mut out = Writer::new(rest);
             out.put_i64(placed.store_timestamp_ms);

@@ -61,7 +61,7 @@ pub(crate) fn light_places<'a>(record: &RecordView<'a>) -> impl Iterator<Item = 
 #[inline]
 pub(crate) fn may_have_light_places(properties: &[u8]) -> bool {
     // Rare but in `INNER_MULTI_DISPATCH` and the like.
-    holds_pair(properties, b'_', b'M')
+    holds_pair::<b'_', b'M'>(properties)
 }
 
 /// Parts of a property between commas; as in Java, empty ones at the end do not count.

@@ -10,19 +10,20 @@
 //! B and S are 8 for IPv4 and 20 for IPv6: address bytes and an i32 port. All big-endian.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::LazyLock;
 
-use crate::cursor::{Reader, Writer};
-use crate::message::NewMessage;
+use crate::cursor::Reader;
 use crate::properties::PROPERTY_SEPARATOR;
+use crate::sys::crc32::crc32;
 
 mod check;
 mod crc_property;
+mod encode;
 
 pub(crate) use check::{
     Found, check, check_record, has_header, has_place, locate, store_timestamp,
 };
 pub(crate) use crc_property::without_crc_property;
+pub(crate) use encode::{encode, encode_blank, encoded_size, has_short_hosts};
 
 pub(crate) const MAGIC_V1: u32 = 0xDAA3_20A7;
 pub(crate) const MAGIC_V2: u32 = 0xDAA3_20AB;
@@ -58,6 +59,9 @@ const TRANSACTION_ROLLBACK: i32 = 0x0C;
 const INNER_BATCH: i32 = 0x80;
 /// With the one that tells clients to take the body apart.
 pub(crate) const INNER_BATCH_FLAGS: i32 = INNER_BATCH | 0x40;
+
+/// A checksum of a body is stored without its top bit.
+const BODY_CRC_MASK: u32 = 0x7FFF_FFFF;
 
 /// Longest properties: their length is a signed 16-bit integer.
 pub(crate) const PROPERTIES_SIZE_MAX: usize = 32_767;
@@ -116,133 +120,21 @@ pub(crate) fn has_index_entries(sys_flag: i32) -> bool {
     sys_flag & TRANSACTION_TYPE != TRANSACTION_ROLLBACK
 }
 
+/// Whether records with this flag are those of plain messages outside transactions.
+#[inline]
+pub(crate) fn is_ordinary(sys_flag: i32) -> bool {
+    sys_flag & (TRANSACTION_TYPE | INNER_BATCH) == 0
+}
+
 /// Whether a record is one inner batch, which lives in a batch consume queue.
 pub(crate) fn is_inner_batch(sys_flag: i32) -> bool {
     sys_flag & INNER_BATCH != 0
 }
 
-/// The checksum stored for a body: CRC-32 without its top bit.
-#[inline(never)]
+/// The checksum stored for a body.
+#[inline]
 pub(crate) fn body_crc(body: &[u8]) -> u32 {
-    // What the processor can do is found out once, not for each body.
-    static NEW: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
-    let mut hasher = NEW.clone();
-    hasher.update(body);
-    hasher.finalize() & 0x7FFF_FFFF
-}
-
-fn host_size(host: &SocketAddr) -> usize {
-    if host.is_ipv4() { 8 } else { 20 }
-}
-
-fn flag_for(sys_flag: i32, bit: i32, host: &SocketAddr) -> i32 {
-    if host.is_ipv4() {
-        sys_flag & !bit
-    } else {
-        sys_flag | bit
-    }
-}
-
-/// Size of the record that [`encode`] writes.
-pub(crate) fn encoded_size(message: &NewMessage<'_>, version: Version, tail: Tail) -> usize {
-    let hosts = host_size(&message.born_host) + host_size(&message.store_host);
-    let topic_length = if version == Version::V1 { 1 } else { 2 };
-    let variable = message.body.len() + message.topic.len() + message.properties.len();
-    RECORD_SIZE_MIN - 17 + hosts + topic_length + variable + tail.size()
-}
-
-/// Writes a record; `record` has exactly the encoded size, and the limits were checked.
-#[inline(always)]
-pub(crate) fn encode(
-    record: &mut [u8],
-    message: &NewMessage<'_>,
-    version: Version,
-    placement: &Placement,
-    tail: Tail,
-) {
-    let size = narrow(record.len());
-    let mut out = Writer::new(&mut *record);
-    if message.born_host.is_ipv4() && message.store_host.is_ipv4() {
-        let mut fixed = out.part::<BODY_AT>();
-        put_fixed(&mut fixed, size, message, version, placement);
-    } else {
-        put_fixed(&mut out, size, message, version, placement);
-    }
-    out.put(message.body);
-    match version {
-        Version::V1 => out.put(&narrow(message.topic.len()).to_be_bytes()[3..]),
-        Version::V2 => out.put(&narrow(message.topic.len()).to_be_bytes()[2..]),
-    }
-    out.put_few(message.topic.as_bytes());
-    out.put(&narrow(message.properties.len() + tail.size()).to_be_bytes()[2..]);
-    out.put_few(message.properties);
-    let Tail::Crc { is_separated } = tail else {
-        debug_assert!(out.is_full(), "encoded_size and encode disagree");
-        return;
-    };
-    if is_separated {
-        out.put(&[PROPERTY_SEPARATOR]);
-    }
-    crc_property::write(record);
-}
-
-/// Everything before the body.
-#[inline(always)]
-fn put_fixed(
-    out: &mut Writer<'_>,
-    size: u32,
-    message: &NewMessage<'_>,
-    version: Version,
-    placement: &Placement,
-) {
-    let sys_flag = flag_for(message.sys_flag, BORN_HOST_IPV6, &message.born_host);
-    let sys_flag = flag_for(sys_flag, STORE_HOST_IPV6, &message.store_host);
-    out.put_u32(size);
-    out.put_u32(if version == Version::V1 {
-        MAGIC_V1
-    } else {
-        MAGIC_V2
-    });
-    out.put_u32(body_crc(message.body));
-    out.put_i32(message.queue_id);
-    out.put_i32(message.flag);
-    out.put_u64(placement.queue_offset);
-    out.put_u64(placement.log_position);
-    out.put_i32(sys_flag);
-    out.put_i64(message.born_timestamp_ms);
-    put_host(out, &message.born_host);
-    out.put_i64(placement.store_timestamp_ms);
-    put_host(out, &message.store_host);
-    out.put_i32(message.reconsume_times);
-    out.put_i64(message.prepared_transaction_offset);
-    out.put_u32(narrow(message.body.len()));
-}
-
-#[allow(clippy::cast_possible_truncation)] // every size was checked against limits below 2 GiB
-fn narrow(size: usize) -> u32 {
-    debug_assert!(i32::try_from(size).is_ok());
-    size as u32
-}
-
-#[inline(always)]
-fn put_host(out: &mut Writer<'_>, host: &SocketAddr) {
-    match host {
-        SocketAddr::V4(host) => {
-            out.put(&host.ip().octets());
-            out.put_u32(u32::from(host.port()));
-        }
-        SocketAddr::V6(host) => {
-            out.put(&host.ip().octets());
-            out.put_u32(u32::from(host.port()));
-        }
-    }
-}
-
-/// The header of the blank record that fills the rest of a segment.
-pub(crate) fn encode_blank(header: &mut [u8], remaining: usize) {
-    let mut out = Writer::new(header);
-    out.put_u32(narrow(remaining));
-    out.put_u32(MAGIC_BLANK);
+    crc32(body) & BODY_CRC_MASK
 }
 
 /// Why bytes are not a record.

@@ -281,7 +281,7 @@ impl Store {
         {
             let mut appender = self.appender.lock();
             self.state.store(CLOSED, Ordering::Release);
-            appender.log.stop()?;
+            appender.stop()?;
         }
         if self.is_read_only() {
             return Ok(());

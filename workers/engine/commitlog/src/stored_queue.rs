@@ -251,7 +251,7 @@ impl StoredQueue {
         }
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
         let end = end as usize;
-        encode_entry(&mut file.map.bytes_mut()[end - ENTRY_SIZE..end], entry);
+        file.map.bytes_mut()[end - ENTRY_SIZE..end].copy_from_slice(&encode_entry(entry));
         self.end += 1;
         self.is_changed = true;
         true
@@ -361,11 +361,7 @@ impl StoredQueue {
         let files = self.files.into_iter().map(|file| {
             #[allow(clippy::cast_possible_truncation)] // within one mapped file
             let position = (end - file.base).min(self.file_size) as usize;
-            QueueTail {
-                base: file.base,
-                map: file.map.into_writer(position),
-                allocated: file.allocated,
-            }
+            QueueTail::new(file.base, file.map.into_writer(position), file.allocated)
         });
         let files = files.collect();
         QueueWriter::new(self.dir, self.layout, self.file_size, files)

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memmap2::{Advice, UncheckedAdvice};
 
+pub(crate) mod crc32;
 pub(crate) mod trap;
 
 use trap::Map;
@@ -121,6 +122,16 @@ impl MapWriter {
         }
     }
 
+    /// Writes the next bytes and makes them readable.
+    #[inline(always)]
+    pub(crate) fn push<const N: usize>(&mut self, bytes: [u8; N]) {
+        let Some(next) = self.tail().first_chunk_mut() else {
+            panic!("written beyond the map");
+        };
+        *next = bytes;
+        self.publish(N);
+    }
+
     /// Has the processor fetch the memory of the `length` bytes from `from` bytes behind the
     /// position: writing them later then waits for it less.
     #[inline(always)]
@@ -128,14 +139,7 @@ impl MapWriter {
         let at = self.position.wrapping_add(from);
         let first = self.shared.raw.as_ptr().wrapping_add(at);
         for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a prefetch has no effect but on caches, whatever lies at the address: behind
-            // the end of the map it does nothing.
-            unsafe {
-                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(
-                    first.wrapping_add(line * CACHE_LINE_BYTES).cast(),
-                );
-            }
+            fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
         }
     }
 
@@ -253,6 +257,27 @@ impl MapReader {
             .raw
             .advise_range(Advice::PopulateWrite, from, to - from)
     }
+}
+
+/// Has the processor fetch the memory of a value that will be looked at soon.
+#[inline(always)]
+pub(crate) fn prefetch_value<T>(value: &T) {
+    let first: *const T = value;
+    for line in 0..size_of::<T>().div_ceil(CACHE_LINE_BYTES) {
+        fetch_line(first.cast::<u8>().wrapping_add(line * CACHE_LINE_BYTES));
+    }
+}
+
+#[inline(always)]
+fn fetch_line(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on caches, whatever lies at the address: behind the end
+    // of a map it does nothing.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }
 
 /// Starts to write changed pages of a range of a file to the disk, and does not wait for it.

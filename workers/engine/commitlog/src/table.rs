@@ -1,6 +1,7 @@
 //! Every queue by topic and id: the writers' side under the append lock, the readers' side shared.
 
 mod aligned;
+mod open;
 mod removal;
 
 use std::path::{Path, PathBuf};
@@ -11,12 +12,16 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parking_lot::RwLock;
 
+use crate::cursor::are_few_equal;
 use crate::error::AppendError;
 use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
-use crate::queue_layout::{Layout, Placed};
+use crate::queue_ahead::QueuesAhead;
+use crate::queue_layout::Layout;
 use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
+
+pub(crate) use open::{OpenQueue, OpenTopic};
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
@@ -78,11 +83,29 @@ impl SharedQueues {
 pub(crate) struct TopicWriter {
     name: Arc<str>,
     queues: Slots<QueueWriter>,
-    /// Of all its queues; what the next one will be as long as there is none.
-    layout: Layout,
+    pub(crate) traits: TopicTraits,
+    pub(crate) traffic: Traffic,
+}
+
+/// What the messages of a topic have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TopicTraits {
     pub(crate) version: Version,
     pub(crate) is_schedule: bool,
-    pub(crate) traffic: Traffic,
+    /// Of all its queues; what the next one will be as long as there is none.
+    layout: Layout,
+}
+
+impl TopicTraits {
+    #[inline]
+    pub(crate) fn has_batch_queues(self) -> bool {
+        self.layout == Layout::Batch
+    }
+
+    #[inline]
+    fn are_ordinary(self) -> bool {
+        self.version == Version::V1 && !self.is_schedule && !self.has_batch_queues()
+    }
 }
 
 /// Where the files of queues are, and how large, by their layout.
@@ -126,22 +149,7 @@ pub(crate) struct QueueTable {
     last: usize,
     shared: Arc<SharedQueues>,
     dirty: Vec<Arc<SharedQueue>>,
-}
-
-/// Everything needed to reach or make the queues of one topic.
-#[derive(Debug)]
-pub(crate) struct OpenTopic<'a> {
-    pub(crate) topic: &'a mut TopicWriter,
-    homes: &'a QueueHomes,
-    shared: &'a SharedQueues,
-    dirty: &'a mut Vec<Arc<SharedQueue>>,
-}
-
-/// A queue with room for what will be pushed.
-#[derive(Debug)]
-pub(crate) struct OpenQueue<'a> {
-    writer: &'a mut QueueWriter,
-    dirty: &'a mut Vec<Arc<SharedQueue>>,
+    ahead: QueuesAhead,
 }
 
 impl QueueTable {
@@ -154,6 +162,7 @@ impl QueueTable {
             last: 0,
             shared: Arc::default(),
             dirty: Vec::new(),
+            ahead: QueuesAhead::default(),
         }
     }
 
@@ -162,10 +171,10 @@ impl QueueTable {
     }
 
     /// The topic of a message, made on its first use.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open_topic(&mut self, name: &str) -> Result<OpenTopic<'_>, AppendError> {
         let last = self.topics.get_bucket(self.last);
-        if last.is_none_or(|topic| *topic.name != *name) {
+        if !last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
             self.last = self.bucket(name)?;
         }
         let Some(topic) = self.topics.get_bucket_mut(self.last) else {
@@ -176,7 +185,40 @@ impl QueueTable {
             homes: &self.homes,
             shared: &self.shared,
             dirty: &mut self.dirty,
+            ahead: &mut self.ahead,
         })
+    }
+
+    /// The queue of a message if its topic is known and has nothing special, and if there is room for
+    /// one entry; with it, what was counted of the topic.
+    #[inline(always)]
+    pub(crate) fn ordinary_queue(
+        &mut self,
+        name: &str,
+        queue_id: i32,
+    ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+        let last = self.topics.get_bucket(self.last);
+        if !last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
+            self.last = self.known_bucket(name)?;
+        }
+        let topic = self.topics.get_bucket_mut(self.last)?;
+        if !topic.traits.are_ordinary() {
+            return None;
+        }
+        // What is negative is beyond every queue.
+        #[allow(clippy::cast_sign_loss)]
+        let writer = topic.queues.get_mut(queue_id as usize)?.as_mut()?;
+        let dirty = &mut self.dirty;
+        writer
+            .has_room()
+            .then_some((OpenQueue { writer, dirty }, &mut topic.traffic))
+    }
+
+    #[inline(never)]
+    fn known_bucket(&self, name: &str) -> Option<usize> {
+        let hash = self.hasher.hash_one(name);
+        self.topics
+            .find_bucket_index(hash, |topic| *topic.name == *name)
     }
 
     /// Where the topic is in the table, made on its first use.
@@ -210,7 +252,7 @@ impl QueueTable {
         if is_dirty && queue.mark_dirty() {
             open.dirty.push(Arc::clone(queue.shared()));
         }
-        open.topic.layout = queue.shared().layout();
+        open.topic.traits.layout = queue.shared().layout();
         open.insert(index, queue);
     }
 
@@ -239,6 +281,11 @@ impl QueueTable {
         traffic
     }
 
+    /// Ends the helper that prepares slices: the files are the caller's now.
+    pub(crate) fn stop(&mut self) {
+        self.ahead.stop();
+    }
+
     /// Queues touched since the last call.
     pub(crate) fn take_dirty(&mut self) -> Vec<Arc<SharedQueue>> {
         for queue in &self.dirty {
@@ -248,102 +295,16 @@ impl QueueTable {
     }
 }
 
-impl OpenTopic<'_> {
-    /// The queue, made on its first use, with room for `count` more entries.
-    #[inline(always)]
-    pub(crate) fn reserve(
-        &mut self,
-        queue_id: i32,
-        count: u64,
-    ) -> Result<OpenQueue<'_>, AppendError> {
-        let index = queue_index(queue_id)?;
-        if !matches!(self.topic.queues.get(index), Some(Some(_))) {
-            self.create(queue_id, index);
-        }
-        let Some(Some(writer)) = self.topic.queues.get_mut(index) else {
-            return Err(AppendError::IllegalQueueId(queue_id));
-        };
-        writer.reserve(count)?;
-        let dirty = &mut *self.dirty;
-        Ok(OpenQueue { writer, dirty })
-    }
-
-    /// Counts appended messages.
-    #[inline]
-    pub(crate) fn count(&mut self, message_count: u64, bytes: usize) {
-        self.topic.traffic.message_count += message_count;
-        self.topic.traffic.bytes += bytes as u64;
-    }
-
-    #[inline]
-    pub(crate) fn has_batch_queues(&self) -> bool {
-        self.topic.layout == Layout::Batch
-    }
-
-    /// Makes queues of a topic that has none yet batch queues; returns whether the topic has such.
-    pub(crate) fn admits_inner_batches(&mut self) -> bool {
-        if self.topic.queues.iter().all(Option::is_none) {
-            self.topic.layout = Layout::Batch;
-        }
-        self.has_batch_queues()
-    }
-
-    #[cold]
-    fn create(&mut self, queue_id: i32, index: usize) {
-        let layout = self.topic.layout;
-        let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-        let file_size = self.homes.file_size(layout);
-        self.insert(index, QueueWriter::new(dir, layout, file_size, Vec::new()));
-    }
-
-    fn insert(&mut self, index: usize, queue: QueueWriter) {
-        let mut topics = self.shared.topics.write();
-        let slots = topics.entry(Arc::clone(&self.topic.name)).or_default();
-        if slots.len() <= index {
-            slots.resize_with(index + 1, || None);
-        }
-        slots[index] = Some(Arc::clone(queue.shared()));
-        if self.topic.queues.len() <= index {
-            self.topic.queues.resize_with(index + 1, || None);
-        }
-        self.topic.queues[index] = Some(queue);
-    }
-}
-
-impl OpenQueue<'_> {
-    /// Offset of the next entry.
-    #[inline]
-    pub(crate) fn end_offset(&self) -> u64 {
-        self.writer.end_offset()
-    }
-
-    /// Appends an entry for which room was reserved.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, placed: &Placed) {
-        let is_newly_dirty = match self.writer.layout() {
-            Layout::Plain => self.writer.push(&placed.entry),
-            // A copy, so that the common case keeps nothing in memory for this one.
-            Layout::Batch => self.writer.push_batch(&{ *placed }),
-        };
-        if is_newly_dirty {
-            self.list_as_dirty();
-        }
-    }
-
-    #[cold]
-    fn list_as_dirty(&mut self) {
-        self.dirty.push(Arc::clone(self.writer.shared()));
-    }
-}
-
 impl TopicWriter {
     fn new(name: &str, version_by_length: bool) -> Result<Self, AppendError> {
         Ok(Self {
             name: Arc::from(name),
             queues: Vec::new(),
-            layout: Layout::Plain,
-            version: version_for(name, version_by_length)?,
-            is_schedule: name == SCHEDULE_TOPIC,
+            traits: TopicTraits {
+                version: version_for(name, version_by_length)?,
+                is_schedule: name == SCHEDULE_TOPIC,
+                layout: Layout::Plain,
+            },
             traffic: Traffic::default(),
         })
     }

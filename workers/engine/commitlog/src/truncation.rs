@@ -164,7 +164,7 @@ impl Store {
     fn begin_and_reopen(&mut self, truncation: Truncation) -> Result<(), StoreError> {
         truncation.begin(&self.directory)?;
         // The helper must not make a segment while segments are removed.
-        self.appender.get_mut().log.stop()?;
+        self.appender.get_mut().stop()?;
         let directory = Arc::clone(&self.directory);
         let mut reopened = Self::recover(self.config.clone(), directory, self.opened_at_ms)?;
         let queues = &mut reopened.appender.get_mut().queues;

@@ -7,19 +7,18 @@ use parking_lot::MutexGuard;
 use crate::batch::elements;
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::{AppendError, StoreError};
-use crate::log::LogWriter;
 use crate::message::{Appended, NewMessage, QueueEntry};
-use crate::properties::{find_property, tags_code};
+use crate::properties::tags_code;
 use crate::queue_layout::Placed;
-use crate::queue_places::INNER_COUNT;
 use crate::record::{
     PROPERTIES_SIZE_MAX, Placement, TRANSACTION_TYPE, Tail, Version, encode, encoded_size,
-    is_inner_batch, occupies_queue, without_crc_property,
+    is_inner_batch,
 };
 use crate::store::{Appender, Store};
-use crate::table::{OpenQueue, OpenTopic};
+use crate::table::OpenQueue;
 
 mod inner_batch;
+mod plain;
 
 /// How much longer than the longest body a whole record may be.
 const RECORD_ALLOWANCE: usize = 64 << 10;
@@ -49,77 +48,15 @@ impl Store {
     }
 }
 
+impl Appender {
+    /// Ends the helpers and leaves the files as nobody writes them any more.
+    pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
+        self.queues.stop();
+        self.log.stop()
+    }
+}
+
 impl Writer<'_> {
-    /// Appends one message and its queue entry.
-    ///
-    /// # Errors
-    /// The message breaks a limit, or there is no room for it. Nothing was written.
-    pub fn append(
-        &mut self,
-        message: &NewMessage<'_>,
-        now_ms: i64,
-    ) -> Result<Appended, AppendError> {
-        if self.store.config.crc_property != CrcProperty::Off {
-            return self.append_with_crc(message, now_ms);
-        }
-        check_single(message)?;
-        let Appender { log, queues } = &mut *self.appender;
-        let mut open = queues.open_topic(message.topic)?;
-        append_to(self.store, log, &mut open, message, Tail::Nothing, now_ms)
-    }
-
-    /// Appends messages that differ in body and properties only, given as pairs of both, and
-    /// returns the queue offset of the first: the others follow it.
-    ///
-    /// # Errors
-    /// As for [`Self::append`]. What was appended before the refused message stays.
-    pub fn append_each<'m>(
-        &mut self,
-        shared: &NewMessage<'_>,
-        messages: impl Iterator<Item = (&'m [u8], &'m [u8])>,
-        now_ms: i64,
-    ) -> Result<Option<u64>, AppendError> {
-        let mut first = None;
-        let whole = |(body, properties)| NewMessage {
-            body,
-            properties,
-            ..*shared
-        };
-        if self.store.config.crc_property != CrcProperty::Off {
-            for message in messages.map(whole) {
-                let appended = self.append_with_crc(&message, now_ms)?;
-                first.get_or_insert(appended.queue_offset);
-            }
-            return Ok(first);
-        }
-        check_single(shared)?;
-        let Appender { log, queues } = &mut *self.appender;
-        let mut open = queues.open_topic(shared.topic)?;
-        for message in messages.map(whole) {
-            let appended = append_to(self.store, log, &mut open, &message, Tail::Nothing, now_ms)?;
-            first.get_or_insert(appended.queue_offset);
-        }
-        Ok(first)
-    }
-
-    #[inline(never)]
-    fn append_with_crc(
-        &mut self,
-        message: &NewMessage<'_>,
-        now_ms: i64,
-    ) -> Result<Appended, AppendError> {
-        check_single(message)?;
-        let properties = without_crc_property(message.properties);
-        let tail = Tail::crc_behind(&properties);
-        let message = NewMessage {
-            properties: &properties,
-            ..*message
-        };
-        let Appender { log, queues } = &mut *self.appender;
-        let mut open = queues.open_topic(message.topic)?;
-        append_to(self.store, log, &mut open, &message, tail, now_ms)
-    }
-
     /// Appends the messages of a packed traditional batch as one unit: all of them, in one
     /// segment, with consecutive queue offsets, or none.
     ///
@@ -143,10 +80,10 @@ impl Writer<'_> {
         }
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(shared.topic)?;
-        let version = open.topic.version;
+        let version = open.topic.traits.version;
         let (total, mut planned) = plan_batch(shared, packed, version, config)?;
         check_unit(total, log.unit_size_max())?;
-        let levels = open.topic.is_schedule;
+        let levels = open.topic.traits.is_schedule;
         let levels = levels.then_some(&*config.delay_levels_ms);
         let tail = batch_tail(config);
         let mut queue = open.reserve(shared.queue_id, planned.len() as u64)?;
@@ -178,64 +115,6 @@ impl Writer<'_> {
         open.count(planned.len() as u64, total);
         Ok(self.store.check_maps()?)
     }
-}
-
-fn check_single(message: &NewMessage<'_>) -> Result<(), AppendError> {
-    if is_inner_batch(message.sys_flag) {
-        return Err(AppendError::MalformedBatch(
-            "an inner batch is appended as one",
-        ));
-    }
-    Ok(())
-}
-
-/// Appends a message to a queue of its topic.
-#[inline(always)]
-fn append_to(
-    store: &Store,
-    log: &mut LogWriter,
-    open: &mut OpenTopic<'_>,
-    message: &NewMessage<'_>,
-    tail: Tail,
-    now_ms: i64,
-) -> Result<Appended, AppendError> {
-    let config = &store.config;
-    if open.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
-        return Err(AppendError::MalformedBatch(
-            "a plain message cannot say how many it is",
-        ));
-    }
-    let version = open.topic.version;
-    let size = checked_size(message, version, tail, config.message_body_size_max)?;
-    check_unit(size, log.unit_size_max())?;
-    let is_schedule = open.topic.is_schedule;
-    let queue = if occupies_queue(message.sys_flag) {
-        Some(open.reserve(message.queue_id, 1)?)
-    } else {
-        None
-    };
-    let mut unit = log.reserve(size)?;
-    let queue_offset = queue.as_ref().map_or(0, OpenQueue::end_offset);
-    let log_position = unit.position();
-    let placement = Placement {
-        queue_offset,
-        log_position,
-        store_timestamp_ms: now_ms,
-    };
-    encode(unit.bytes(), message, version, &placement, tail);
-    unit.commit(now_ms);
-    let appended = appended(&placement, size);
-    if let Some(mut queue) = queue {
-        let levels = is_schedule.then_some(&*config.delay_levels_ms);
-        let tags_code = match (message.tags_code, levels) {
-            (Some(known), None) => known,
-            _ => tags_code(message.properties, now_ms, levels),
-        };
-        push(&mut queue, tags_code, &appended, 1);
-    }
-    open.count(1, size);
-    store.check_maps()?;
-    Ok(appended)
 }
 
 impl Drop for Writer<'_> {

@@ -144,26 +144,33 @@ impl Store {
         topic: &str,
         queue_id: i32,
         bodies: &Bound<'_, PyList>,
-        properties: &Bound<'_, PyList>,
+        properties: &Bound<'_, PyAny>,
     ) -> PyResult<Bound<'py, PyRange>> {
         // A tuple never changes, so what its items hold stays while the interpreter runs on.
-        let (bodies, properties) = (bodies.to_tuple(), properties.to_tuple());
-        if bodies.len() != properties.len() {
-            return Err(PyValueError::new_err(
-                "as many properties as bodies are needed",
-            ));
-        }
+        let bodies = bodies.to_tuple();
+        let each = properties.cast::<PyList>().map(PyListMethods::to_tuple);
         let mut messages: Vec<(&[u8], &[u8])> = Vec::with_capacity(bodies.len());
-        for (body, properties) in bodies.iter_borrowed().zip(properties.iter_borrowed()) {
-            messages.push((body.extract()?, properties.extract()?));
+        if let Ok(each) = &each {
+            if bodies.len() != each.len() {
+                return Err(PyValueError::new_err(
+                    "as many properties as bodies are needed",
+                ));
+            }
+            for (body, properties) in bodies.iter_borrowed().zip(each.iter_borrowed()) {
+                messages.push((body.extract()?, properties.extract()?));
+            }
+        } else {
+            let properties: &[u8] = properties.extract()?;
+            for body in bodies.iter_borrowed() {
+                messages.push((body.extract()?, properties));
+            }
         }
         let first = self.0.run(py, |store| {
             let now_ms = now_ms();
             let mut message = NewMessage::new(topic, queue_id, &[]);
             message.store_host = self.0.host;
             message.born_timestamp_ms = now_ms;
-            let messages = messages.iter().copied();
-            let first = store.writer()?.append_each(&message, messages, now_ms)?;
+            let first = store.writer()?.append_each(&message, &messages, now_ms)?;
             Ok(first.unwrap_or_default())
         })?;
         // Under one lock and in one queue, offsets follow one another.

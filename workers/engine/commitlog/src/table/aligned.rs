@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
 use crate::queue::QueueWriter;
+use crate::queue_ahead::QueuesAhead;
 use crate::queue_layout::{FILLER, Layout, Placed};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
@@ -25,7 +26,7 @@ impl OpenTopic<'_> {
             Some(queue) if queue.end_offset() == offset => {}
             None if offset == 0 => {}
             Some(queue) if queue.end_offset() > 0 && queue.end_offset() < offset => {
-                if fill(queue, offset, log_position)? {
+                if fill(queue, offset, log_position, self.ahead)? {
                     self.dirty.push(Arc::clone(queue.shared()));
                 }
             }
@@ -42,7 +43,7 @@ impl OpenTopic<'_> {
         offset: u64,
         min_position: u64,
     ) -> Result<(), StoreError> {
-        let layout = self.topic.layout;
+        let layout = self.topic.traits.layout;
         let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
         let old = self.topic.queues.get_mut(index).and_then(Option::take);
         let kept: Vec<Placed> = old.as_ref().map_or_else(Vec::new, |old| {
@@ -74,7 +75,12 @@ impl OpenTopic<'_> {
 ///
 /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk, so the
 /// log has to have had room for the records that are missing.
-fn fill(queue: &mut QueueWriter, offset: u64, log_position: u64) -> Result<bool, StoreError> {
+fn fill(
+    queue: &mut QueueWriter,
+    offset: u64,
+    log_position: u64,
+    ahead: &mut QueuesAhead,
+) -> Result<bool, StoreError> {
     let shared = queue.shared();
     let last = shared.placed(shared.end_number().saturating_sub(1));
     let since = last.map_or(0, |last| last.entry.log_position);
@@ -89,7 +95,7 @@ fn fill(queue: &mut QueueWriter, offset: u64, log_position: u64) -> Result<bool,
     let mut became_dirty = false;
     if queue.layout() == Layout::Plain {
         for _ in 0..missing {
-            queue.reserve(1)?;
+            queue.reserve(1, ahead)?;
             became_dirty |= queue.push(&FILLER);
         }
     }

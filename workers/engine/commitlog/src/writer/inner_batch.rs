@@ -38,9 +38,9 @@ impl Writer<'_> {
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(shared.topic)?;
-        let version = open.topic.version;
+        let version = open.topic.traits.version;
         let body_size_max = config.message_body_size_max;
-        let is_schedule = open.topic.is_schedule;
+        let is_schedule = open.topic.traits.is_schedule;
         let (given_properties, tail) = match config.crc_property {
             CrcProperty::Off => (Cow::Borrowed(shared.properties), Tail::Nothing),
             // The properties of an inner batch end in a separator.

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "modules of one test program")]
 
+mod ahead;
 mod disk;
 mod inode;
 mod message;

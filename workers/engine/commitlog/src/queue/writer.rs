@@ -1,0 +1,256 @@
+//! The end of a queue, where entries are added under the append lock.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+
+use super::{QueueSegment, SharedQueue};
+use crate::error::StoreError;
+use crate::message::QueueEntry;
+use crate::queue_ahead::{QueuesAhead, Slice};
+use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
+use crate::queue_layout::{ENTRY_SIZE, Layout, Placed, encode_entry};
+use crate::sys::{MapWriter, prefetch_value};
+
+/// Most that a queue is given ahead at once.
+const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
+
+/// The end of a queue; guarded by the append lock.
+#[derive(Debug)]
+pub(crate) struct QueueWriter {
+    shared: Arc<SharedQueue>,
+    layout: Layout,
+    files: Vec<QueueTail>,
+    end_offset: u64,
+}
+
+/// A file that still has room; the first of them takes the next entry.
+#[derive(Debug)]
+pub(crate) struct QueueTail {
+    base: u64,
+    map: MapWriter,
+    /// Up to where it has disk blocks.
+    allocated: u64,
+    /// Up to where entries are written without a look at the rest: half the first slice, or all there
+    /// is.
+    limit: u64,
+    /// The next slice, once it was asked for.
+    asked: Option<Arc<AtomicU64>>,
+}
+
+impl QueueTail {
+    pub(crate) fn new(base: u64, map: MapWriter, allocated: u64) -> Self {
+        Self {
+            base,
+            map,
+            allocated,
+            limit: 0,
+            asked: None,
+        }
+    }
+
+    /// Gives the file disk blocks up to `end`.
+    fn allocate(&mut self, dir: &Path, file_size: u64, end: u64) -> Result<(), StoreError> {
+        if end <= self.allocated {
+            return Ok(());
+        }
+        if let Some(asked) = self.asked.take() {
+            self.allocated = self.allocated.max(asked.load(Ordering::Acquire));
+        }
+        self.allocated = extend_file(dir, self.base, file_size, self.allocated, end)?;
+        Ok(())
+    }
+
+    /// Asks for the next slice once the first one is half full, which few queues ever come to. The
+    /// more a queue has filled, the more it gets at once.
+    fn ask_ahead(&mut self, queue: &Arc<SharedQueue>, end: u64, ahead: &mut QueuesAhead) {
+        self.limit = self.allocated;
+        if end <= SLICE_SIZE_BYTES / 2 {
+            self.limit = self.limit.min(SLICE_SIZE_BYTES / 2);
+        } else if self.asked.is_none() && self.allocated < queue.file_size {
+            let size = self.allocated.clamp(SLICE_SIZE_BYTES, SLICE_SIZE_MAX_BYTES);
+            let allocated = Arc::new(AtomicU64::new(self.allocated));
+            ahead.want(Slice {
+                queue: Arc::clone(queue),
+                base: self.base,
+                map: self.map.reader(),
+                from: self.allocated,
+                to: slice_end(self.allocated + size, queue.file_size),
+                allocated: Arc::clone(&allocated),
+            });
+            self.asked = Some(allocated);
+        }
+    }
+}
+
+impl QueueWriter {
+    /// A queue with these files, of which only the last may have room.
+    pub(crate) fn new(dir: PathBuf, layout: Layout, file_size: u64, files: Vec<QueueTail>) -> Self {
+        let segments = files.iter().map(|file| {
+            let map = file.map.reader();
+            QueueSegment {
+                base: file.base,
+                map,
+            }
+        });
+        let shared = SharedQueue {
+            dir,
+            layout,
+            file_size,
+            segments: RwLock::new(segments.collect()),
+            min_offset: AtomicU64::new(0),
+            max_offset: AtomicU64::new(0),
+            flushed_bytes: AtomicU64::new(0),
+            is_dirty: AtomicBool::new(false),
+            has_new_file: AtomicBool::new(true),
+        };
+        let end_number = shared.end_number();
+        let end_offset = match layout {
+            Layout::Plain => end_number,
+            Layout::Batch => {
+                let last = end_number
+                    .checked_sub(1)
+                    .and_then(|last| shared.placed(last));
+                last.map_or(0, |last| last.end_offset())
+            }
+        };
+        shared.max_offset.store(end_offset, Ordering::Relaxed);
+        let files = files
+            .into_iter()
+            .filter(|file| file.map.remaining() > 0)
+            .collect();
+        Self {
+            shared: Arc::new(shared),
+            layout,
+            files,
+            end_offset,
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<SharedQueue> {
+        &self.shared
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    pub(crate) fn end_offset(&self) -> u64 {
+        self.end_offset
+    }
+
+    /// Whether the last entry, and so every one, stands for a record before `log_position`.
+    pub(crate) fn is_before(&self, log_position: u64) -> bool {
+        let last = self.shared.end_number().checked_sub(1);
+        let last = last.and_then(|last| self.shared.placed(last));
+        last.is_none_or(|placed| placed.entry.log_position < log_position)
+    }
+
+    /// Whether one entry can be pushed to a plain queue.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        prefetch_value(&*self.shared);
+        let Some(file) = self.files.first() else {
+            return false;
+        };
+        // Among many queues, none of it is in a cache; until the push it comes.
+        file.map.prefetch(0, ENTRY_SIZE);
+        file.map.position() as u64 + ENTRY_SIZE as u64 <= file.limit
+    }
+
+    /// Makes room for `count` entries, so that pushing them cannot fail.
+    #[inline(always)]
+    pub(crate) fn reserve(
+        &mut self,
+        count: u64,
+        ahead: &mut QueuesAhead,
+    ) -> Result<(), StoreError> {
+        if let Some(file) = self.files.first() {
+            let position = file.map.position() as u64;
+            let layout = self.layout;
+            if position + count * layout.entry_bytes() <= file.limit {
+                // Among many queues, none of it is in a cache; until the push it comes.
+                file.map.prefetch(0, layout.entry_size());
+                return Ok(());
+            }
+        }
+        self.grow(count)?;
+        if let Some(file) = self.files.first_mut() {
+            let end = file.map.position() as u64 + count * self.layout.entry_bytes();
+            file.ask_ahead(&self.shared, end, ahead);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self, count: u64) -> Result<(), StoreError> {
+        let SharedQueue { dir, file_size, .. } = &*self.shared;
+        let from = self.shared.end_bytes();
+        let to = from + count * self.shared.layout.entry_bytes();
+        let mut base = from - from % file_size;
+        while base < to {
+            let end = to.min(base + file_size) - base;
+            if let Some(file) = self.files.iter_mut().find(|file| file.base == base) {
+                file.allocate(dir, *file_size, end)?;
+            } else {
+                let (map, allocated) = create_file(dir, base, *file_size, end)?;
+                let map = map.into_writer(0);
+                self.shared.has_new_file.store(true, Ordering::Release);
+                self.shared.segments.write().push(QueueSegment {
+                    base,
+                    map: map.reader(),
+                });
+                self.files.push(QueueTail::new(base, map, allocated));
+            }
+            base += file_size;
+        }
+        Ok(())
+    }
+
+    /// Appends an entry to a plain queue with room for it; returns whether the queue became dirty.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, entry: &QueueEntry) -> bool {
+        let file = &mut self.files[0];
+        file.map.push(encode_entry(entry));
+        let is_full = file.map.remaining() == 0;
+        self.move_on(is_full, self.end_offset + 1)
+    }
+
+    /// As [`Self::push`], for a batch queue.
+    #[inline(never)]
+    pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
+        let layout = self.layout;
+        let file = &mut self.files[0];
+        layout.encode(&mut file.map.tail()[..layout.entry_size()], placed);
+        file.map.publish(layout.entry_size());
+        let is_full = file.map.remaining() == 0;
+        self.move_on(is_full, placed.end_offset())
+    }
+
+    #[inline(always)]
+    fn move_on(&mut self, is_full: bool, end_offset: u64) -> bool {
+        if is_full {
+            self.leave_full_file();
+        }
+        self.end_offset = end_offset;
+        self.shared.max_offset.store(end_offset, Ordering::Release);
+        self.mark_dirty()
+    }
+
+    #[cold]
+    fn leave_full_file(&mut self) {
+        self.files.remove(0);
+    }
+
+    /// Notes that the queue was touched; returns whether it was not yet.
+    #[inline]
+    pub(crate) fn mark_dirty(&mut self) -> bool {
+        if self.shared.is_dirty.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.shared.is_dirty.store(true, Ordering::Relaxed);
+        true
+    }
+}

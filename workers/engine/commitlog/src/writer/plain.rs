@@ -1,0 +1,294 @@
+//! Appending messages that stand for themselves: one record and one queue entry each.
+
+use std::ptr;
+
+use super::{Writer, appended, check_unit, checked_size, push};
+use crate::config::{CrcProperty, StoreConfig};
+use crate::error::AppendError;
+use crate::log::LogWriter;
+use crate::message::{Appended, NewMessage, QueueEntry, Traffic};
+use crate::properties::{find_property, tags_code};
+use crate::queue_places::INNER_COUNT;
+use crate::record::{
+    PROPERTIES_SIZE_MAX, Placement, Tail, Version, encode, encoded_size, has_short_hosts,
+    is_inner_batch, is_ordinary, occupies_queue, without_crc_property,
+};
+use crate::store::Appender;
+use crate::table::{OpenQueue, TopicTraits};
+
+impl Writer<'_> {
+    /// Appends one message and its queue entry.
+    ///
+    /// # Errors
+    /// The message breaks a limit, or there is no room for it. Nothing was written.
+    pub fn append(
+        &mut self,
+        message: &NewMessage<'_>,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
+        if self.store.config.crc_property != CrcProperty::Off {
+            return self.append_with_crc(message, now_ms);
+        }
+        let Some(appended) = self.append_ordinary(message, now_ms) else {
+            return self.append_long(message, now_ms);
+        };
+        self.store.check_maps()?;
+        Ok(appended)
+    }
+
+    /// Appends what nothing speaks against: most messages are short, and what is seldom needed
+    /// would cost them more than their record does. `None`: nothing was written, and
+    /// [`Self::append_behind`] knows why.
+    #[inline(always)]
+    fn append_ordinary(&mut self, message: &NewMessage<'_>, now_ms: i64) -> Option<Appended> {
+        let Appender { log, queues } = &mut *self.appender;
+        let (mut queue, traffic) = queues.ordinary_queue(message.topic, message.queue_id)?;
+        let is_within = message.body.len() <= self.store.config.message_body_size_max
+            && message.properties.len() <= PROPERTIES_SIZE_MAX;
+        if !is_within || !is_ordinary(message.sys_flag) || !has_short_hosts(message) {
+            return None;
+        }
+        let size = encoded_size(message, Version::V1, Tail::Nothing);
+        let mut unit = log.room(size)?;
+        let placement = Placement {
+            queue_offset: queue.end_offset(),
+            log_position: unit.position(),
+            store_timestamp_ms: now_ms,
+        };
+        encode(
+            unit.bytes(),
+            message,
+            Version::V1,
+            &placement,
+            Tail::Nothing,
+        );
+        unit.commit(now_ms);
+        let appended = appended(&placement, size);
+        let tags_code = message.tags_code;
+        queue.push_plain(&QueueEntry {
+            log_position: appended.log_position,
+            size: appended.size,
+            tags_code: tags_code
+                .unwrap_or_else(|| self::tags_code(message.properties, now_ms, None)),
+        });
+        traffic.count(1, size);
+        Some(appended)
+    }
+
+    #[inline(never)]
+    fn append_long(
+        &mut self,
+        message: &NewMessage<'_>,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
+        self.append_behind(message, Tail::Nothing, now_ms)
+    }
+
+    /// Appends messages to one queue that differ in body and properties only, given as pairs of
+    /// both, and returns the queue offset of the first: the others follow it.
+    ///
+    /// # Errors
+    /// As for [`Self::append`]. If a message breaks a limit, nothing was written; if there is no
+    /// room, what was appended before stays.
+    pub fn append_each(
+        &mut self,
+        shared: &NewMessage<'_>,
+        messages: &[(&[u8], &[u8])],
+        now_ms: i64,
+    ) -> Result<Option<u64>, AppendError> {
+        let whole = |&(body, properties): &_| NewMessage {
+            body,
+            properties,
+            ..*shared
+        };
+        if messages.is_empty() {
+            return Ok(None);
+        }
+        if self.store.config.crc_property != CrcProperty::Off {
+            return self.append_each_with_crc(messages.iter().map(whole), now_ms);
+        }
+        let config = &self.store.config;
+        let Appender { log, queues } = &mut *self.appender;
+        let mut open = queues.open_topic(shared.topic)?;
+        let traits = open.topic.traits;
+        for message in messages.iter().map(whole) {
+            check(&message, &traits, Tail::Nothing, config, log)?;
+        }
+        let mut queue = if occupies_queue(shared.sys_flag) {
+            Some(open.reserve(shared.queue_id, messages.len() as u64)?)
+        } else {
+            None
+        };
+        let first = queue.as_ref().map_or(0, OpenQueue::end_offset);
+        let mut looked = Looked::default();
+        let mut appended = Traffic::default();
+        let mut write_all = || {
+            for mut message in messages.iter().map(whole) {
+                message.tags_code = message
+                    .tags_code
+                    .or_else(|| Some(looked.tags_code(message.properties)));
+                let size = encoded_size(&message, traits.version, Tail::Nothing);
+                let queue = queue.as_mut();
+                write(
+                    log,
+                    queue,
+                    &message,
+                    &traits,
+                    (Tail::Nothing, size),
+                    (config, now_ms),
+                )?;
+                appended.count(1, size);
+            }
+            Ok::<_, AppendError>(())
+        };
+        let outcome = write_all();
+        open.topic.traffic.add(appended);
+        outcome?;
+        self.store.check_maps()?;
+        Ok(Some(first))
+    }
+
+    fn append_each_with_crc<'m>(
+        &mut self,
+        messages: impl Iterator<Item = NewMessage<'m>> + Clone,
+        now_ms: i64,
+    ) -> Result<Option<u64>, AppendError> {
+        let config = &self.store.config;
+        for message in messages.clone() {
+            let Appender { log, queues } = &mut *self.appender;
+            let traits = queues.open_topic(message.topic)?.topic.traits;
+            let properties = without_crc_property(message.properties);
+            let tail = Tail::crc_behind(&properties);
+            let message = NewMessage {
+                properties: &properties,
+                ..message
+            };
+            check(&message, &traits, tail, config, log)?;
+        }
+        let mut first = None;
+        for message in messages {
+            let appended = self.append_with_crc(&message, now_ms)?;
+            first.get_or_insert(appended.queue_offset);
+        }
+        Ok(first)
+    }
+
+    #[inline(never)]
+    fn append_with_crc(
+        &mut self,
+        message: &NewMessage<'_>,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
+        let properties = without_crc_property(message.properties);
+        let tail = Tail::crc_behind(&properties);
+        let message = NewMessage {
+            properties: &properties,
+            ..*message
+        };
+        self.append_behind(&message, tail, now_ms)
+    }
+
+    /// Appends a message with `tail` behind its properties.
+    #[inline(always)]
+    fn append_behind(
+        &mut self,
+        message: &NewMessage<'_>,
+        tail: Tail,
+        now_ms: i64,
+    ) -> Result<Appended, AppendError> {
+        let config = &self.store.config;
+        let Appender { log, queues } = &mut *self.appender;
+        let mut open = queues.open_topic(message.topic)?;
+        let traits = open.topic.traits;
+        let size = check(message, &traits, tail, config, log)?;
+        let mut queue = if occupies_queue(message.sys_flag) {
+            Some(open.reserve(message.queue_id, 1)?)
+        } else {
+            None
+        };
+        let appended = write(
+            log,
+            queue.as_mut(),
+            message,
+            &traits,
+            (tail, size),
+            (config, now_ms),
+        )?;
+        open.count(1, size);
+        self.store.check_maps()?;
+        Ok(appended)
+    }
+}
+
+/// The tags of the properties looked at last: those that all messages share are looked at once.
+#[derive(Default)]
+struct Looked<'m>(Option<(&'m [u8], i64)>);
+
+impl<'m> Looked<'m> {
+    #[inline]
+    fn tags_code(&mut self, properties: &'m [u8]) -> i64 {
+        match self.0 {
+            Some((last, code)) if ptr::eq(last, properties) => code,
+            _ => {
+                // Of the schedule topic, this is not what its entries hold.
+                let code = tags_code(properties, 0, None);
+                self.0 = Some((properties, code));
+                code
+            }
+        }
+    }
+}
+
+/// The size of the record; what is no plain message or breaks a limit is refused.
+#[inline(always)]
+fn check(
+    message: &NewMessage<'_>,
+    traits: &TopicTraits,
+    tail: Tail,
+    config: &StoreConfig,
+    log: &LogWriter,
+) -> Result<usize, AppendError> {
+    if is_inner_batch(message.sys_flag) {
+        return Err(AppendError::MalformedBatch(
+            "an inner batch is appended as one",
+        ));
+    }
+    if traits.has_batch_queues() && find_property(message.properties, INNER_COUNT).is_some() {
+        return Err(AppendError::MalformedBatch(
+            "a plain message cannot say how many it is",
+        ));
+    }
+    let size = checked_size(message, traits.version, tail, config.message_body_size_max)?;
+    check_unit(size, log.unit_size_max())?;
+    Ok(size)
+}
+
+/// Appends a message that was checked to a queue with room for it.
+#[inline(always)]
+fn write(
+    log: &mut LogWriter,
+    queue: Option<&mut OpenQueue<'_>>,
+    message: &NewMessage<'_>,
+    traits: &TopicTraits,
+    (tail, size): (Tail, usize),
+    (config, now_ms): (&StoreConfig, i64),
+) -> Result<Appended, AppendError> {
+    let mut unit = log.reserve(size)?;
+    let placement = Placement {
+        queue_offset: queue.as_ref().map_or(0, |queue| queue.end_offset()),
+        log_position: unit.position(),
+        store_timestamp_ms: now_ms,
+    };
+    encode(unit.bytes(), message, traits.version, &placement, tail);
+    unit.commit(now_ms);
+    let appended = appended(&placement, size);
+    if let Some(queue) = queue {
+        let levels = traits.is_schedule.then_some(&*config.delay_levels_ms);
+        let tags_code = match (message.tags_code, levels) {
+            (Some(known), None) => known,
+            _ => tags_code(message.properties, now_ms, levels),
+        };
+        push(queue, tags_code, &appended, 1);
+    }
+    Ok(appended)
+}

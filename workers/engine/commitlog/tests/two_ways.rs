@@ -1,0 +1,162 @@
+//! Ordinary messages are appended a short way: what it writes is what the long way writes.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use fastrand::Rng;
+use regent_commitlog::{AppendError, Appended, NewMessage, Store};
+use support::*;
+
+const TOPICS: [&str; 4] = [
+    "t",
+    "Orders",
+    "SCHEDULE_TOPIC_XXXX",
+    "%RETRY%a group of consumers",
+];
+const PROPERTIES: [&[u8]; 5] = [
+    b"",
+    b"TAGS\x01TagA\x02",
+    b"DELAY\x013\x02TAGS\x01x\x02",
+    b"UNIQ_KEY\x01AC11000200002A9F0000000000000001\x02WAIT\x01true\x02TAGS\x01behind others\x02",
+    b"KEYS\x01without a separator",
+];
+const SYS_FLAGS: [i32; 6] = [0, 1, 4, 8, 12, 0x80];
+const BODY_SIZE_MAX: usize = 600;
+
+/// Everything that an append is told.
+struct Sample {
+    topic: &'static str,
+    queue_id: i32,
+    sys_flag: i32,
+    hosts: [SocketAddr; 2],
+    tags_code: Option<i64>,
+    body: Vec<u8>,
+    properties: &'static [u8],
+    now_ms: i64,
+}
+
+impl Sample {
+    /// Mostly ordinary ones, several to a topic in turn.
+    fn random(random: &mut Rng, number: i64) -> Self {
+        let mut seldom = |usually: usize, count: usize| match random.u8(..8) {
+            0 => random.usize(..count),
+            _ => usually,
+        };
+        let host = |number: usize| -> SocketAddr {
+            let text = ["10.1.2.3:4", "[2001:db8::1]:10911"][number];
+            text.parse().unwrap()
+        };
+        let topic = TOPICS[seldom(1, TOPICS.len())];
+        let hosts = [host(seldom(0, 2)), host(seldom(0, 2))];
+        let sys_flag = SYS_FLAGS[seldom(0, SYS_FLAGS.len())];
+        let queue_id = [0, 1, 2, -1, 70_000][seldom(0, 5)];
+        let size = seldom(100, BODY_SIZE_MAX + 2);
+        let size = size + usize::from(random.u8(..2)) * random.usize(..60);
+        Self {
+            topic,
+            queue_id,
+            sys_flag,
+            hosts,
+            tags_code: random.bool().then_some(77),
+            body: (0..size).map(|_| random.u8(..)).collect(),
+            properties: PROPERTIES[random.usize(..PROPERTIES.len())],
+            now_ms: NOW_MS + number,
+        }
+    }
+
+    fn message(&self) -> NewMessage<'_> {
+        NewMessage {
+            sys_flag: self.sys_flag,
+            flag: 7,
+            born_timestamp_ms: NOW_MS - 5,
+            born_host: self.hosts[0],
+            store_host: self.hosts[1],
+            reconsume_times: 2,
+            properties: self.properties,
+            tags_code: self.tags_code,
+            ..NewMessage::new(self.topic, self.queue_id, &self.body)
+        }
+    }
+}
+
+/// The long way: messages that go together are checked first, then written.
+fn append_the_long_way(store: &Store, sample: &Sample) -> Result<Option<u64>, AppendError> {
+    let message = sample.message();
+    let alone = [(message.body, message.properties)];
+    let mut writer = store.writer().unwrap();
+    writer.append_each(&message, &alone, sample.now_ms)
+}
+
+fn append_as_usual(store: &Store, sample: &Sample) -> Result<Appended, AppendError> {
+    let mut writer = store.writer().unwrap();
+    writer.append(&sample.message(), sample.now_ms)
+}
+
+fn files_below(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn both_ways_write_the_same_bytes_and_refuse_the_same_messages() {
+    let (short_dir, long_dir) = (tempdir(), tempdir());
+    let configured = |dir: &Path| {
+        let mut config = config(dir);
+        config.message_body_size_max = BODY_SIZE_MAX;
+        config
+    };
+    let short = Store::open(configured(short_dir.path()), NOW_MS).unwrap();
+    let long = Store::open(configured(long_dir.path()), NOW_MS).unwrap();
+    let mut random = Rng::with_seed(16);
+    let mut refused_count = 0;
+
+    for number in 0..3_000 {
+        let sample = Sample::random(&mut random, number);
+        match (
+            append_as_usual(&short, &sample),
+            append_the_long_way(&long, &sample),
+        ) {
+            (Ok(one), Ok(other)) => {
+                assert_eq!(Some(one.queue_offset), other, "message {number}");
+                assert_eq!(one.store_timestamp_ms, sample.now_ms);
+            }
+            (Err(one), Err(other)) => {
+                assert_eq!(one.to_string(), other.to_string(), "message {number}");
+                refused_count += 1;
+            }
+            (one, other) => panic!("message {number}: {one:?}, {other:?}"),
+        }
+        assert_eq!(
+            short.max_position(),
+            long.max_position(),
+            "message {number}"
+        );
+    }
+
+    assert!((100..1_500).contains(&refused_count), "{refused_count}");
+    assert_eq!(short.counters(), long.counters());
+    short.close().unwrap();
+    long.close().unwrap();
+    for part in ["commitlog", "consumequeue"] {
+        let short = files_below(&short_dir.path().join(part));
+        let long = files_below(&long_dir.path().join(part));
+        let name = |(path, _): &(String, Vec<u8>)| path.split(part).nth(1).map(str::to_owned);
+        assert!(short.iter().map(name).eq(long.iter().map(name)));
+        for (one, other) in short.iter().zip(&long) {
+            assert!(one.1 == other.1, "{} and {} differ", one.0, other.0);
+        }
+    }
+}
