@@ -47,7 +47,7 @@ async def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can(
     group.kill(3)
 
     await group.await_state(2, 3, {2})
-    await eventually(lambda: reads(group.client(2), [b"first", b"second"]), timeout_s=20)
+    assert await read_all(group.client(2)) == [b"first", b"second"]
     await eventually(lambda: is_routed(group, permissions=4), timeout_s=20)
 
     await permit(2, is_cordoned=False)
@@ -61,7 +61,3 @@ async def is_routed(group, *, permissions):
     route = await group.admin.call(RequestCode.GET_ROUTEINFO_BY_TOPIC, wanted)
     queues = json.loads(route.body)["queueDatas"] if route.code == 0 else []
     return [one["perm"] for one in queues] == [permissions]
-
-
-async def reads(client, wanted):
-    return await read_all(client) == wanted
