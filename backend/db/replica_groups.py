@@ -47,8 +47,8 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
                s.broker_id,
                greatest(0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
-               s.timeout_ms, s.epoch, s.max_offset, s.confirm_offset, s.priority, s.is_verified
-               )), '[]')
+               s.timeout_ms, s.epoch, s.max_offset, s.confirm_offset, s.priority, s.is_verified,
+               s.is_cordoned)), '[]')
           FROM replica_sightings s
          WHERE s.broker_group_id = g.broker_group_id
            AND s.heard_by <> CAST(:heard_by AS uuid)) AS sightings

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     Uuid,
+    false,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -135,6 +136,7 @@ replica_sightings = Table(
     Column("confirm_offset", BigInteger, nullable=False),
     Column("priority", Integer, nullable=False),
     Column("is_verified", Boolean, nullable=False),
+    Column("is_cordoned", Boolean, nullable=False, server_default=false()),
 )
 
 # Brokers that claim an id of a group that was lost, until an operator adopts them (D6). What they

@@ -40,6 +40,7 @@ class Verdict(StrEnum):
     ASKED_LATER = "asked_later"
     LOWER_EPOCH = "lower_epoch"
     LOWER_OFFSET = "lower_offset"
+    CORDONED = "cordoned"
     NOT_PREFERRED = "not_preferred"
     LOWER_PRIORITY = "lower_priority"
     HIGHER_ID = "higher_id"
@@ -56,6 +57,7 @@ REASONS: Final[Mapping[Verdict, str]] = {
     Verdict.ASKED_LATER: "was not the first to ask in a group that never had a master",
     Verdict.LOWER_EPOCH: "has a log of an older epoch",
     Verdict.LOWER_OFFSET: "has a shorter log",
+    Verdict.CORDONED: "is cordoned, and the winner, who is not, lacks nothing acknowledged",
     Verdict.NOT_PREFERRED: "has a log as good as the winner's, whom operators prefer",
     Verdict.LOWER_PRIORITY: "has the lower priority (the greater number)",
     Verdict.HIGHER_ID: "equals the winner, who has the smaller id",
@@ -74,6 +76,8 @@ class Sighting:
     priority: int = PRIORITY_LOWEST
     # False from an unclean stop until the log was checked against the epoch list (D11).
     is_verified: bool = True
+    # Whether an operator has taken the right to write from it, so that routes avoid it.
+    is_cordoned: bool = False
 
     @property
     def is_alive(self) -> bool:
@@ -240,6 +244,16 @@ def _choose(
     return min(able, key=lambda i: _rank(i, group, liveness), default=None)
 
 
+def _holds_all(broker_id: int, group: ReplicaGroup) -> bool:
+    """Tell whether a replica surely holds every acknowledged message, however long its log is.
+
+    Under the quorum policy each member of the set does. Under the strict one a master may
+    acknowledge what only some of them hold (`allAckInSyncStateSet=false`).
+    """
+    is_member = broker_id in group.sync_state_set.members
+    return is_member and group.lease_policy is LeasePolicy.QUORUM
+
+
 def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
     sighting = liveness.sightings.get(broker_id)
     if sighting is None or not sighting.is_alive:
@@ -249,10 +263,18 @@ def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
 
 def _rank(
     broker_id: int, group: ReplicaGroup, liveness: Liveness
-) -> tuple[int, int, bool, int, int]:
+) -> tuple[bool, int, int, bool, bool, int, int]:
+    """Give what the winner has the least of.
+
+    Routes send no producer to a cordoned replica, so that others come before it: whenever they hold
+    all that was acknowledged, else only where their logs are as good. Without such another it wins,
+    and serves consumers: a group without a master serves nobody.
+    """
     told = liveness.sightings[broker_id]
+    is_last = told.is_cordoned and _holds_all(broker_id, group)
+    log = (-told.epoch, -told.max_offset)
     is_other = broker_id != group.preferred_id
-    return (-told.epoch, -told.max_offset, is_other, told.priority, broker_id)
+    return (is_last, *log, told.is_cordoned, is_other, told.priority, broker_id)
 
 
 def _verdict(
@@ -282,10 +304,15 @@ def _verdict(
 
 def _compare(broker_id: int, winner_id: int, group: ReplicaGroup, liveness: Liveness) -> Verdict:
     told, best = liveness.sightings[broker_id], liveness.sightings[winner_id]
+    is_passed_over = told.is_cordoned and not best.is_cordoned
+    if is_passed_over and _holds_all(winner_id, group):
+        return Verdict.CORDONED
     if told.epoch != best.epoch:
         return Verdict.LOWER_EPOCH
     if told.max_offset != best.max_offset:
         return Verdict.LOWER_OFFSET
+    if is_passed_over:
+        return Verdict.CORDONED
     if winner_id == group.preferred_id:
         return Verdict.NOT_PREFERRED
     return Verdict.LOWER_PRIORITY if told.priority != best.priority else Verdict.HIGHER_ID

@@ -41,7 +41,7 @@ from workers.broker.resources import disk_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
-from workers.broker.topics import check_visible, permitted
+from workers.broker.topics import WRITABLE, check_visible, permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
 REFUSAL_REPORT_MS: Final = 10_000
@@ -79,22 +79,27 @@ class Broker:
             store_host=self.store_host,
             region=settings.region_id,
         )
+        self.name_servers: NameServers | None = None
+        # In controller mode only.
+        self.replication: Replication | None = None
         self._blocks: set[WriteBlock] = set()
+        self.resets, self.readers = OffsetResets(), QueueReaders(clock())
+        self.polling = LongPolling[Resumable](
+            clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
+        )
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
+            group_listener=self.hot.revoke_pulls,
             build_delays=self._build_delays,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
-        self.locks, self.resets, self.readers = QueueLocks(), OffsetResets(), QueueReaders(clock())
+        self.locks = QueueLocks()
         self.gate = Gate()
         self.meters = Meters(clock())
-        self.polling = LongPolling[Resumable](
-            clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
-        )
         self.cold_readers = ThreadPoolExecutor(COLD_READER_COUNT, "cold-read")
         self.flusher = Flusher(
             store,
@@ -110,9 +115,6 @@ class Broker:
             measure=lambda: disk_of(settings.commit_log_dir or settings.root_dir),
             set_full=self._on_disk_full,
         )
-        self.name_servers: NameServers | None = None
-        # In controller mode only.
-        self.replication: Replication | None = None
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
         self._refusal_reported_at = -REFUSAL_REPORT_MS
@@ -122,6 +124,11 @@ class Broker:
     def is_writable(self) -> bool:
         """Tell whether messages are accepted."""
         return self.damage is None and not self._blocks
+
+    @property
+    def is_cordoned(self) -> bool:
+        """Tell whether an operator has taken the right to write from this broker."""
+        return not self.settings.permissions & WRITABLE
 
     def block_writes(self, block: WriteBlock) -> None:
         """Refuse messages from now on, for one reason more."""
@@ -147,12 +154,20 @@ class Broker:
         if block is not None:
             raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
+    def check_changeable(self) -> None:
+        """Pass while what is ordered can be kept: in a group that takes what a message takes.
+
+        Raises:
+            Refusal: messages are refused there.
+        """
+        if self.replication is not None:
+            self.check_writable()
+
     def use_settings(self, settings: BrokerSettings, given: Mapping[str, str]) -> None:
         """Go by other settings from now on, as far as they count without a restart."""
         self.settings, self.given = settings, given
         self.cleaner.use_settings(settings)
-        if self.topics.permit(settings.permissions, self.clock()):
-            self._topics_changed()
+        self.topics.permit(settings.permissions)
         self.groups.auto_create = settings.auto_create_groups
         self.hot.revoke_pulls()
 
@@ -162,15 +177,12 @@ class Broker:
         Raises:
             Refusal: the group is unknown and stays so.
         """
-        counter = self.groups.data_version.counter
-        group = self.groups.find_or_create(name, self.clock())
+        group = self.groups.find_or_create(name)
         if group is None:
             raise Refusal(
                 ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
                 f"subscription group [{name}] does not exist",
             )
-        if self.groups.data_version.counter != counter:
-            self.state.group_saver.touch()
         return group
 
     def check_group_exists(self, name: str) -> SubscriptionGroupConfig:
@@ -202,69 +214,48 @@ class Broker:
         return topic
 
     def put_topic(self, topic: TopicConfig) -> bool:
-        """Add or replace a topic and tell the name servers; False when nothing changed."""
-        if not self.topics.put(topic, self.clock()):
-            return False
-        self._topics_changed()
-        return True
+        """Add or replace a topic and tell the name servers; False when nothing changed.
+
+        In a group it is in the log before any message of it.
+
+        Raises:
+            Refusal: a topic of that name is being deleted.
+        """
+        if self._is_being_deleted(topic.name):
+            reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
+            raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
+        is_changed = self.topics.put(topic)
+        if is_changed and self.replication is not None:
+            self.replication.changes.append()
+        return is_changed
 
     def put_topic_if_missing(self, topic: TopicConfig) -> None:
-        """Create a topic unless there is one of that name."""
-        if self.topics.find(topic.name) is None:
+        """Create a topic unless there is one of that name, or another broker is to create it.
+
+        Raises:
+            Refusal: a topic of that name is being deleted.
+        """
+        if self.topics.find(topic.name) is None and not self.topics.is_following:
             self.put_topic(topic)
 
     def remove_topic(self, name: str) -> None:
-        """Drop a topic, its queues and its offsets.
+        """Drop a topic, its queues and its offsets; in a group queues go once that is confirmed.
 
         Raises:
             Refusal: the store is not writable, so that nothing of it can be dropped.
         """
         self.check_writable()
-        if self.topics.remove(name, self.clock()):
-            self._topics_changed()
-        self.store.delete_topic(name)
+        self.topics.remove(name)
         self.offsets.remove_topic(name)
-        self.resets.forget(topic=name)
-        self.readers.remove_topic(name)
-        self.polling.release_topic(name)
+        if self.replication is None:
+            self.store.delete_topic(name)
+        else:
+            self.replication.changes.append()
 
     @property
     def has_unsaved_changes(self) -> bool:
         """Tell whether topics or groups are newer than their files."""
         return self.state.topic_saver.is_dirty or self.state.group_saver.is_dirty
-
-    async def saved(self, reply: bytes) -> bytes:
-        """Give the answer once changed topics and groups are on disk."""
-        await self.state.topic_saver.save()
-        await self.state.group_saver.save()
-        return reply
-
-    async def published(self, reply: bytes) -> bytes:
-        """Give the answer once the topics are on disk and with the reachable name servers."""
-        await self.state.topic_saver.save()
-        if self.name_servers is not None:
-            await self.name_servers.publish()
-        return reply
-
-    async def stored(self, end: int, reply: bytes, late_reply: bytes) -> bytes:
-        """Give the answer once the log up to a position is as safe as the settings ask.
-
-        Raises:
-            Refusal: the disk failed, so nobody knows whether the message survives.
-        """
-        if self.has_unsaved_changes:
-            await self.saved(reply)
-        if self.replication is not None:
-            return await self.replication.safe(end, reply)
-        if self.settings.flush_mode == "async":
-            return reply
-        timeout_s = self.settings.flush_timeout_ms / 1000
-        durable = await self.flusher.durable(end, timeout_s=timeout_s)
-        if durable is None:
-            return late_reply
-        if not durable:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "the disk refused to flush")
-        return reply
 
     def append(self, message: Message) -> Appended:
         """Store a message, aside if it is delayed, and wake whoever waits for it.
@@ -352,9 +343,14 @@ class Broker:
                 self.store,
                 self.arrived,
                 names_origin=self.settings.controller_mode,
+                is_being_deleted=self._is_being_deleted,
             ),
             clock=self.clock,
         )
+
+    def _is_being_deleted(self, topic_name: str) -> bool:
+        group = self.replication
+        return group is not None and group.changes.is_being_deleted(topic_name)
 
     @property
     def _first_block(self) -> WriteBlock | None:
@@ -364,9 +360,18 @@ class Broker:
         self.hot.set_writable(not self._blocks, self._first_block)
         if block in REFUSAL_CODES:
             for topic in self.topics.all():
-                self._on_topic_change(topic.name, topic)
+                self._serve_topic(topic.name, topic)
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
+        self._serve_topic(name, topic)
+        if topic is None:
+            self.resets.forget(topic=name)
+            self.readers.remove_topic(name)
+            self.polling.release_topic(name)
+        if self.name_servers is not None:
+            self.name_servers.poke()
+
+    def _serve_topic(self, name: str, topic: TopicConfig | None) -> None:
         """Let the hot path serve exactly the topics that need no second look.
 
         It refuses with one code only, so that what is refused with another is not left to it.
@@ -381,11 +386,6 @@ class Broker:
                 read_queue_count=topic.read_queue_count,
                 write_queue_count=topic.write_queue_count,
             )
-
-    def _topics_changed(self) -> None:
-        self.state.topic_saver.touch()
-        if self.name_servers is not None:
-            self.name_servers.poke()
 
     def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - all there is to tell
         if is_full:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from backend.remoting import java_json
+from backend.remoting.bodies import DataVersion
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
 SEPARATOR: Final = "@"
@@ -19,13 +21,14 @@ class ConsumerOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class OffsetChanges:
-    """Topics whose offsets are forgotten, and then offsets by `topic@group` and queue."""
+    """Topics and groups whose offsets are forgotten, then offsets by `topic@group` and queue."""
 
     removed_topics: tuple[str, ...] = ()
+    removed_groups: tuple[str, ...] = ()
     offsets: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
-class ConsumerOffsets(LoggedTable):
+class ConsumerOffsets(LoggedTable[tuple[str, int]]):
     """Queue offsets by topic and group; the last commit wins, also when it goes back.
 
     In a group they travel in the log: its master notes what changes, for its records, and the
@@ -34,12 +37,11 @@ class ConsumerOffsets(LoggedTable):
 
     def __init__(self, stored: ConsumerOffsetFile | None = None) -> None:
         super().__init__(stored)
+        self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         offsets = stored.offsets if stored else {}
         self._offsets = {key: dict(queues) for key, queues in offsets.items()}
-        self._takes_commits = True
-        # By key and queue; None where nobody asks for changes.
-        self._changed: set[tuple[str, int]] | None = None
-        self._removed_topics: list[str] = []
+        self._removed_topics: dict[str, None] = {}
+        self._removed_groups: dict[str, None] = {}
 
     @property
     def table(self) -> Mapping[str, Mapping[int, int]]:
@@ -49,7 +51,7 @@ class ConsumerOffsets(LoggedTable):
     @property
     def has_changes(self) -> bool:
         """Tell whether anything changed since changes were taken last."""
-        return bool(self._changed or self._removed_topics)
+        return bool(self._changed or self._removed_topics or self._removed_groups)
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:
         """Give a committed offset; None when the group never committed there."""
@@ -57,45 +59,41 @@ class ConsumerOffsets(LoggedTable):
 
     def commit(self, group: str, topic: str, *, queue_id: int, offset: int) -> None:
         """Record how far a group is in a queue; nothing while another broker is master."""
-        if not self._takes_commits:
+        if self.is_following:
             return
         key = _key(group, topic)
         queues = self._offsets.setdefault(key, {})
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
-            self.change_count += 1
-            if self._changed is not None:
-                self._changed.add((key, queue_id))
+            self._note((key, queue_id))
 
     def lead(self) -> None:
         """Take commits from now on, and note what changes."""
-        self._takes_commits = True
-        self._changed = set()
-        self._removed_topics = []
+        super().lead()
+        self._forget_removals()
 
     def follow(self) -> None:
         """Take no commits: another broker is master, or nobody is known to be."""
-        self._takes_commits = False
-        self._changed = None
-        self._removed_topics = []
+        super().follow()
+        self._forget_removals()
 
     def take_changes(self) -> OffsetChanges:
         """Give what changed since the last call."""
         offsets: dict[str, dict[int, int]] = {}
-        for key, queue_id in self._changed or ():
+        for key, queue_id in self._take():
             offset = self._offsets.get(key, {}).get(queue_id)
             if offset is not None:
                 offsets.setdefault(key, {})[queue_id] = offset
-        changes = OffsetChanges(tuple(self._removed_topics), offsets)
-        if self._changed is not None:
-            self._changed.clear()
-        self._removed_topics = []
-        return changes
+        removed = tuple(self._removed_topics), tuple(self._removed_groups)
+        self._forget_removals()
+        return OffsetChanges(*removed, offsets)
 
     def apply(self, changes: OffsetChanges) -> None:
         """Take over what changed on a master."""
         for topic in changes.removed_topics:
-            self._drop(topic)
+            self._drop_topic(topic)
+        for group in changes.removed_groups:
+            self._drop_group(group)
         self._merge(changes.offsets)
 
     def replace(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
@@ -123,22 +121,38 @@ class ConsumerOffsets(LoggedTable):
 
     def remove_group(self, group: str) -> None:
         """Forget a group's offsets in every topic."""
-        for key in [key for key in self._offsets if key.rpartition(SEPARATOR)[2] == group]:
-            del self._offsets[key]
-            self.change_count += 1
+        if self._drop_group(group) and self._changed is not None:
+            self._removed_groups[group] = None
 
     def remove_topic(self, topic: str) -> None:
         """Forget every group's offsets of a topic."""
-        if self._drop(topic) and self._changed is not None:
-            self._removed_topics.append(topic)
+        if self._drop_topic(topic) and self._changed is not None:
+            self._removed_topics[topic] = None
 
-    def _drop(self, topic: str) -> bool:
+    def stamp(self, now_ms: int) -> None:
+        """Give the table a new version before it is saved."""
+        self.data_version = self.data_version.next(now_ms)
+
+    def as_body(self) -> bytes:
+        """Give the table as replicas read it that do not know of records (43)."""
+        return java_json.encode(self._document())
+
+    def _drop_topic(self, topic: str) -> bool:
         prefix = topic + SEPARATOR
-        dropped = [key for key in self._offsets if key.startswith(prefix)]
-        for key in dropped:
+        return self._drop([key for key in self._offsets if key.startswith(prefix)])
+
+    def _drop_group(self, group: str) -> bool:
+        return self._drop([key for key in self._offsets if key.rpartition(SEPARATOR)[2] == group])
+
+    def _drop(self, keys: list[str]) -> bool:
+        for key in keys:
             del self._offsets[key]
-        self.change_count += len(dropped)
-        return bool(dropped)
+        self.change_count += len(keys)
+        return bool(keys)
+
+    def _forget_removals(self) -> None:
+        self._removed_topics.clear()
+        self._removed_groups.clear()
 
     def _merge(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
         for key, queues in offsets.items():

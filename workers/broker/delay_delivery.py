@@ -14,6 +14,8 @@ import msgspec
 import structlog
 from regent_engine import StoreError
 
+from backend.remoting import java_json
+from backend.remoting.bodies import DataVersion
 from backend.remoting.names import SCHEDULE_TOPIC
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
@@ -32,6 +34,10 @@ class DelayOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
     offsets: dict[int, int] = msgspec.field(name="offsetTable", default_factory=dict)
 
 
+class NotYet(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """A message can't be delivered at this moment; it is tried again soon."""
+
+
 class ScheduledStore(Protocol):
     """What of a store the delivery needs."""
 
@@ -41,7 +47,7 @@ class ScheduledStore(Protocol):
     def held_offsets(self, topic: str, queue_id: int) -> tuple[int, int] | None: ...
 
 
-class DelayDelivery(LoggedTable):
+class DelayDelivery(LoggedTable[int]):
     """Moves due messages of all levels to where they belong."""
 
     def __init__(
@@ -54,6 +60,7 @@ class DelayDelivery(LoggedTable):
         clock: Callable[[], int],
     ) -> None:
         super().__init__(stored)
+        self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         self._store, self._levels_ms = store, levels_ms
         self._deliver, self._clock = deliver, clock
         self._progress = dict(stored.offsets) if stored else {}
@@ -106,7 +113,19 @@ class DelayDelivery(LoggedTable):
         """Note that all before an offset of a level is delivered, by whomever."""
         if offset > self._progress.get(level, 0):
             self._progress[level] = offset
-            self.change_count += 1
+            self._note(level)
+
+    def take_changes(self) -> dict[int, int]:
+        """Give how far those levels are delivered of which more is since the last call."""
+        return {level: self._progress[level] for level in self._take()}
+
+    def stamp(self, now_ms: int) -> None:
+        """Give the table a new version before it is saved."""
+        self.data_version = self.data_version.next(now_ms)
+
+    def as_body(self) -> bytes:
+        """Give the table as replicas read it that do not know of records (45)."""
+        return java_json.encode(self._document())
 
     def _document(self) -> dict[str, Any]:
         return {"dataVersion": self.data_version, "offsetTable": self._progress}
@@ -116,7 +135,10 @@ class DelayDelivery(LoggedTable):
         low, high = self._store.held_offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
         stored = self._progress.get(level)
         if stored is not None or low > 0:
-            self._progress[level] = min(max(stored or 0, low), high)
+            corrected = min(max(stored or 0, low), high)
+            if corrected != stored:
+                self._progress[level] = corrected
+                self._note(level)
 
     def _schedule(self, level: int, delay_ms: int) -> None:
         delay_s = min(delay_ms, SLEEP_MS_MAX) / 1000
@@ -128,7 +150,7 @@ class DelayDelivery(LoggedTable):
         try:
             next_in_ms = self.deliver_due(level)
             self._refused_levels.discard(level)
-        except StoreError as error:
+        except (StoreError, NotYet) as error:
             if level not in self._refused_levels:
                 log.warning("delayed_delivery_refused", level=level, reason=str(error))
             self._refused_levels.add(level)
@@ -143,7 +165,7 @@ class DelayDelivery(LoggedTable):
         """Deliver a batch of what is due and say when to look again; None when nothing waits.
 
         Raises:
-            StoreError: the store refused; the message in question is tried again next time.
+            StoreError, NotYet: the message in question is tried again next time.
         """
         offset = self._progress.get(level, 0)
         entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, BATCH_COUNT)

@@ -14,6 +14,7 @@ from regent_engine import (
 )
 
 from backend.remoting.names import HALF_TOPIC, STATE_TOPIC
+from workers.broker.delay_delivery import NotYet
 from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
 
 _NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
@@ -27,6 +28,7 @@ def deliver_delayed(
     log_position: int,
     *,
     names_origin: bool = False,
+    is_being_deleted: Callable[[str], bool] = lambda _: False,
 ) -> None:
     """Copy a delayed message to its real queue; its own properties stay as they are.
 
@@ -36,6 +38,7 @@ def deliver_delayed(
 
     Raises:
         StoreError: the store refuses for now.
+        NotYet: the topic is being deleted, and its queues are about to begin anew.
     """
     record = _read(store, log_position)
     if record is None:
@@ -44,6 +47,8 @@ def deliver_delayed(
     if not topic or topic in _NEVER_REAL or not queue_id or not queue_id.isdecimal():
         log.error("delayed_message_discarded", log_position=log_position, topic=topic)
         return
+    if is_being_deleted(topic):
+        raise NotYet(f"the topic {topic} is being deleted")
     appended = store.append(
         topic,
         int(queue_id),

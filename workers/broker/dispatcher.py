@@ -17,7 +17,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
-from workers.broker.errors import Refusal
+from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.fenced_changes import MARK, carry_out
 from workers.broker.processors import (
     clients,
@@ -152,7 +152,7 @@ async def _finish(command: Command, outcome: Awaitable[bytes]) -> bytes:
 
 
 def _explain(command: Command, error: Exception) -> bytes:
-    if isinstance(error, Refusal):
+    if isinstance(error, Refusal | Unconfirmed):
         return answer(command, code=error.code, remark=str(error))
     if isinstance(error, StoreError):
         code = _STORE_FAULTS.get(error.code, ResponseCode.SERVICE_NOT_AVAILABLE)

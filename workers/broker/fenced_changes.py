@@ -52,11 +52,13 @@ class Target:
 
     name: str
     read: Callable[[], Any]
+    is_own: bool = True
+    """Whether it is of this broker alone, so that no other one needs to know of the change."""
 
 
 def _topic(broker: Broker, command: Command) -> Target:
     name = decode_header(TopicHeader, command.ext).topic
-    return Target(f"topic {name}", lambda: _plain(broker.topics.find(name)))
+    return Target(f"topic {name}", lambda: _plain(broker.topics.find(name)), is_own=False)
 
 
 def _put_group(broker: Broker, command: Command) -> Target:
@@ -68,7 +70,7 @@ def _delete_group(broker: Broker, command: Command) -> Target:
 
 
 def _group(broker: Broker, name: str) -> Target:
-    return Target(f"consumer group {name}", lambda: _plain(broker.groups.find(name)))
+    return Target(f"consumer group {name}", lambda: _plain(broker.groups.find(name)), is_own=False)
 
 
 def _config(broker: Broker, command: Command) -> Target:
@@ -85,7 +87,7 @@ def _offsets(broker: Broker, command: Command) -> Target:
             if header.queue_id in {-1, queue_id}
         }
 
-    return Target(f"offsets of {header.group} in {header.topic}", read)
+    return Target(f"offsets of {header.group} in {header.topic}", read, is_own=False)
 
 
 def _locks(broker: Broker, command: Command) -> Target:
@@ -116,7 +118,7 @@ def _commit(broker: Broker, command: Command) -> Target:
         offset = broker.offsets.find(group, topic, queue_id)
         return {} if offset is None else {str(queue_id): offset}
 
-    return Target(f"offsets of {group} in {topic}", read)
+    return Target(f"offsets of {group} in {topic}", read, is_own=False)
 
 
 def _other(_broker: Broker, command: Command) -> Target:
@@ -144,12 +146,14 @@ async def carry_out(
     Raises:
         Refusal: what the processor refuses.
         InvalidHeader: the fields of ours are incomplete.
+        Unconfirmed: it is made here, and the group may keep it or not.
     """
     header = decode_header(FenceHeader, command.ext)
     target = TARGETS.get(command.code, _other)(broker, command)
-    async with broker.state.fences.turn(target.name):
+    fences = broker.state.own_fences if target.is_own else broker.state.fences
+    async with fences.turn(target.name):
         try:
-            change = await broker.state.fences.admit(target.name, header, target.read())
+            change = await fences.admit(target.name, header, target.read())
         except Overtaken as error:
             return answer(
                 command,
@@ -159,16 +163,21 @@ async def carry_out(
             )
         if not change.is_made:
             try:
+                if broker.replication is not None:
+                    # Another broker may have become master since.
+                    broker.replication.check(command.code)
                 outcome = processor(broker, caller, command)
                 if isawaitable(outcome):
                     await outcome
                 # What is told is durable, though others may lose a commit of the last seconds.
                 await broker.state.save_offsets()
             except (Refusal, InvalidHeader, InvalidJson, InvalidName):
-                broker.state.fences.forget(header)
+                fences.forget(header)
                 raise
             change = Change(before=change.before, after=target.read(), is_made=True)
-            await broker.state.fences.conclude(target.name, header, change)
+            await fences.conclude(target.name, header, change)
+        if broker.replication is not None and not target.is_own:
+            await broker.replication.changes.confirmed()
     told = EffectAnswer(before=_text(change.before), after=_text(change.after))
     return answer(command, ext=encode_header(told))
 

@@ -3,20 +3,24 @@
 A fence is a number that rises with every worker that takes an operation over, and from operation to
 operation (D20). What is kept of a change is on disk before the change begins: a step that is asked
 for again, whoever stopped in between, has one effect and tells the same value before it.
+
+What is changed for the whole group is remembered in its log, before the change itself (D14), so
+that the next master refuses and answers as this one. What belongs to one broker stays with it.
 """
 
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from enum import Enum
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from backend.remoting import java_json
 from backend.remoting.bodies.base import Body
 from backend.remoting.headers import FenceHeader
+from workers.broker.logged_table import IN_LOG, LoggedTable
 from workers.broker.state_file import StateFile, StateSaver
 
 TARGET_COUNT_MAX: Final = 10_000
@@ -32,8 +36,9 @@ class Change(Body, frozen=True, kw_only=True):
 
 
 class FenceFile(Body, frozen=True, kw_only=True):
-    """The content of `regentFences.json`; what was used longest ago comes first."""
+    """The content of a file of fences; what was used longest ago comes first."""
 
+    is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
     fences: dict[str, int] = msgspec.field(default_factory=dict)
     changes: dict[str, Change] = msgspec.field(default_factory=dict)
 
@@ -55,7 +60,19 @@ class _Turn:
     user_count: int = 0
 
 
-class Fences:
+class FenceChanges(NamedTuple):
+    """Fences by their targets, and changes by their keys: None is one that was refused."""
+
+    fences: dict[str, int]
+    changes: dict[str, Change | None]
+
+
+class _Kind(Enum):
+    FENCE = "fence"
+    CHANGE = "change"
+
+
+class Fences(LoggedTable[tuple[_Kind, str]]):
     """The highest fence of each target, and the latest changes by their keys."""
 
     def __init__(self, file: StateFile) -> None:
@@ -64,11 +81,23 @@ class Fences:
         Raises:
             StateFileUnreadable: it and its backup are both damaged.
         """
-        stored = file.load(FenceFile) or FenceFile()
+        stored = file.load(FenceFile)
+        super().__init__(stored)
+        stored = stored or FenceFile()
         self._fences = OrderedDict(stored.fences)
         self._changes = OrderedDict(stored.changes)
-        self._saver = StateSaver(file, self._as_file)
+        self.saver = StateSaver(file, self.as_file, count=lambda: self.change_count)
         self._turns: dict[str, _Turn] = {}
+
+    @property
+    def fences(self) -> Mapping[str, int]:
+        """Give the highest fence of each target, that used longest ago first."""
+        return self._fences
+
+    @property
+    def changes(self) -> Mapping[str, Change]:
+        """Give the latest changes by their keys, that asked for longest ago first."""
+        return self._changes
 
     @contextlib.asynccontextmanager
     async def turn(self, target: str) -> AsyncIterator[None]:
@@ -95,7 +124,7 @@ class Fences:
             raise Overtaken(target, header.fence, held=held)
         change = self._changes.get(header.step_key) or Change(before=present)
         self._keep(target, header, change)
-        await self._saver.save()
+        await self.saver.save()
         return change
 
     async def conclude(self, target: str, header: FenceHeader, change: Change) -> None:
@@ -105,23 +134,54 @@ class Fences:
             OSError: the disk refused; asked for again, the change is made again.
         """
         self._keep(target, header, change)
-        await self._saver.save()
+        await self.saver.save()
 
     def forget(self, header: FenceHeader) -> None:
         """Drop a change that was refused, so had no effect."""
-        self._changes.pop(header.step_key, None)
-        self._saver.touch()
+        if not self.is_following:
+            self._keep_change(header.step_key, None)
+
+    def take_changes(self) -> FenceChanges:
+        """Give what changed since the last call, the latest last."""
+        taken = FenceChanges({}, {})
+        for kind, key in self._take():
+            if kind is _Kind.CHANGE:
+                taken.changes[key] = self._changes.get(key)
+            elif key in self._fences:
+                taken.fences[key] = self._fences[key]
+        return taken
+
+    def apply(self, fences: Mapping[str, int], changes: Mapping[str, Change | None]) -> None:
+        """Take over what changed on a master."""
+        for target, fence in fences.items():
+            self._keep_fence(target, fence)
+        for key, change in changes.items():
+            self._keep_change(key, change)
+
+    def replace(self, fences: Mapping[str, int], changes: Mapping[str, Change]) -> None:
+        """Take over all that a master remembers, and forget all else."""
+        self._fences, self._changes = OrderedDict(fences), OrderedDict(changes)
+        self.change_count += 1
 
     def _keep(self, target: str, header: FenceHeader, change: Change) -> None:
-        self._fences[target] = header.fence
-        self._fences.move_to_end(target)
-        self._changes[header.step_key] = change
-        self._changes.move_to_end(header.step_key)
-        while len(self._fences) > TARGET_COUNT_MAX:
-            self._fences.popitem(last=False)
-        while len(self._changes) > CHANGE_COUNT_MAX:
-            self._changes.popitem(last=False)
-        self._saver.touch()
+        if not self.is_following:
+            self._keep_fence(target, header.fence)
+            self._keep_change(header.step_key, change)
 
-    def _as_file(self) -> bytes:
-        return java_json.encode(FenceFile(fences=dict(self._fences), changes=dict(self._changes)))
+    def _keep_fence(self, target: str, fence: int) -> None:
+        self._fences[target] = fence
+        self._fences.move_to_end(target)
+        if len(self._fences) > TARGET_COUNT_MAX:
+            self._fences.popitem(last=False)
+        self._note((_Kind.FENCE, target))
+
+    def _keep_change(self, key: str, change: Change | None) -> None:
+        self._changes.pop(key, None)
+        if change is not None:
+            self._changes[key] = change
+        if len(self._changes) > CHANGE_COUNT_MAX:
+            self._changes.popitem(last=False)
+        self._note((_Kind.CHANGE, key))
+
+    def _document(self) -> dict[str, Any]:
+        return {"fences": self._fences, "changes": self._changes}

@@ -1,12 +1,12 @@
 """Share what the tables have in common that travel in the log of a group (D14).
 
-Their stock files are still written. A file says whether the log knows all that it does, so that a
-restart believes the log, which is newer; where it does not say so, the file was written without the
-log, by stock or outside of controller mode, and is believed.
+Their files are still written. A file says whether the log knows all that it does, so that a restart
+believes the log, which is newer; where it does not say so, the file was written without the log, by
+stock or outside of controller mode, and is believed.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -14,24 +14,42 @@ from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
 from backend.remoting.bodies.base import Body
 
-_IN_LOG: Final = "isInLog"
+K = TypeVar("K")
+
+IN_LOG: Final = "isInLog"
+"""What is ours in such a file; stock passes it over, and leaves it out when it writes."""
+
+
+class LoggedFile(Protocol):
+    """What all these files say."""
+
+    @property
+    def is_in_log(self) -> bool:
+        """Tell whether the log knows all that the file does."""
 
 
 class LoggedTableFile(Body, frozen=True, kw_only=True):
-    """What is ours in such a file; stock passes it over, and leaves it out when it writes."""
+    """A file of stock's that says its version besides."""
 
     data_version: DataVersion = DataVersion()
-    is_in_log: bool = msgspec.field(name=_IN_LOG, default=False)
+    is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
 
 
-class LoggedTable(ABC):
-    """A table with a version, a count of its changes, and a file in stock's shape."""
+class LoggedTable(ABC, Generic[K]):
+    """A table with a count of its changes, and a file; in a group its master alone changes it.
 
-    def __init__(self, stored: LoggedTableFile | None) -> None:
+    Outside of controller mode neither `lead` nor `follow` is called, and nobody asks for changes.
+    """
+
+    def __init__(self, stored: LoggedFile | None) -> None:
         self.is_log_newer = stored is None or stored.is_in_log
-        self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         self.change_count = 0
+        self.is_following = False
+        """Whether what clients ask for changes nothing here: another broker is master, if any."""
+
         self._is_in_log = False
+        # In the order of the latest changes; None where nobody asks for them.
+        self._changed: dict[K, None] | None = None
 
     @property
     def is_in_log(self) -> bool:
@@ -45,19 +63,40 @@ class LoggedTable(ABC):
             # The file is to say so.
             self.change_count += 1
 
-    def stamp(self, now_ms: int) -> None:
-        """Give the table a new version before it is saved."""
-        self.data_version = self.data_version.next(now_ms)
+    @property
+    def has_changes(self) -> bool:
+        """Tell whether anything changed since changes were taken last."""
+        return bool(self._changed)
+
+    def lead(self) -> None:
+        """Take changes from now on, and note them for records."""
+        self.is_following = False
+        self._changed = {}
+
+    def follow(self) -> None:
+        """Take no changes but those of another master: nobody here is to make any."""
+        self.is_following = True
+        self._changed = None
 
     def as_file(self) -> bytes:
         """Give the content of the file."""
-        mark = {_IN_LOG: True} if self._is_in_log else {}
+        mark = {IN_LOG: True} if self._is_in_log else {}
         return java_json.encode(self._document() | mark)
 
-    def as_body(self) -> bytes:
-        """Give the table as replicas read it that do not know of records (43, 45)."""
-        return java_json.encode(self._document())
+    def _note(self, key: K) -> None:
+        """Count a change, and note what it changed."""
+        self.change_count += 1
+        if self._changed is not None:
+            self._changed.pop(key, None)
+            self._changed[key] = None
+
+    def _take(self) -> list[K]:
+        """Give what changed since the last call, the latest change last."""
+        changed = list(self._changed or ())
+        if self._changed is not None:
+            self._changed.clear()
+        return changed
 
     @abstractmethod
     def _document(self) -> dict[str, Any]:
-        """Give the table in stock's shape."""
+        """Give the table in the shape of its file."""

@@ -120,7 +120,6 @@ class BrokerServer:
         """Serve clients and keep the name servers informed."""
         broker = self.broker
         broker.state.add_system_topics()
-        await broker.state.try_to_save_topics()
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
@@ -130,6 +129,8 @@ class BrokerServer:
             await self._prepare_to_join(registrant, self._verification)
         elif broker.damage is None:
             broker.state.delays.start()
+        # With the word of whether the log knows them.
+        await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
             self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
         # A member of a group is registered once its role is known.

@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import structlog
 
-from backend.remoting.bodies import SubscriptionGroupTable, TopicConfigTable
 from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.fences import Fences
+from workers.broker.logged_table import LoggedTable
 from workers.broker.settings import BrokerSettings
 from workers.broker.state_file import StateFile, StateSaver
-from workers.broker.subscription_groups import SubscriptionGroups
-from workers.broker.topics import TopicListener, TopicTable, system_topics
+from workers.broker.subscription_groups import GroupFile, SubscriptionGroups
+from workers.broker.topics import TopicFile, TopicListener, TopicTable, system_topics
 
 log = structlog.get_logger()
 
@@ -29,6 +30,7 @@ class BrokerState:
         settings: BrokerSettings,
         *,
         topic_listener: TopicListener,
+        group_listener: Callable[[], None],
         build_delays: Callable[[DelayOffsetFile | None], DelayDelivery],
         clock: Callable[[], int],
     ) -> None:
@@ -39,32 +41,37 @@ class BrokerState:
         """
         folder = settings.config_dir
         self._settings, self._clock = settings, clock
+        self._system_topics = system_topics(settings)
         topic_file = StateFile(folder / "topics.json")
         group_file = StateFile(folder / "subscriptionGroup.json")
         offset_file = StateFile(folder / "consumerOffset.json")
         delay_file = StateFile(folder / "delayOffset.json")
         self.topics = TopicTable(
-            topic_file.load(TopicConfigTable),
+            topic_file.load(TopicFile),
             listener=topic_listener,
             permissions=settings.permissions,
+            own_names=[topic.name for topic in self._system_topics],
+            clock=clock,
         )
         self.groups = SubscriptionGroups(
-            group_file.load(SubscriptionGroupTable), auto_create=settings.auto_create_groups
+            group_file.load(GroupFile),
+            auto_create=settings.auto_create_groups,
+            listener=group_listener,
+            clock=clock,
         )
         self.offsets = ConsumerOffsets(offset_file.load(ConsumerOffsetFile))
         self.delays = build_delays(delay_file.load(DelayOffsetFile))
         self.fences = Fences(StateFile(folder / "regentFences.json"))
-        self.topic_saver = StateSaver(topic_file, self.topics.as_file)
-        self.group_saver = StateSaver(group_file, self.groups.as_file)
-        self._offset_saver = StateSaver(offset_file, self._offset_snapshot)
-        self._delay_saver = StateSaver(delay_file, self._delay_snapshot)
-        self._offset_changes = self._delay_changes = 0
+        self.own_fences = Fences(StateFile(folder / "regentOwnFences.json"))
+        self.topic_saver = _saver(topic_file, self.topics, self.topics.as_file)
+        self.group_saver = _saver(group_file, self.groups, self.groups.as_file)
+        self._offset_saver = _saver(offset_file, self.offsets, self._offset_snapshot)
+        self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot)
 
     def add_system_topics(self) -> None:
         """Make sure of the topics that every broker owns, with the queues of the settings."""
-        for topic in system_topics(self._settings):
-            if self.topics.put(topic, self._clock()):
-                self.topic_saver.touch()
+        for topic in self._system_topics:
+            self.topics.put(topic)
 
     async def save_periodically(self) -> None:
         """Save offsets and delays on their periods until cancelled."""
@@ -76,19 +83,11 @@ class BrokerState:
 
     async def save_offsets(self) -> None:
         """Save committed offsets if they have changed."""
-        if self._offset_changes != self.offsets.change_count:
-            self._offset_changes = self.offsets.change_count
-            self._offset_saver.touch()
-        if self._offset_saver.is_dirty:
-            await self._offset_saver.save()
+        await self._offset_saver.save()
 
     async def save_delays(self) -> None:
         """Save the progress of the delay levels if it has changed."""
-        if self._delay_changes != self.delays.change_count:
-            self._delay_changes = self.delays.change_count
-            self._delay_saver.touch()
-        if self._delay_saver.is_dirty:
-            await self._delay_saver.save()
+        await self._delay_saver.save()
 
     async def save_all(self) -> None:
         """Save whatever is not on disk yet; one file's trouble does not keep the others."""
@@ -103,9 +102,8 @@ class BrokerState:
         await self._try(self.topic_saver.save)
 
     async def _save_rest(self) -> None:
-        for saver in (self.topic_saver, self.group_saver):
-            if saver.is_dirty:
-                await saver.save()
+        for saver in (self.topic_saver, self.group_saver, self.fences.saver, self.own_fences.saver):
+            await saver.save()
 
     async def _repeat(self, interval_ms: int, save: Callable[[], Awaitable[None]]) -> None:
         while True:
@@ -125,3 +123,7 @@ class BrokerState:
     def _delay_snapshot(self) -> bytes:
         self.delays.stamp(self._clock())
         return self.delays.as_file()
+
+
+def _saver(file: StateFile, table: LoggedTable[Any], snapshot: Callable[[], bytes]) -> StateSaver:
+    return StateSaver(file, snapshot, count=lambda: table.change_count)

@@ -87,31 +87,29 @@ class StateFile:
 class StateSaver:
     """Writes one state file off the loop: one write at a time, changes in between together."""
 
-    def __init__(self, file: StateFile, snapshot: Callable[[], bytes]) -> None:
-        self._file, self._snapshot = file, snapshot
+    def __init__(
+        self, file: StateFile, snapshot: Callable[[], bytes], *, count: Callable[[], int]
+    ) -> None:
+        """Take the content from one function, and from another how often it has changed so far."""
+        self._file, self._snapshot, self._count = file, snapshot, count
         self._lock = asyncio.Lock()
-        self._changes = 0
-        self._saved_changes = 0
+        self._saved_count = count()
 
     @property
     def is_dirty(self) -> bool:
         """Tell whether a change is not on disk yet."""
-        return self._saved_changes < self._changes
-
-    def touch(self) -> None:
-        """Note that the state has changed."""
-        self._changes += 1
+        return self._saved_count < self._count()
 
     async def save(self) -> None:
-        """Return once every change noted before this call is on disk.
+        """Return once every change made before this call is on disk.
 
         Raises:
             OSError: the disk refused.
         """
-        wanted = self._changes
+        wanted = self._count()
         async with self._lock:
-            if self._saved_changes >= wanted:
+            if self._saved_count >= wanted:
                 return
-            changes, content = self._changes, self._snapshot()
+            count, content = self._count(), self._snapshot()
             await asyncio.to_thread(self._file.save, content)
-            self._saved_changes = changes
+            self._saved_count = count

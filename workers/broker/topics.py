@@ -1,14 +1,15 @@
 """Hold the topics of a broker and their version (`topics.json`)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
 
-from backend.remoting import java_json, names
+from backend.remoting import names
 from backend.remoting.bodies import DataVersion, TopicConfig, TopicConfigTable
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
+from workers.broker.logged_table import IN_LOG, LoggedTable
 from workers.broker.settings import BrokerSettings
 
 READABLE: Final = 4
@@ -19,20 +20,33 @@ SCHEDULE_QUEUE_COUNT: Final = 18
 TopicListener = Callable[[str, TopicConfig | None], None]
 
 
-class TopicTable:
-    """All topics; every change gives a new data version, or name servers would ignore it."""
+class TopicFile(TopicConfigTable, frozen=True, kw_only=True):
+    """The content of `topics.json`."""
+
+    is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+
+
+class TopicTable(LoggedTable[str]):
+    """All topics; every change gives a new data version, or name servers would ignore it.
+
+    In a group they travel in the log, but for those that every broker has of its own (D14).
+    """
 
     def __init__(
         self,
-        stored: TopicConfigTable | None,
+        stored: TopicFile | None,
         *,
         listener: TopicListener,
         permissions: int = READABLE | WRITABLE,
+        own_names: Collection[str] = (),
+        clock: Callable[[], int],
     ) -> None:
-        stored = stored or TopicConfigTable()
-        self._permissions = permissions
+        """Begin with the topics of the file; own names are of topics that each broker makes."""
+        super().__init__(stored)
+        stored = stored or TopicFile()
+        self._permissions, self._own_names = permissions, frozenset(own_names)
         self._topics = dict(stored.topics)
-        self._listener = listener
+        self._listener, self._clock = listener, clock
         self.data_version: DataVersion = stored.data_version
         for name, topic in self._topics.items():
             listener(name, topic)
@@ -48,47 +62,70 @@ class TopicTable:
         """Give every topic."""
         return self._topics.values()
 
-    def put(self, topic: TopicConfig, now_ms: int) -> bool:
+    def put(self, topic: TopicConfig) -> bool:
         """Add or replace a topic; False when it was exactly so already."""
         if self._topics.get(topic.name) == topic:
             return False
-        self._topics[topic.name] = topic
-        self._change(topic.name, topic, now_ms)
+        self._change(topic.name, topic)
         return True
 
-    def remove(self, name: str, now_ms: int) -> bool:
+    def remove(self, name: str) -> bool:
         """Drop a topic; False when there was none."""
-        if self._topics.pop(name, None) is None:
+        if name not in self._topics:
             return False
-        self._change(name, None, now_ms)
+        self._change(name, None)
         return True
 
-    def permit(self, permissions: int, now_ms: int) -> bool:
+    def permit(self, permissions: int) -> bool:
         """Let clients of the broker do only this with any topic; False when it was so already."""
         if permissions == self._permissions:
             return False
         self._permissions = permissions
-        self.data_version = self.data_version.next(now_ms)
+        self._raise_version()
         for name, topic in self._topics.items():
             self._listener(name, topic)
         return True
 
-    def begin_epoch(self, epoch: int, now_ms: int) -> None:
+    def begin_epoch(self, epoch: int) -> None:
         """Give the table a version of a new master epoch, which outdoes all of older ones."""
-        version = self.data_version.next(now_ms)
-        self.data_version = msgspec.structs.replace(version, state_version=epoch)
+        self._raise_version()
+        self.data_version = msgspec.structs.replace(self.data_version, state_version=epoch)
 
     def adopt(self, table: TopicConfigTable) -> bool:
-        """Take over a master's topics and their version; False when they are the same."""
+        """Take over the topics of a master of stock and their version; False when it is the same.
+
+        What it does not tell of stays: absence is no deletion there.
+        """
         if table.data_version == self.data_version:
             return False
-        for name, topic in table.topics.items():
-            # A master of stock knows no better than to let clients make it.
-            if self._topics.get(name) != topic and name != names.STATE_TOPIC:
-                self._topics[name] = topic
-                self._listener(name, topic)
+        # It knows no better than to let clients make the topic of our records.
+        self.apply({name: one for name, one in table.topics.items() if name != names.STATE_TOPIC})
         self.data_version = table.data_version
+        self.change_count += 1
         return True
+
+    def take_changes(self) -> dict[str, TopicConfig | None]:
+        """Give what changed since the last call: topics as they are now, or that they are gone."""
+        return {
+            name: self._topics.get(name) for name in self._take() if name not in self._own_names
+        }
+
+    def shared(self) -> dict[str, TopicConfig]:
+        """Give the topics that a group has in common."""
+        return {name: one for name, one in self._topics.items() if name not in self._own_names}
+
+    def apply(self, changes: Mapping[str, TopicConfig | None]) -> None:
+        """Take over what changed on a master."""
+        for name, topic in changes.items():
+            if topic is None:
+                self.remove(name)
+            else:
+                self.put(topic)
+
+    def replace(self, topics: Mapping[str, TopicConfig]) -> None:
+        """Take over all that a group has in common, and forget all else."""
+        gone = self.shared().keys() - topics.keys()
+        self.apply(dict.fromkeys(gone) | dict(topics))
 
     def as_body(self) -> TopicConfigTable:
         """Give the table as name servers and tools read it."""
@@ -104,17 +141,21 @@ class TopicTable:
         }
         return TopicConfigTable(data_version=self.data_version, topics=topics)
 
-    def as_file(self) -> bytes:
-        """Give the content of `topics.json`."""
-        document: dict[str, Any] = {
-            "dataVersion": self.data_version,
-            "topicConfigTable": self._topics,
-        }
-        return java_json.encode(document)
+    def _document(self) -> dict[str, Any]:
+        return {"dataVersion": self.data_version, "topicConfigTable": self._topics}
 
-    def _change(self, name: str, topic: TopicConfig | None, now_ms: int) -> None:
-        self.data_version = self.data_version.next(now_ms)
+    def _change(self, name: str, topic: TopicConfig | None) -> None:
+        if topic is None:
+            del self._topics[name]
+        else:
+            self._topics[name] = topic
+        self._raise_version()
+        self._note(name)
         self._listener(name, topic)
+
+    def _raise_version(self) -> None:
+        self.data_version = self.data_version.next(self._clock())
+        self.change_count += 1
 
 
 def permitted(topic: TopicConfig, permissions: int) -> int:

@@ -157,6 +157,7 @@ def _sighting(header: BrokerHeartbeatHeader) -> Sighting:
         confirm_offset=_or(header.confirm_offset, UNKNOWN_POSITION),
         priority=_or(header.election_priority, PRIORITY_LOWEST),
         is_verified=header.is_verified is not False,
+        is_cordoned=header.is_cordoned is True,
     )
 
 

@@ -71,6 +71,8 @@ class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
     election_priority: Int32 | None = None
     # Ours: false from an unclean stop until the log was verified (D11).
     is_verified: bool | None = None
+    # Ours: whether clients may not write here, so that another one should be master.
+    is_cordoned: bool | None = None
 
 
 class BrokerMemberGroupHeader(Header, frozen=True, kw_only=True):

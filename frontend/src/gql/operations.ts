@@ -167,6 +167,7 @@ export type ElectionMode =
 
 export type ElectionVerdict =
   | 'ASKED_LATER'
+  | 'CORDONED'
   | 'HIGHER_ID'
   | 'LOWER_EPOCH'
   | 'LOWER_OFFSET'

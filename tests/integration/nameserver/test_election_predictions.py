@@ -31,6 +31,7 @@ async def show_life(client, case):
             heartbeatTimeoutMills=str(told.timeout_ms),
             electionPriority=str(told.priority),
             isVerified=str(told.is_verified).lower(),
+            isCordoned=str(told.is_cordoned).lower(),
         )
         assert answer.code == 0
 

@@ -66,7 +66,7 @@ async def put_topic(agents, *names, count=4):
 async def put_group(agents, *names, retries=16):
     for name in names or agents.brokers:
         group = SubscriptionGroupConfig(name="billing", retry_count_max=retries)
-        agents.agent(name).groups.put(group, 0)
+        agents.agent(name).groups.put(group)
 
 
 async def consumed(agents):

@@ -126,6 +126,17 @@ class Group:
                     return answer
                 await asyncio.sleep(0.01)
 
+    async def await_equal_logs(self):
+        """Wait until every agent holds the same; a master also records what clients made it make.
+
+        The first pull of a consumer group makes that group, which then follows in the log (D14).
+        """
+        numbers = range(1, len(self.agents) + 1)
+        deadline = time.monotonic() + 20
+        while len({self.log_bytes(number) for number in numbers}) != 1:
+            assert time.monotonic() < deadline, "the logs differ"
+            await asyncio.sleep(0.02)
+
     def log_bytes(self, number):
         folder = self.agents[number - 1].root / "store" / "commitlog"
         return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))

@@ -67,7 +67,11 @@ async def test_a_log_of_before_controller_mode_is_gone_on_with_and_copied(
     (copied / ".broker.meta").write_bytes(identity)
     await group.start(2)
     await group.await_state(1, 1, {1, 2})
-    assert await read_all(group.client(2)) == [b"m0", b"m1", b"m2", b"m3"]
+
+    async def is_whole():
+        return await read_all(group.client(2)) == [b"m0", b"m1", b"m2", b"m3"]
+
+    await eventually(is_whole, timeout_s=20)
 
 
 async def test_a_log_that_is_ahead_of_its_controller_is_not_served(group, eventually):

@@ -17,7 +17,7 @@ STALE_S_MAX = 0.1
 
 
 @pytest.fixture
-def consumers(group, eventually):
+def consumers(group):
     """A consumer group on the first broker, as tools make it."""
 
     async def create(count):
@@ -28,16 +28,8 @@ def consumers(group, eventually):
             RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body
         )
         assert answer.code == 0, answer.remark
-        # Groups are still copied every second.
-        for number in range(2, count + 1):
-            await eventually(partial(knows_group, group.client(number)), timeout_s=20)
 
     return create
-
-
-async def knows_group(client):
-    fields = {"group": "g"}
-    return (await client.call(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, fields)).code == 0
 
 
 async def has_grown(client, count):

@@ -7,7 +7,9 @@ from workers.broker.topics import TopicTable
 
 def test_a_light_heartbeat_names_no_id_which_a_controller_would_take_for_a_replicas_word():
     settings = parse_settings({"brokerName": "g", "brokerClusterName": "c"}).settings
-    registrant = Registrant(settings, TopicTable(None, listener=lambda *_: None), port=10911)
+    registrant = Registrant(
+        settings, TopicTable(None, listener=lambda *_: None, clock=lambda: 1), port=10911
+    )
 
     registrant.become(2)
 

@@ -127,11 +127,14 @@ def test_removing_a_topic_forgets_its_offsets_only():
 async def test_changes_made_while_saving_are_saved_together_afterwards(tmp_path):
     file, content = StateFile(tmp_path / "a.json"), {"n": 0}
     contents = []
-    saver = StateSaver(file, lambda: contents.append(dict(content)) or json.dumps(content).encode())
+    saver = StateSaver(
+        file,
+        lambda: contents.append(dict(content)) or json.dumps(content).encode(),
+        count=lambda: content["n"],
+    )
 
     async def change():
         content["n"] += 1
-        saver.touch()
         await saver.save()
 
     await asyncio.gather(*(change() for _ in range(20)))

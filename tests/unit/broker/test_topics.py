@@ -1,39 +1,51 @@
+import itertools
 import json
 
 import pytest
 
-from backend.remoting.bodies import TopicConfigTable
 from backend.remoting.java_json import decode
 from workers.broker.errors import Refusal
 from workers.broker.processors.topics import merge_attributes
 from workers.broker.settings import parse_settings
-from workers.broker.topics import TopicTable, system_topics, topic_from_template, topic_of
+from workers.broker.topics import (
+    TopicFile,
+    TopicTable,
+    system_topics,
+    topic_from_template,
+    topic_of,
+)
 
 
 def table(stored=None):
     changes = []
-    return TopicTable(stored, listener=lambda name, topic: changes.append((name, topic))), changes
+    now_ms = itertools.count(10, 10)
+    topics = TopicTable(
+        stored,
+        listener=lambda name, topic: changes.append((name, topic)),
+        clock=lambda: next(now_ms),
+    )
+    return topics, changes
 
 
 def test_every_change_moves_the_version_and_is_told():
     topics, changes = table()
 
-    assert topics.put(topic_of("T", 4), 10)
-    assert not topics.put(topic_of("T", 4), 20)
-    assert topics.put(topic_of("T", 8), 30)
-    assert topics.remove("T", 40)
-    assert not topics.remove("T", 50)
+    assert topics.put(topic_of("T", 4))
+    assert not topics.put(topic_of("T", 4))
+    assert topics.put(topic_of("T", 8))
+    assert topics.remove("T")
+    assert not topics.remove("T")
 
     assert [name for name, _ in changes] == ["T", "T", "T"]
     assert changes[-1][1] is None
-    assert (topics.data_version.counter, topics.data_version.timestamp_ms) == (3, 40)
+    assert (topics.data_version.counter, topics.data_version.timestamp_ms) == (3, 30)
 
 
 def test_a_stored_table_is_told_at_the_start_and_goes_on_from_its_version():
     first, _ = table()
-    first.put(topic_of("T", 4), 10)
+    first.put(topic_of("T", 4))
 
-    second, changes = table(decode(first.as_file(), TopicConfigTable))
+    second, changes = table(decode(first.as_file(), TopicFile))
 
     assert changes == [("T", topic_of("T", 4))]
     assert second.data_version == first.data_version
@@ -42,7 +54,7 @@ def test_a_stored_table_is_told_at_the_start_and_goes_on_from_its_version():
 
 def test_the_file_has_the_stock_members():
     topics, _ = table()
-    topics.put(topic_of("T", 4), 10)
+    topics.put(topic_of("T", 4))
 
     assert set(json.loads(topics.as_file())) == {"dataVersion", "topicConfigTable"}
 

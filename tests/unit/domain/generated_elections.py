@@ -101,4 +101,5 @@ def _sighting(random: Random, epoch: int) -> Sighting:
         confirm_offset=10,
         priority=random.choice([1, 2]),
         is_verified=random.random() < 0.85,
+        is_cordoned=random.random() < 0.25,
     )

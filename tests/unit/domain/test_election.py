@@ -113,6 +113,49 @@ def test_the_preferred_of_equal_logs_wins_before_any_priority():
     assert elect(f3(), liveness).master_id == 2
 
 
+def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can():
+    cordoned = {"max_offset": 99, "priority": 1, "is_cordoned": True}
+    liveness = alive(2, 3, b2=cordoned)
+
+    assert elect(f3(preferred_id=2), liveness).master_id == 3
+    assert verdicts(f3(preferred_id=2), liveness)[2] is Verdict.CORDONED
+    assert elect(f3(), liveness, designate(2)).master_id == 2
+    # Not where another one lacks acknowledged messages, is not verified, or is cordoned itself.
+    assert elect(f3(members={1, 2}), liveness).master_id == 2
+    assert elect(f3(), alive(2, 3, b2=cordoned, b3={"is_verified": False})).master_id == 2
+    assert elect(f3(), alive(2, 3, b2=cordoned, b3={"is_cordoned": True})).master_id == 2
+
+
+def test_under_a_strict_lease_a_cordoned_replica_gives_way_only_to_a_log_as_good():
+    """Some members may hold what was acknowledged, and others not."""
+    group = f3(lease_policy=LeasePolicy.STRICT, preferred_id=2)
+    cordoned = {"is_cordoned": True, "priority": 1}
+
+    longer = alive(2, 3, b2=cordoned | {"max_offset": 11})
+    assert verdicts(group, longer) == {
+        1: Verdict.NOT_ALIVE,
+        2: Verdict.WINS,
+        3: Verdict.LOWER_OFFSET,
+    }
+    newer = alive(2, 3, b2=cordoned, b3={"epoch": 0})
+    assert verdicts(group, newer)[3] is Verdict.LOWER_EPOCH
+    equal = alive(2, 3, b2=cordoned)
+    assert elect(group, equal).master_id == 3
+    assert verdicts(group, equal)[2] is Verdict.CORDONED
+
+
+def test_a_cordoned_master_stays_while_it_is_alive():
+    assert elect(f3(), alive(1, 2, 3, b1={"is_cordoned": True})) is None
+
+
+def test_outside_the_set_the_log_decides_whoever_is_cordoned():
+    told = {"b2": {"max_offset": 20, "is_cordoned": True}, "b3": {"max_offset": 19}}
+    group, ballot = f3(members={1}), Ballot(allows_unclean=True)
+
+    assert elect(group, alive(2, 3, **told), ballot).master_id == 2
+    assert verdicts(group, alive(2, 3, **told), ballot)[3] is Verdict.LOWER_OFFSET
+
+
 @pytest.mark.parametrize(
     ("members", "told"),
     [

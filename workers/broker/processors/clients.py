@@ -36,6 +36,7 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.clients import Client
 from workers.broker.errors import Refusal
+from workers.broker.safe_answers import saved
 from workers.broker.topics import topic_of
 
 UNIT_SUBSCRIPTION_FLAG = 2
@@ -66,7 +67,7 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Aw
         command,
         ext={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": text_of(is_changed)},
     )
-    return broker.saved(reply) if broker.has_unsaved_changes else reply
+    return saved(broker, reply) if broker.has_unsaved_changes else reply
 
 
 def _register_consumer(
@@ -97,9 +98,10 @@ def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:
     """Create the topic that consumers subscribe to before anything has failed."""
     name = retry_topic(consumer.group_name)
     group = broker.find_group(consumer.group_name)
-    if broker.topics.find(name) is None and group.retry_queue_count > 0:
+    if group.retry_queue_count > 0:
         flag = UNIT_SUBSCRIPTION_FLAG if consumer.unit_mode else 0
-        broker.put_topic(topic_of(name, group.retry_queue_count, topic_sys_flag=flag))
+        topic = topic_of(name, group.retry_queue_count, topic_sys_flag=flag)
+        broker.put_topic_if_missing(topic)
 
 
 def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> bytes:

@@ -28,17 +28,16 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.safe_answers import kept
 
 
-def on_put_group(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a consumer group."""
     group = java_json.decode(command.body or b"{}", SubscriptionGroupConfig)
     check_group_name(group.name)
-    if not broker.groups.put(group, broker.clock()):
-        return answer(command)
-    broker.hot.revoke_pulls()
-    broker.state.group_saver.touch()
-    return broker.saved(answer(command))
+    broker.check_changeable()
+    broker.groups.put(group)
+    return kept(broker, answer(command))
 
 
 def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
@@ -48,9 +47,8 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, f"the group {header.group} belongs to the broker"
         )
-    if broker.groups.remove(header.group, broker.clock()):
-        broker.state.group_saver.touch()
-    broker.hot.revoke_pulls()
+    broker.check_changeable()
+    broker.groups.remove(header.group)
     broker.resets.forget(group=header.group)
     if header.cleans_offsets:
         broker.offsets.remove_group(header.group)
@@ -59,7 +57,7 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
 
 async def _deleted(broker: Broker, command: Command) -> bytes:
     await broker.state.save_offsets()
-    return await broker.saved(answer(command))
+    return await kept(broker, answer(command))
 
 
 def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) -> bytes:

@@ -13,6 +13,7 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.message import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, Message
+from workers.broker.safe_answers import stored
 from workers.broker.topics import WRITABLE, topic_of
 
 FIRST_RETRY_LEVEL = 3
@@ -35,7 +36,7 @@ def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable
     appended = broker.append(_copy(broker, group, record, level=0 if is_given_up else level))
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     end = appended.log_position + appended.size
-    return broker.stored(end, answer(command), late)
+    return stored(broker, end, answer(command), late)
 
 
 def read_message(broker: Broker, log_position: int) -> Record:

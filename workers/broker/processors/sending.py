@@ -47,6 +47,7 @@ from workers.broker.message import (
     is_batch,
     unique_key,
 )
+from workers.broker.safe_answers import stored
 from workers.broker.topics import WRITABLE, permitted, topic_from_template, topic_of
 
 PROPERTIES_SIZE_MAX: Final = 32_767
@@ -218,7 +219,7 @@ async def _answer_when_stored(
     )
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
     end = appended.log_position + appended.size
-    return await broker.stored(end, answer(command, ext=ext), late)
+    return await stored(broker, end, answer(command, ext=ext), late)
 
 
 def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:
@@ -246,4 +247,4 @@ async def _answer_from_hot_path(
     broker: Broker, command: Command, reply: bytes, position: int
 ) -> bytes:
     late = answer(command, code=ResponseCode.SYSTEM_BUSY, remark="the disk is slow to flush")
-    return await broker.stored(position, reply, late)
+    return await stored(broker, position, reply, late)

@@ -30,17 +30,19 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.safe_answers import kept, published
 
 QUEUE_COUNT_MAX: Final = 65_535
 _PERMISSIONS_MAX: Final = 15
 _FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
-def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a topic; name servers know it before the answer is given."""
     header = decode_header(CreateTopicHeader, command.ext)
     _check_open(broker, header.topic)
     _check_layout(header)
+    broker.check_changeable()
     former = broker.topics.find(header.topic)
     topic = TopicConfig(
         name=header.topic,
@@ -52,11 +54,11 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> bytes 
         is_ordered=header.is_ordered,
         attributes=merge_attributes(former.attributes if former else {}, header.attributes),
     )
-    reply = answer(command)
-    return broker.published(reply) if broker.put_topic(topic) else reply
+    keep = published if broker.put_topic(topic) else kept
+    return keep(broker, answer(command))
 
 
-def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
+def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Delete a topic with its queues and offsets; deleting what is not there is no error."""
     header = decode_header(DeleteTopicHeader, command.ext)
     if is_system_topic(header.topic) or header.topic in _own_topics(broker):
@@ -65,13 +67,13 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> bytes 
             f"The topic[{header.topic}] is conflict with system topic.",
         )
     if broker.topics.find(header.topic) is None:
-        return answer(command)
+        return kept(broker, answer(command))
     if header.only_empty and _message_count(broker, header.topic):
         raise Refusal(
             ResponseCode.ILLEGAL_OPERATION, f"the topic[{header.topic}] is not empty any more"
         )
     broker.remove_topic(header.topic)
-    return broker.published(answer(command))
+    return published(broker, answer(command))
 
 
 def on_get_topic_config(broker: Broker, _caller: Caller, command: Command) -> bytes:

@@ -90,6 +90,7 @@ class Sign:
     max_position: int
     confirmed_position: int
     is_verified: bool
+    is_cordoned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,7 @@ class ControllerClient:
             heartbeat_timeout_ms=timeout_ms,
             election_priority=self._priority,
             is_verified=sign.is_verified,
+            is_cordoned=sign.is_cordoned or None,
         )
         answer = await self._ask(RequestCode.BROKER_HEARTBEAT, header)
         return _read(LeaseAnswer, answer).lease_ms

@@ -1,6 +1,7 @@
 """Carry out on the broker what its role in the group asks for (control-plane.md 3.6, 3.7, 3.12)."""
 
 import asyncio
+import contextlib
 import socket
 from typing import Final
 
@@ -10,18 +11,22 @@ from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
+from workers.broker.gate import WAIT_S_MAX
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.controller_client import GroupState, Sign
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
+from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
-from workers.broker.replication.metadata_copy import MetadataCopy
+from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
+from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
+from workers.broker.replication.stock_metadata import StockMetadata
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
@@ -46,12 +51,10 @@ class Duties:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self._registrant, self.verification = registrant, verification
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
-        self._journal = StateJournal(
-            broker.store,
-            broker.settings,
-            offsets=broker.offsets,
-            delays=broker.state.delays,
-            arrived=broker.arrived,
+        state = SharedState.of(broker.state, broker.store)
+        self._journal = StateJournal(broker.store, broker.settings, state, arrived=broker.arrived)
+        self.changes = RecordedChanges(
+            self._journal, state.deletions, broker.flusher, broker.settings, outcome=self._outcome
         )
         self._handover = Handover(broker, self._journal)
         self._own_id = 0
@@ -87,18 +90,8 @@ class Duties:
 
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""
-        end = self._store.max_position
-        if self._term is not None:
-            members = self._term.current.broker_ids
-            return HaStatusBody(
-                is_master=True,
-                max_position=end,
-                in_sync_count=len(members) - 1,
-                connections=self._listener.describe(end, members),
-            )
-        if self._follower is None:
-            return HaStatusBody(is_master=False)
-        return HaStatusBody(is_master=False, client=self._follower.describe(self._broker.clock()))
+        end, now_ms = self._store.max_position, self._broker.clock()
+        return describe_ha(self._term, self._follower, self._listener, end=end, now_ms=now_ms)
 
     def sign(self) -> Sign:
         """Give what the controller is told of this broker.
@@ -115,6 +108,7 @@ class Duties:
             max_position=self._store.max_position,
             confirmed_position=self._store.confirmed_position,
             is_verified=self.verification.is_verified,
+            is_cordoned=self._broker.is_cordoned,
         )
 
     def attach(self, own_id: int, authority: Authority) -> None:
@@ -162,7 +156,8 @@ class Duties:
         Raises:
             Refusal: it may not.
         """
-        check_role(code, is_readable=self._is_readable, is_master=self.is_master)
+        is_readable = self._is_readable if self._term is None else self._term.shows_former
+        check_role(code, is_readable=is_readable, is_master=self.is_master)
 
     def appended(self) -> None:
         """Hear that the log has grown, and send it to the replicas."""
@@ -184,6 +179,10 @@ class Duties:
 
     async def safe(self, position: int, reply: bytes) -> bytes:
         """Give the answer once the log up to a position may be acknowledged, or what it is then."""
+        told = await self._outcome(position)
+        return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
+
+    async def _outcome(self, position: int) -> Outcome:
         outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def release(told: Outcome) -> None:
@@ -191,8 +190,7 @@ class Duties:
                 outcome.set_result(told)
 
         self.when_safe(position, release)
-        told = await outcome
-        return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
+        return await outcome
 
     def flush_failed(self) -> None:
         """Give the lease up: nobody knows what is on the disk (D13)."""
@@ -232,6 +230,7 @@ class Duties:
                 self._term.tick()
             else:
                 self._journal.catch_up()
+            self.changes.tick()
             self._listener.tick(loop.time())
 
     # What a role means.
@@ -262,6 +261,7 @@ class Duties:
             raise
         if self._led_epoch is None or self._has_resigned:
             return  # Another was elected meanwhile, or is about to be.
+        former_end = self._store.max_position
         self._journal.lead(state.epoch)
         term = self._term = Term(
             self,
@@ -269,6 +269,7 @@ class Duties:
             own_id=self._own_id,
             epoch=state.epoch,
             initial_set=state.sync_state_set or SyncStateSet(frozenset({self._own_id}), 0),
+            former_end=former_end,
             shown_position=self._store.confirmed_position,
             lease=self._lease,
             lease_policy=state.lease_policy,
@@ -277,10 +278,14 @@ class Duties:
         self._listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
         self.set_replica_count(len(term.current.broker_ids))
-        self._is_readable = True
         self._broker.unblock_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.start()
-        self._broker.gate.open()
+        self.when_safe(former_end, lambda _outcome: None)  # flushed, where the settings ask for it
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_S_MAX):
+                await term.show_former()
+        if not (term.is_over or self.is_leaving):
+            self._broker.gate.open()
 
     async def become_replica(self, state: GroupState) -> None:
         """Follow a master."""
@@ -296,11 +301,11 @@ class Duties:
             master_address=state.master_address,
             verification=self.verification,
             when_durable=self._broker.flusher.when_durable,
-            on_confirmed=self._on_confirmed,
+            on_confirmed=self.show,
             on_cut=self._journal.cut,
         )
         self._journal.follow(state.epoch)
-        copy = MetadataCopy(self._broker, self._journal, state.master_address)
+        copy = StockMetadata(self._broker, self._journal, state.master_address)
         self._following = [
             asyncio.create_task(follower.run(), name="follow"),
             asyncio.create_task(copy.run(), name="copy-metadata"),
@@ -327,6 +332,7 @@ class Duties:
 
     def show(self, position: int) -> None:
         """Let readers see the log up to a confirmed position."""
+        self._is_readable = True
         self._broker.confirm(position)
 
     def set_replica_count(self, count: int) -> None:
@@ -356,14 +362,9 @@ class Duties:
         if self._term is not None:
             self._term.advance()
 
-    def _on_confirmed(self, position: int) -> None:
-        self._is_readable = True
-        self._broker.confirm(position)
-
     def _announce(self, broker_id: int, epoch: int) -> None:
         """Let name servers know, under the id that the role gives."""
-        self._broker.topics.begin_epoch(epoch, self._broker.clock())
-        self._broker.state.topic_saver.touch()
+        self._broker.topics.begin_epoch(epoch)
         self._registrant.become(broker_id)
         if self._broker.name_servers is not None and not self.is_leaving:
             self._broker.name_servers.release()

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from backend.remoting.bodies.controller import HaStatusBody
 from workers.broker.replication.acknowledgement import Release
+from workers.broker.replication.recorded_changes import RecordedChanges
 
 
 class Replication(Protocol):
@@ -20,6 +21,10 @@ class Replication(Protocol):
     @property
     def epoch(self) -> int | None:
         """Give the epoch that this broker serves as master; None unless it is master."""
+
+    @property
+    def changes(self) -> RecordedChanges:
+        """Give the way of what is ordered for the group into its log."""
 
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""

@@ -11,12 +11,11 @@ from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
 
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
-from backend.remoting.headers import InvalidHeader, decode_header
 from backend.remoting.headers.replication import HaInfoAnswer
-from backend.remoting.request_code import RequestCode
 from workers.broker.replication.log_copying import Copying
+from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
-from workers.broker.requester import connect, split_address
+from workers.broker.requester import split_address
 from workers.broker.settings import BrokerSettings
 
 RETRY_FIRST_S: Final = 0.05
@@ -71,7 +70,7 @@ class Follower:
         retry_s, reported = RETRY_FIRST_S, ""
         while True:
             try:
-                await self._follow(await self._ask_master())
+                await self._follow(await ask_master(self.master_address))
             except _WorthALook as error:
                 reason = str(error)
                 retry_s = RETRY_MAX_S
@@ -82,22 +81,6 @@ class Follower:
             reported = reason
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_MAX_S)
-
-    async def _ask_master(self) -> HaInfoAnswer:
-        """Ask the master itself where its log is (906): the name server may not know it yet."""
-        host, port = split_address(self.master_address)
-        requester = await connect(host, port, peer_name="master", on_close=_do_nothing)
-        try:
-            answer = await requester.call(RequestCode.EXCHANGE_BROKER_HA_INFO, ext={})
-        finally:
-            requester.close()
-        try:
-            told = decode_header(HaInfoAnswer, answer.ext)
-        except InvalidHeader as error:
-            raise ConnectionError(f"the master's answer cannot be read: {error}") from error
-        if not told.master_ha_address:
-            raise ConnectionError(f"{self.master_address} does not serve as master yet")
-        return told
 
     async def _follow(self, master: HaInfoAnswer) -> None:
         link = ReplicaLink(
@@ -215,7 +198,3 @@ async def _finish(work: Callable[[], object]) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-def _do_nothing() -> None:
-    """Who asks finds out by itself that the connection is gone."""

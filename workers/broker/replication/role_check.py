@@ -11,6 +11,8 @@ _FOR_THE_MASTER: Final = frozenset(
         RequestCode.UPDATE_AND_CREATE_TOPIC,
         RequestCode.DELETE_TOPIC_IN_BROKER,
         RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+        RequestCode.DELETE_SUBSCRIPTIONGROUP,
+        RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
     }
 )
 _FENCED: Final = _FOR_THE_MASTER | {
@@ -30,16 +32,22 @@ _FOR_ITS_RECORDS: Final = frozenset({RequestCode.UPDATE_CONSUMER_OFFSET})
 
 
 def check_role(code: int, *, is_readable: bool, is_master: bool) -> None:
-    """Pass a request that a broker may serve in its role.
+    """Pass a request that a broker may serve in its role, and readers if it is readable.
 
     Raises:
         Refusal: it may not.
     """
     if code in _FENCED and not is_readable:
-        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "no master of the group is known yet")
+        raise Refusal(
+            ResponseCode.SERVICE_NOT_AVAILABLE,
+            "this master may not show yet what was acknowledged before it: try again"
+            if is_master
+            else "no master of the group is known yet",
+        )
     if code in _FOR_THE_MASTER and not is_master:
         raise Refusal(
-            ResponseCode.NO_PERMISSION, "only the master changes topics and consumer groups"
+            ResponseCode.NO_PERMISSION,
+            "only the master changes topics, groups and offsets",
         )
     if code in _FOR_ITS_RECORDS and not is_master:
         raise Refusal(

@@ -1,9 +1,10 @@
-"""Keep in the log what a failover must keep besides messages: committed offsets and delays (D14).
+"""Keep in the log what a failover must keep besides messages (D14): what `SharedState` holds.
 
-A master appends what changed, every tick, to a topic that no client sees; all there is when its
-epoch begins, and again when changes would take long to read, or its last word could expire.
-Replicas apply what is confirmed; a broker that becomes master applies the rest of what its log
-holds. So what a broker knows is a function of its log, and logs that agree bring the same.
+A master appends what changed, every tick and before it answers an order, to a topic that no client
+sees; all there is when its epoch begins, and again when changes would take long to read, or its
+last word could expire. Replicas apply what is confirmed; a broker that becomes master, or has lost
+the end of its log, applies what that holds. So what a broker knows is a function of its log, and
+logs that agree bring the same.
 
 A delivered message names the delayed one it is a copy of, so that no failover comes between a
 delivery and its progress: what the last record could not know is read from the copies behind it.
@@ -16,8 +17,7 @@ import structlog
 from regent_engine import Store, StoreError, decode_records
 
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
-from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
-from workers.broker.delay_delivery import DelayDelivery
+from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_record import (
     SIZE_MAX,
     SNAPSHOT_TAGS_CODE,
@@ -52,12 +52,11 @@ class StateJournal:
         self,
         store: Store,
         settings: BrokerSettings,
+        state: SharedState,
         *,
-        offsets: ConsumerOffsets,
-        delays: DelayDelivery,
         arrived: Callable[[Iterable[tuple[str, int, int]]], None],
     ) -> None:
-        self._store, self._offsets, self._delays = store, offsets, delays
+        self._store, self._state = store, state
         self._arrived = arrived
         self._store_host = (settings.advertised_ip, settings.listen_port)
         self._segment_size = settings.commit_log_file_size_bytes
@@ -72,28 +71,25 @@ class StateJournal:
         self._followed_epoch: int | None = None
         # What was written, in the epoch that this broker leads.
         self._led_epoch: int | None = None
-        self._told_delays: dict[int, int] = {}
         self._needs_snapshot = False
         self._snapshot_position = self._written_end = 0
         self._snapshot_bytes = self._changes_bytes = 0
         self._refusal: str | None = None
 
-    @property
-    def has_word_of_master(self) -> bool:
-        """Tell whether the log holds records of the present master; one of stock writes none."""
-        _, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
-        return self._is_word_of_master(end)
-
     def load(self) -> None:
-        """Begin with what the log knows, unless the files were written without it.
+        """Begin with what the log knows; files that were written without it are newer.
 
+        Topics and groups that these don't name stay nevertheless: absence is no deletion (I16).
         Called before readers of the store are limited, and before this broker has a role.
         """
-        self._offsets.follow()
-        if self._offsets.is_log_newer and self._delays.is_log_newer:
+        self._state.follow()
+        if self._state.is_log_newer:
             self._recover()
-            self._set_in_log(is_in_log=True)
+            self._state.set_in_log(is_in_log=True)
         else:
+            written = self._state.copy()
+            self._recover()
+            self._state.put_back(written)
             self.overrule()
 
     def follow(self, epoch: int) -> None:
@@ -114,44 +110,58 @@ class StateJournal:
         """Hear that the tables are from elsewhere, and newer than what the log says so far."""
         _, self._floor = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
         self._forget()
-        self._set_in_log(is_in_log=False)
+        self._state.set_in_log(is_in_log=False)
 
     def cut(self) -> None:
-        """Hear that the log lost its end."""
+        """Hear that the log lost its end, and go back to what is left of it says."""
         _, end = self._store.held_offsets(STATE_TOPIC, QUEUE_ID) or (0, 0)
         self._floor = min(self._floor, end)
         self._forget()
+        self._recover()
 
     def lead(self, epoch: int) -> None:
         """Apply the rest of what the log holds, take commits, and say all there is."""
         self._recover()
         self._led_epoch, self._needs_snapshot = epoch, True
-        self._offsets.lead()
+        self._state.lead()
         self.write()
 
     def write(self) -> None:
-        """Append what changed since the last call, if this broker leads."""
-        epoch = self._led_epoch
-        if epoch is None:
-            return
+        """Append what changed since the last call, if this broker leads; later if it can't now."""
         try:
-            if self._is_snapshot_due():
-                self._write_snapshot(epoch)
-            else:
-                self._write_changes(epoch)
+            self.record()
         except StoreError as error:
-            # Nobody knows any more which changes were told.
-            self._needs_snapshot = True
             if self._refusal != error.code:
                 log.warning("state_not_written", code=error.code, reason=str(error))
             self._refusal = error.code
         else:
             self._refusal = None
 
+    def record(self) -> int | None:
+        """Append what changed since the last call, and give where in the log all of it ends.
+
+        None on a broker that does not lead.
+
+        Raises:
+            StoreError: the store refused; it is appended as soon as it can be.
+        """
+        if self._led_epoch is None:
+            return None
+        try:
+            if self._is_snapshot_due():
+                self._write_snapshot(self._led_epoch)
+            else:
+                self._write_changes(self._led_epoch)
+        except StoreError:
+            # Nobody knows any more which changes were told.
+            self._needs_snapshot = True
+            raise
+        return self._written_end
+
     def stand_down(self) -> None:
-        """Write nothing and take no commits any more."""
+        """Write nothing and take no changes any more."""
         self._led_epoch = None
-        self._offsets.follow()
+        self._state.follow()
 
     # Reading.
 
@@ -173,7 +183,7 @@ class StateJournal:
         """Find what was delivered since the last record."""
         if self._read_end is not None:
             for queue_id, offset in self._store.copied_ends(SCHEDULE_TOPIC, self._read_end):
-                self._delays.delivered(queue_id + 1, offset)
+                self._state.delays.delivered(queue_id + 1, offset)
 
     def _replay(self, low: int, end: int) -> None:
         """Apply the records before a queue offset that were not applied yet."""
@@ -190,24 +200,18 @@ class StateJournal:
                 record, self._read_end = read
                 self._apply(record)
         self._next = end
-        self._set_in_log(is_in_log=True)
+        self._state.set_in_log(is_in_log=True)
 
     def _apply(self, record: StateRecord) -> None:
         if not record.is_snapshot:
             self._parts.clear()
-            self._offsets.apply(OffsetChanges(record.removed_topics, record.offsets))
-            self._delays.apply(record.delays)
+            self._state.apply(record)
             return
         if record.part != len(self._parts):
             self._parts.clear()
         self._parts.append(record)
         if self._parts[0].part == 0 and len(self._parts) == record.part_count:
-            whole: dict[str, dict[int, int]] = {}
-            for part in self._parts:
-                for key, queues in part.offsets.items():
-                    whole.setdefault(key, {}).update(queues)
-            self._offsets.replace(whole)
-            self._delays.replace(self._parts[0].delays)
+            self._state.replace(self._parts)
             self._parts.clear()
 
     def _last_snapshot(self, low: int, end: int) -> int | None:
@@ -255,9 +259,7 @@ class StateJournal:
         self._next = self._read_end = None
         self._seen_end = -1
         self._parts.clear()
-
-    def _set_in_log(self, *, is_in_log: bool) -> None:
-        self._offsets.is_in_log = self._delays.is_in_log = is_in_log
+        self._state.deletions.forget()
 
     # Writing.
 
@@ -278,14 +280,7 @@ class StateJournal:
         return position // self._segment_size
 
     def _write_snapshot(self, epoch: int) -> None:
-        self._offsets.take_changes()
-        self._told_delays = dict(self._delays.progress)
-        records = snapshot_records(
-            epoch,
-            offsets=self._offsets.table,
-            delays=self._told_delays,
-            size_max=self._size_max,
-        )
+        records = snapshot_records(epoch, self._state.take_all(), size_max=self._size_max)
         # One that began in another segment would expire in parts; a second one fits, if any does.
         for _ in range(2):
             first, self._snapshot_position, self._snapshot_bytes = self._append(records)
@@ -293,27 +288,13 @@ class StateJournal:
                 break
         self._changes_bytes = 0
         self._needs_snapshot = False
-        self._set_in_log(is_in_log=True)
+        self._state.set_in_log(is_in_log=True)
 
     def _write_changes(self, epoch: int) -> None:
-        delays = {
-            level: offset
-            for level, offset in self._delays.progress.items()
-            if self._told_delays.get(level) != offset
-        }
         is_silent = self._store.max_position - self._written_end > SILENCE_BYTES_MAX
-        if not (delays or self._offsets.has_changes or is_silent):
-            return
-        changes = self._offsets.take_changes()
-        self._told_delays |= delays
-        records = change_records(
-            epoch,
-            removed_topics=changes.removed_topics,
-            offsets=changes.offsets,
-            delays=delays,
-            size_max=self._size_max,
-        )
-        self._changes_bytes += self._append(records)[2]
+        if self._state.has_changes or is_silent:
+            records = change_records(epoch, self._state.take_changes(), size_max=self._size_max)
+            self._changes_bytes += self._append(records)[2]
 
     def _append(self, records: list[StateRecord]) -> tuple[int, int, int]:
         """Append records; give where the first and the last begin, and what all take.

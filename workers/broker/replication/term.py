@@ -76,12 +76,14 @@ class Term:
         own_id: int,
         epoch: int,
         initial_set: SyncStateSet,
+        former_end: int,
         shown_position: int,
         lease: Lease,
         lease_policy: LeasePolicy,
         now_s: Callable[[], float],
     ) -> None:
-        self.epoch = epoch
+        """Begin a term; the log ended at `former_end` before it, and readers see some of that."""
+        self.epoch, self._former_end = epoch, former_end
         self._host, self._own_id = host, own_id
         self._lease, self._now_s = lease, now_s
         self._started_at_s = now_s()
@@ -122,6 +124,20 @@ class Term:
         """Tell whether a newer epoch has ended it."""
         return self._is_over
 
+    @property
+    def shows_former(self) -> bool:
+        """Tell whether readers see all that may have been acknowledged before this term.
+
+        What was read once must stay readable (I8), while a replica hears of a confirmation only
+        with what follows it.
+        """
+        return self.published_position >= self._former_end
+
+    async def show_former(self) -> None:
+        """Have readers see all that may have been acknowledged before, as soon as they may (D9)."""
+        self.advance()
+        await self._published(self._former_end)
+
     async def drain(self) -> None:
         """Wait until every answer that is held has been given, and any member could take over."""
         drained, end = asyncio.Event(), self._host.log_end()
@@ -129,9 +145,7 @@ class Term:
         self.wait(end, lambda _outcome: drained.set())
         self.advance()
         await drained.wait()
-        while self.published_position < end and not self._is_over:
-            self._news.clear()
-            await self._news.wait()
+        await self._published(end)
 
     def wait(self, position: int, release: Release) -> None:
         """Call back once the log is confirmed up to a position, or when that is hopeless."""
@@ -281,6 +295,12 @@ class Term:
         self._state.withdraw()
         self._host.set_replica_count(self._state.size)
         self.advance()
+
+    async def _published(self, position: int) -> None:
+        """Wait until readers see the log up to a position, or this term is over."""
+        while self.published_position < position and not self._is_over:
+            self._news.clear()
+            await self._news.wait()
 
     async def _learn(self) -> bool:
         try:

@@ -469,7 +469,8 @@ class Store:
     @property
     def max_position(self) -> int: ...
     def counters(self) -> Counters: ...
-    def delete_topic(self, topic: str) -> None: ...
+    def delete_topic(self, topic: str, *, before: int | None = None) -> None:
+        """Remove the queues of a topic, or those of which all messages lie before a position."""
     @property
     def damage(self) -> Damage | None:
         """The damage found when the store was opened; appends are refused if there is any."""

@@ -21,23 +21,22 @@ export function isFlat(list: Fields[]): boolean {
 
 /** Why a candidate of an election wins or does not, as the facts of its plan spell it. */
 const electionVerdicts: ReadonlySet<string> = new Set(
-  (
-    [
-      'ASKED_LATER',
-      'HIGHER_ID',
-      'LOWER_EPOCH',
-      'LOWER_OFFSET',
-      'LOWER_PRIORITY',
-      'MASTER_STAYS',
-      'NOT_ALIVE',
-      'NOT_DESIGNATED',
-      'NOT_IN_SYNC',
-      'NOT_PREFERRED',
-      'STAYS',
-      'UNVERIFIED',
-      'WINS',
-    ] satisfies ElectionVerdict[]
-  ).map((verdict) => verdict.toLowerCase()),
+  Object.keys({
+    ASKED_LATER: true,
+    CORDONED: true,
+    HIGHER_ID: true,
+    LOWER_EPOCH: true,
+    LOWER_OFFSET: true,
+    LOWER_PRIORITY: true,
+    MASTER_STAYS: true,
+    NOT_ALIVE: true,
+    NOT_DESIGNATED: true,
+    NOT_IN_SYNC: true,
+    NOT_PREFERRED: true,
+    STAYS: true,
+    UNVERIFIED: true,
+    WINS: true,
+  } satisfies Record<ElectionVerdict, true>).map((verdict) => verdict.toLowerCase()),
 );
 
 export type JournalRow = {

@@ -3,15 +3,19 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from regent_engine import Store, encode_properties
+from regent_engine import Store, decode_records, encode_properties
 
-from backend.remoting import java_json
-from backend.remoting.names import SCHEDULE_TOPIC
-from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
-from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from backend.remoting.bodies import SubscriptionGroupConfig
+from backend.remoting.headers import FenceHeader
+from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
+from workers.broker.delay_delivery import DelayDelivery
 from workers.broker.delayed_message import deliver_delayed
+from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
+from workers.broker.replication.state_record import decode_state
 from workers.broker.settings import parse_settings
+from workers.broker.state import BrokerState
+from workers.broker.topics import topic_of
 
 LEVELS_MS = (1000, 5000)
 SEGMENT_SIZE = 64 << 10
@@ -34,18 +38,21 @@ class WatchedStore:
         self.appended.append((place, fields, appended))
         return appended
 
+    def drop(self):
+        """Let go of the store, which nothing closes."""
+        self._store = None
+
     def __getattr__(self, name):
         return getattr(self._store, name)
 
 
 @dataclass
 class JournaledBroker:
-    """One broker's store, tables and journal; its files are kept where a test says so."""
+    """One broker's store, tables and journal; its files are written where a test says so."""
 
     path: object
     settings: dict = field(default_factory=dict)
     segment_size: int = SEGMENT_SIZE
-    files: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.open()
@@ -53,40 +60,98 @@ class JournaledBroker:
     def open(self):
         """Begin as after a start: with the files there are, and what the log holds."""
         self.store = WatchedStore(self.path, segment_size=self.segment_size)
-        self.offsets = ConsumerOffsets(self._stored("offsets", ConsumerOffsetFile))
-        self.delays = DelayDelivery(
-            self.store,
-            levels_ms=LEVELS_MS,
-            stored=self._stored("delays", DelayOffsetFile),
-            deliver=partial(deliver_delayed, self.store, lambda _: None, names_origin=True),
-            clock=lambda: 10**15,
+        given = {
+            "mappedFileSizeCommitLog": str(self.segment_size),
+            "storePathRootDir": str(self.path),
+        }
+        parsed = parse_settings(given | self.settings).settings
+        self.told = []
+        self.state = BrokerState(
+            parsed,
+            topic_listener=lambda name, topic: self.told.append((name, topic)),
+            group_listener=lambda: None,
+            build_delays=self._build_delays,
+            clock=lambda: 7,
         )
-        given = {"mappedFileSizeCommitLog": str(self.segment_size)} | self.settings
+        self.offsets, self.delays = self.state.offsets, self.state.delays
+        self.topics, self.groups = self.state.topics, self.state.groups
+        self.fences = self.state.fences
+        shared = SharedState.of(self.state, self.store)
+        self.deletions = shared.deletions
         self.journal = StateJournal(
             self.store,
-            parse_settings(given).settings,
-            offsets=self.offsets,
-            delays=self.delays,
+            parsed,
+            shared,
             arrived=lambda _: None,
         )
         self.journal.load()
 
     def kill(self):
         """End without a word; the page cache keeps what was appended."""
-        self.store = self.journal = self.delays = None
+        self.store.drop()
+        self.store = self.journal = None
 
     def save(self):
-        self.files = {"offsets": self.offsets.as_file(), "delays": self.delays.as_file()}
+        """Write all files as they are due."""
+        self.config.mkdir(exist_ok=True)
+        for table, name in self._files():
+            (self.config / name).write_bytes(table.as_file())
 
-    def _stored(self, name, kind):
-        content = self.files.get(name)
-        return None if content is None else java_json.decode(content, kind)
+    @property
+    def config(self):
+        return self.path / "config"
+
+    def _files(self):
+        return (
+            (self.offsets, "consumerOffset.json"),
+            (self.delays, "delayOffset.json"),
+            (self.topics, "topics.json"),
+            (self.groups, "subscriptionGroup.json"),
+            (self.fences, "regentFences.json"),
+        )
+
+    def _build_delays(self, stored):
+        return DelayDelivery(
+            self.store,
+            levels_ms=LEVELS_MS,
+            stored=stored,
+            deliver=partial(deliver_delayed, self.store, lambda _: None, names_origin=True),
+            clock=lambda: 10**15,
+        )
+
+    # What a broker does with orders.
+
+    def put_topic(self, name, queue_count=1):
+        """Make or change a topic, as soon as a deletion of it is over."""
+        if not self.deletions.is_pending(name) and self.topics.put(topic_of(name, queue_count)):
+            self.journal.write()
+
+    def delete_topic(self, name):
+        self.topics.remove(name)
+        self.offsets.remove_topic(name)
+        self.journal.write()
+
+    def put_group(self, name, retry_count_max=16):
+        self.groups.put(SubscriptionGroupConfig(name=name, retry_count_max=retry_count_max))
+
+    def delete_group(self, name):
+        self.groups.remove(name)
+        self.offsets.remove_group(name)
+
+    async def change(self, target, step, fence, after=None):
+        """Make a change as a step of an operation does, or only begin it."""
+        header = FenceHeader(operation_id="o", step_key=step, fence=fence)
+        change = await self.fences.admit(target, header, None)
+        if after is not None:
+            change = type(change)(before=change.before, after=after, is_made=True)
+            await self.fences.conclude(target, header, change)
+        return change
 
     def send(self, topic="t", body=b"body", queue_id=0):
         return self.store.append(topic, queue_id, body, b"")
 
     def send_delayed(self, level, body=b"later"):
-        properties = {"DELAY": str(level), "REAL_TOPIC": "t", "REAL_QID": "0"}
+        properties = {"DELAY": str(level), "REAL_TOPIC": "later", "REAL_QID": "0"}
         return self.store.append(SCHEDULE_TOPIC, level - 1, body, encode_properties(properties))
 
     def commit(self, offset, *, group="g", topic="t", queue_id=0):
@@ -109,3 +174,22 @@ class JournaledBroker:
 
 def offsets_of(broker):
     return {key: dict(queues) for key, queues in broker.offsets.table.items() if queues}
+
+
+def known_of(broker):
+    """All that travels in the log, but for delays."""
+    return {
+        "offsets": offsets_of(broker),
+        "topics": {name: one.read_queue_count for name, one in broker.topics.shared().items()},
+        "groups": {name: one.retry_count_max for name, one in broker.groups.shared().items()},
+        "fences": list(broker.fences.fences.items()),
+        "changes": list(broker.fences.changes.items()),
+    }
+
+
+def records(broker):
+    """Every record of the broker's own that its log holds."""
+    low, end = broker.store.held_offsets(STATE_TOPIC, 0) or (0, 0)
+    entries = broker.store.held_entries(STATE_TOPIC, 0, low, end - low)
+    contents = [broker.store.held_record(position) for position, _, _ in entries]
+    return [decode_state(decode_records(content)[0].body) for content in contents]

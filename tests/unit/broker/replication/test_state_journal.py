@@ -1,31 +1,12 @@
 """What a broker knows is what its log says (D14)."""
 
 import pytest
-from regent_engine import StoreError, decode_records
+from regent_engine import StoreError
 
 from backend.remoting.names import STATE_TOPIC
-from tests.unit.broker.replication.journaled import JournaledBroker, offsets_of
+from tests.unit.broker.replication.journaled import offsets_of, records
 from workers.broker.consumer_offsets import ConsumerOffsetFile
 from workers.broker.replication import state_journal
-from workers.broker.replication.state_record import decode_state
-
-
-@pytest.fixture
-def build(tmp_path):
-    def build(number, **fields):
-        path = tmp_path / f"b{number}"
-        path.mkdir()
-        return JournaledBroker(path, **fields)
-
-    return build
-
-
-def records(broker):
-    """Every record of the broker's own that its log holds."""
-    low, end = broker.store.held_offsets(STATE_TOPIC, 0) or (0, 0)
-    entries = broker.store.held_entries(STATE_TOPIC, 0, low, end - low)
-    contents = [broker.store.held_record(position) for position, _, _ in entries]
-    return [decode_state(decode_records(content)[0].body) for content in contents]
 
 
 def test_a_master_says_all_there_is_and_then_what_changes(build):
@@ -172,10 +153,9 @@ def test_a_restart_believes_a_file_that_was_written_without_the_log(build, has_b
     broker.save()
     if not has_been_in_log:
         # What stock, or a broker outside of controller mode, makes of it.
-        broker.files = {
-            name: content.replace(b'"isInLog":true', b'"other":true').replace(b":5", b":90")
-            for name, content in broker.files.items()
-        }
+        for path in broker.config.iterdir():
+            content = path.read_bytes().replace(b'"isInLog":true', b'"other":true')
+            path.write_bytes(content.replace(b'{"0":5}', b'{"0":90}'))
     broker.kill()
 
     broker.open()
@@ -196,10 +176,9 @@ def test_a_master_without_records_is_believed_by_what_it_answers(build):
     replica.copy_from(master)
     replica.journal.follow(1)
     replica.confirm()
-    assert replica.journal.has_word_of_master
     replica.journal.follow(2)
     replica.journal.catch_up()
-    assert not replica.journal.has_word_of_master
+    assert replica.find() is None
 
     replica.offsets.adopt(ConsumerOffsetFile(offsets={"t@g": {0: 70}}))
     replica.journal.overrule()
@@ -239,8 +218,8 @@ def test_a_delivery_that_did_not_reach_the_next_master_is_made_by_it(build):
     replica.journal.lead(2)
     replica.delays.deliver_due(1)
 
-    assert replica.store.offsets("t", 0) == (0, 0)
-    assert replica.store.held_offsets("t", 0) == (0, 1)
+    assert replica.store.offsets("later", 0) == (0, 0)
+    assert replica.store.held_offsets("later", 0) == (0, 1)
 
 
 def test_every_segment_of_the_log_has_all_there_is(build):

@@ -4,6 +4,7 @@ The model reads no records. For each one that a master appends it notes what the
 so that every beginning of the log has a meaning; whoever becomes master must know that of its own.
 """
 
+import asyncio
 import copy
 import random
 import shutil
@@ -15,9 +16,12 @@ from hypothesis import strategies as st
 from regent_engine import decode_records
 
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
-from tests.unit.broker.replication.journaled import LEVELS_MS, JournaledBroker, offsets_of
+from tests.unit.broker.replication.journaled import LEVELS_MS, JournaledBroker, known_of
+from workers.broker.fences import Overtaken
 
 BROKER_COUNT = 3
+TOPICS = "tu"
+NOTHING = {"offsets": {}, "topics": {}, "groups": {}, "fences": [], "changes": []}
 
 
 @dataclass
@@ -28,8 +32,14 @@ class Entry:
     fields: dict
     position: int
     end: int
-    offsets: dict
+    known: dict
     progress: dict
+    messages: dict
+    """The log positions of what a topic holds, by queue."""
+
+    queue_offset: int
+    deleted_at: int
+    """Where its topic was deleted last."""
 
     @property
     def origin(self):
@@ -44,6 +54,7 @@ class World:
     source: random.Random
     leader: JournaledBroker | None = None
     epoch: int = 0
+    fence: int = 0
     log: list[Entry] = field(default_factory=list)
 
     @property
@@ -55,17 +66,24 @@ class World:
 
     def meaning(self):
         last = self.log[-1] if self.log else None
-        return (last.offsets, last.progress) if last else ({}, {})
+        return (last.known, last.progress, last.messages) if last else (NOTHING, {}, {})
 
     def note(self):
         """Take what the master has appended into the log, with its meaning."""
         for place, fields, appended in self.leader.store.appended:
-            offsets, progress = self.meaning()
+            known, progress, messages = copy.deepcopy(self.meaning())
             at = appended.log_position
-            entry = Entry(place, fields, at, at + appended.size, offsets, dict(progress))
+            deleted_at = self.leader.deletions.positions.get(place[0], 0)
+            told = (appended.queue_offset, deleted_at)
+            entry = Entry(place, fields, at, at + appended.size, known, progress, messages, *told)
             if place[0] == STATE_TOPIC:
-                entry.offsets = copy.deepcopy(offsets_of(self.leader))
+                entry.known = copy.deepcopy(known_of(self.leader))
                 entry.progress = dict(self.leader.delays.progress)
+                living = entry.known["topics"]
+                entry.messages = {t: queues for t, queues in messages.items() if t in living}
+            elif place[0] in TOPICS:
+                queues = entry.messages.setdefault(place[0], {})
+                queues.setdefault(place[1], []).append(at)
             if entry.origin:
                 (delayed,) = decode_records(self.leader.store.held_record(entry.origin))
                 entry.progress[delayed.queue_id + 1] = delayed.queue_offset + 1
@@ -76,8 +94,13 @@ class World:
         """Let a replica have the log's first records."""
         for entry in self.log[:count]:
             if entry.position >= broker.store.max_position:
+                _, end = broker.store.held_offsets(*entry.place[:2]) or (0, 0)
+                if end > entry.queue_offset:
+                    # The engine begins such a queue anew when it copies; an append does not.
+                    broker.store.delete_topic(entry.place[0], before=entry.deleted_at)
                 appended = broker.store.append(*entry.place, **entry.fields)
-                assert appended.log_position == entry.position
+                place = (appended.log_position, appended.queue_offset)
+                assert place == (entry.position, entry.queue_offset)
         broker.store.appended.clear()
 
     def held_count(self, broker):
@@ -87,10 +110,10 @@ class World:
         """Make a broker master with what it holds, and cut what others hold beyond that."""
         del self.log[self.held_count(broker) :]
         self.leader, self.epoch = broker, self.epoch + 1
-        expected = self.meaning()
+        known, progress, _ = self.meaning()
         broker.journal.stand_down()
         broker.journal.lead(self.epoch)
-        assert (offsets_of(broker), dict(broker.delays.progress)) == expected
+        assert (known_of(broker), dict(broker.delays.progress)) == (known, progress)
         end = self.end(len(self.log))
         for replica in self.replicas:
             replica.journal.stand_down()
@@ -98,6 +121,8 @@ class World:
             if replica.store.max_position > end:
                 replica.store.truncate_to(end)
                 replica.journal.cut()
+                # What was not confirmed is undone at once.
+                assert (known_of(replica), dict(replica.delays.progress)) == (known, progress)
             replica.store.appended.clear()
         self.note()
 
@@ -111,19 +136,44 @@ class World:
 
     def do_commit(self):
         for _ in range(self.source.randrange(1, 4)):
-            group, topic = self.source.choice("gh"), self.source.choice("tu")
+            group, topic = self.source.choice("gh"), self.source.choice(TOPICS)
             offset, queue_id = self.source.randrange(100), self.source.randrange(2)
             self.leader.commit(offset, group=group, topic=topic, queue_id=queue_id)
 
-    def do_remove_topic(self):
-        self.leader.offsets.remove_topic(self.source.choice("tu"))
+    def do_put_topic(self):
+        self.leader.put_topic(self.source.choice(TOPICS), self.source.randrange(1, 5))
+        self.note()
+
+    def do_delete_topic(self):
+        self.leader.delete_topic(self.source.choice(TOPICS))
+        self.note()
+
+    def do_put_group(self):
+        self.leader.put_group(self.source.choice("gh"), self.source.randrange(5))
+
+    def do_delete_group(self):
+        self.leader.delete_group(self.source.choice("gh"))
+
+    def do_change_fenced(self):
+        """Begin or make a change, or find that it is made, as steps of operations do."""
+        target, number = self.source.choice("xyz"), self.source.randrange(20)
+        after = self.source.choice([None, {"queues": number}])
+        try:
+            asyncio.run(self.leader.change(target, f"step {number}", self.fence, after))
+        except Overtaken:
+            raise AssertionError("fences only rise here") from None
+        self.fence += 1
 
     def do_write(self):
         self.leader.journal.write()
         self.note()
 
     def do_send(self):
-        self.leader.send(body=b"x" * self.source.randrange(6000))
+        topic, queue_id = self.source.choice(TOPICS), self.source.randrange(2)
+        if self.leader.topics.find(topic) is None:
+            self.leader.put_topic(topic)
+        if self.leader.topics.find(topic) is not None:
+            self.leader.send(topic, b"x" * self.source.randrange(6000), queue_id)
         self.note()
 
     def do_send_delayed(self):
@@ -142,10 +192,12 @@ class World:
         confirmed = min(broker.store.max_position for broker in self.brokers)
         for broker in self.brokers:
             broker.confirm(confirmed)
+            broker.deletions.remove_confirmed()
 
     def do_catch_up(self):
         for replica in self.replicas:
             replica.journal.catch_up()
+            replica.deletions.remove_confirmed()
 
     def do_save(self):
         self.source.choice(self.brokers).save()
@@ -183,6 +235,19 @@ class World:
         self.do_confirm()
         self.do_catch_up()
 
+    def check_queues(self, broker):
+        """Hold what can be read of a topic against its messages since it was made."""
+        held = {
+            topic: {
+                queue_id: [position for position, _, _ in entries]
+                for queue_id in range(2)
+                if (entries := broker.store.held_entries(topic, queue_id, 0, 1000))
+            }
+            for topic in TOPICS
+        }
+        messages = self.meaning()[2]
+        assert held == {topic: messages.get(topic, {}) for topic in TOPICS}
+
 
 WEIGHTS = {
     World.do_commit: 6,
@@ -195,7 +260,11 @@ WEIGHTS = {
     World.do_catch_up: 4,
     World.do_save: 1,
     World.do_restart_replica: 1,
-    World.do_remove_topic: 1,
+    World.do_put_topic: 1,
+    World.do_delete_topic: 1,
+    World.do_put_group: 1,
+    World.do_delete_group: 1,
+    World.do_change_fenced: 2,
     World.do_fail_over: 2,
     World.do_resume: 1,
 }
@@ -217,11 +286,21 @@ def test_every_master_knows_what_its_log_says(tmp_path_factory, seed, count):
         action(world)
     world.come_to_rest()
 
-    known = [(offsets_of(broker), broker.delays.progress) for broker in world.brokers]
+    known = [(known_of(broker), broker.delays.progress) for broker in world.brokers]
     assert known[1:] == known[:-1]
+    for broker in world.brokers:
+        world.check_queues(broker)
     delayed = [entry.position for entry in world.log if entry.place[0] == SCHEDULE_TOPIC]
     delivered = Counter(entry.origin for entry in world.log if entry.origin)
     assert delivered == Counter(delayed)
+    # A broker without a past, which makes its queues from the whole log.
+    world.brokers.append(late := JournaledBroker(root / "late"))
+    late.journal.follow(world.epoch)
+    world.copy(late, len(world.log))
+    world.do_confirm()
+    world.do_catch_up()
+    assert known_of(late) == known[0][0]
+    world.check_queues(late)
     for broker in world.brokers:
         broker.kill()
     shutil.rmtree(root)

@@ -74,6 +74,7 @@ def term_of(host, *members, lease=True, policy=LeasePolicy.QUORUM, **properties)
         own_id=MASTER,
         epoch=EPOCH,
         initial_set=SyncStateSet(frozenset(members), 3),
+        former_end=900,
         shown_position=0,
         lease=lease_held,
         lease_policy=policy,
@@ -345,3 +346,31 @@ async def test_the_size_that_messages_need_is_told_with_every_change():  # S45
     term.install(SyncStateSet(frozenset({MASTER}), 4))
 
     assert host.counts[-1] == 1
+
+
+async def test_readers_wait_until_all_that_may_have_been_acknowledged_before_is_shown():  # I8
+    host = Host()
+    term = term_of(host, MASTER, SECOND)
+    waiting = asyncio.create_task(term.show_former())
+    connect(host, SECOND, 899)
+    await asyncio.sleep(0)
+    before = (term.shows_former, waiting.done())
+
+    term.held(SECOND, 900)
+
+    await waiting
+    assert before == (False, False)
+    assert (term.shows_former, host.shown) == (True, [899, 900])
+
+
+async def test_without_a_lease_a_lone_master_does_not_show_what_was_acknowledged_before():  # D9
+    host = Host()
+    term = term_of(host, MASTER, lease=False)
+    waiting = asyncio.create_task(term.show_former())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+
+    term.end()
+
+    await waiting
+    assert (term.shows_former, host.shown) == (False, [])

@@ -234,16 +234,6 @@ impl Store {
         Counters { total, topics }
     }
 
-    /// Removes every queue of a topic; its records stay in the log until their segments expire.
-    ///
-    /// # Errors
-    /// The store is closed, poisoned or read-only, or the files cannot be removed.
-    pub fn delete_queues_of(&self, topic: &str) -> Result<(), StoreError> {
-        let mut appender = self.appender.lock();
-        self.check_writable()?;
-        appender.queues.remove_topic(topic)
-    }
-
     /// Flushes the log and returns the position up to which it is on the disk.
     ///
     /// No flush of a read-only store, nor closing it, writes anything.

@@ -2,6 +2,7 @@
 
 mod aligned;
 mod open;
+mod removal;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +13,7 @@ use hashbrown::hash_table::Entry;
 use parking_lot::RwLock;
 
 use crate::cursor::are_few_equal;
-use crate::error::{AppendError, StoreError};
-use crate::files::remove_dir;
+use crate::error::AppendError;
 use crate::message::{QUEUE_ID_MAX, QueueRange, Traffic};
 use crate::queue::{QueueWriter, SharedQueue};
 use crate::queue_ahead::QueuesAhead;
@@ -279,23 +279,6 @@ impl QueueTable {
             .collect();
         traffic.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         traffic
-    }
-
-    /// Forgets a topic and removes its files; readers inside keep their maps until they leave.
-    pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
-        let hash = self.hasher.hash_one(name);
-        let known = self.topics.find_entry(hash, |topic| *topic.name == *name);
-        let Ok(known) = known else {
-            return Ok(());
-        };
-        known.remove();
-        self.shared.topics.write().remove(name);
-        for layout in [Layout::Plain, Layout::Batch] {
-            let dir = self.homes.dir(layout).join(name);
-            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
-            remove_dir(&dir)?;
-        }
-        Ok(())
     }
 
     /// Ends the helper that prepares slices: the files are the caller's now.

@@ -252,6 +252,30 @@ fn deleting_a_topic_removes_its_queues_and_starts_it_anew() {
 }
 
 #[test]
+fn deleting_what_lies_before_a_position_leaves_the_queues_that_have_grown_since() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    append(&store, "t", 0, b"x");
+    append(&store, "t", 5, b"x");
+    append(&store, "gone", 0, b"x");
+    let deleted_at = store.max_position();
+    append(&store, "t", 0, b"x");
+
+    store.delete_queues_before("t", deleted_at).unwrap();
+    store.delete_queues_before("gone", deleted_at).unwrap();
+    store.delete_queues_before("unknown", deleted_at).unwrap();
+
+    assert_eq!(store.queue_offsets("t", 0), Some((0, 2)));
+    assert_eq!(store.queue_offsets("t", 5), None);
+    assert_eq!(store.queue_offsets("gone", 0), None);
+    assert!(!dir.path().join("consumequeue/t/5").exists());
+    assert!(!dir.path().join("consumequeue/gone").exists());
+    assert_eq!(append(&store, "t", 5, b"again").queue_offset, 0);
+    store.flush_tick(i64::MAX).unwrap();
+    store.close().unwrap();
+}
+
+#[test]
 fn the_system_names_of_a_full_disk_are_told_apart_from_other_errors() {
     let dir = tempdir();
     fs::write(dir.path().join("file"), b"").unwrap();

@@ -90,8 +90,15 @@ impl Store {
         })
     }
 
-    fn delete_topic(&self, py: Python<'_>, topic: &str) -> PyResult<()> {
-        self.0.run(py, |store| Ok(store.delete_queues_of(topic)?))
+    #[pyo3(signature = (topic, *, before=None))]
+    fn delete_topic(&self, py: Python<'_>, topic: &str, before: Option<u64>) -> PyResult<()> {
+        self.0.run(py, |store| {
+            match before {
+                Some(position) => store.delete_queues_before(topic, position)?,
+                None => store.delete_queues_of(topic)?,
+            }
+            Ok(())
+        })
     }
 
     #[getter]

@@ -141,6 +141,13 @@ impl QueueWriter {
         self.end_offset
     }
 
+    /// Whether the last entry, and so every one, stands for a record before `log_position`.
+    pub(crate) fn is_before(&self, log_position: u64) -> bool {
+        let last = self.shared.end_number().checked_sub(1);
+        let last = last.and_then(|last| self.shared.placed(last));
+        last.is_none_or(|placed| placed.entry.log_position < log_position)
+    }
+
     /// Whether one entry can be pushed to a plain queue.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {

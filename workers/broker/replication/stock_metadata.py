@@ -1,12 +1,11 @@
-"""Keep a replica's topics and groups like its master's (storage-and-ha.md 9.10).
+"""Keep a replica's state like that of a master of stock, which writes no records (9.10).
 
-What the master has is taken over; what only this broker has stays, for absence is no deletion.
-Offsets and delays come in the log (D14), but not from a master of stock: those are asked for, so
-that a failover may find what they were up to `COPY_INTERVAL_S` ago.
+What such a master has is taken over; what only this broker has stays, for absence is no deletion.
+A failover finds what topics, groups, offsets and delays were up to `COPY_INTERVAL_S` ago. A master
+of ours tells all of that in the log (D14), and is not asked.
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Final, TypeVar
 
 import structlog
@@ -20,6 +19,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.consumer_offsets import ConsumerOffsetFile
 from workers.broker.delay_delivery import DelayOffsetFile
+from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.requester import Requester, connect, split_address
 
@@ -30,17 +30,19 @@ T = TypeVar("T")
 log = structlog.get_logger()
 
 
-class MetadataCopy:
-    """Asks one master again and again."""
+class StockMetadata:
+    """Asks one master again and again, unless it is one of ours."""
 
     def __init__(self, broker: Broker, journal: StateJournal, master_address: str) -> None:
         self._broker, self._journal, self._address = broker, journal, master_address
 
     async def run(self) -> None:
-        """Copy until cancelled."""
+        """Copy until cancelled, or until it is known that the log brings everything."""
         reported = ""
         while True:
             try:
+                if (await ask_master(self._address)).master_epoch is not None:
+                    return
                 await self._stay()
             except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
                 reason = str(error) or type(error).__name__
@@ -67,43 +69,25 @@ class MetadataCopy:
             TimeoutError: it does not answer.
             InvalidJson: its answer cannot be read.
         """
-        topics, groups = (
-            RequestCode.GET_ALL_TOPIC_CONFIG,
-            RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+        broker = self._broker
+        topics = await _ask(requester, RequestCode.GET_ALL_TOPIC_CONFIG, TopicConfigTable)
+        groups = await _ask(
+            requester, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, SubscriptionGroupTable
         )
-        await self._take(requester, topics, TopicConfigTable, self._take_topics)
-        await self._take(requester, groups, SubscriptionGroupTable, self._take_groups)
-        if self._journal.has_word_of_master:
-            return
-        offsets, delays = RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_DELAY_OFFSET
-        await self._take(requester, offsets, ConsumerOffsetFile, self._take_offsets)
-        await self._take(requester, delays, DelayOffsetFile, self._take_delays)
+        offsets = await _ask(requester, RequestCode.GET_ALL_CONSUMER_OFFSET, ConsumerOffsetFile)
+        delays = await _ask(requester, RequestCode.GET_ALL_DELAY_OFFSET, DelayOffsetFile)
+        broker.topics.adopt(topics)
+        broker.groups.adopt(groups)
+        broker.offsets.adopt(offsets)
+        broker.state.delays.adopt(delays)
         self._journal.overrule()
 
-    async def _take(
-        self, requester: Requester, code: int, kind: type[T], adopt: Callable[[T], None]
-    ) -> None:
-        answer = await requester.call(code, ext={})
-        if answer.code != ResponseCode.SUCCESS:
-            raise ConnectionError(f"the master refused {code}: {answer.remark}")
-        adopt(java_json.decode(answer.body, kind))
 
-    def _take_topics(self, table: TopicConfigTable) -> None:
-        if self._broker.topics.adopt(table):
-            self._broker.state.topic_saver.touch()
-            if self._broker.name_servers is not None:
-                self._broker.name_servers.poke()
-
-    def _take_groups(self, table: SubscriptionGroupTable) -> None:
-        if self._broker.groups.adopt(table):
-            self._broker.hot.revoke_pulls()
-            self._broker.state.group_saver.touch()
-
-    def _take_offsets(self, table: ConsumerOffsetFile) -> None:
-        self._broker.offsets.adopt(table)
-
-    def _take_delays(self, table: DelayOffsetFile) -> None:
-        self._broker.state.delays.adopt(table)
+async def _ask(requester: Requester, code: int, kind: type[T]) -> T:
+    answer = await requester.call(code, ext={})
+    if answer.code != ResponseCode.SUCCESS:
+        raise ConnectionError(f"the master refused {code}: {answer.remark}")
+    return java_json.decode(answer.body, kind)
 
 
 def _do_nothing() -> None:

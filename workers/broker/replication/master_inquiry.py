@@ -1,0 +1,33 @@
+"""Ask a master itself about its log (906): the name server may not know it yet."""
+
+from backend.remoting.headers import InvalidHeader, decode_header
+from backend.remoting.headers.replication import HaInfoAnswer
+from backend.remoting.request_code import RequestCode
+from workers.broker.requester import connect, split_address
+
+
+async def ask_master(address: str) -> HaInfoAnswer:
+    """Learn where a master sends its log, and of one of ours in which epoch; stock tells none.
+
+    Raises:
+        OSError: it is gone, or does not serve as master yet.
+        TimeoutError: it does not answer.
+        RemotingError: what it answers is no answer.
+    """
+    host, port = split_address(address)
+    requester = await connect(host, port, peer_name="master", on_close=_do_nothing)
+    try:
+        answer = await requester.call(RequestCode.EXCHANGE_BROKER_HA_INFO, ext={})
+    finally:
+        requester.close()
+    try:
+        told = decode_header(HaInfoAnswer, answer.ext)
+    except InvalidHeader as error:
+        raise ConnectionError(f"the master's answer cannot be read: {error}") from error
+    if not told.master_ha_address:
+        raise ConnectionError(f"{address} does not serve as master yet")
+    return told
+
+
+def _do_nothing() -> None:
+    """Who asks finds out by itself that the connection is gone."""

@@ -1,0 +1,72 @@
+"""Have orders that change what a group shares answered once they outlive this master (D7, D14)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Unconfirmed
+from workers.broker.flusher import Flusher
+from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.deleted_topics import DeletedTopics
+from workers.broker.replication.state_journal import StateJournal
+from workers.broker.settings import BrokerSettings
+
+_UNCONFIRMED: Final = {
+    Outcome.LATE: (
+        ResponseCode.FLUSH_SLAVE_TIMEOUT,
+        "it is changed here, but not every replica holds that yet",
+    ),
+    Outcome.DEPOSED: (
+        ResponseCode.SERVICE_NOT_AVAILABLE,
+        "this broker is no master any more, and nobody knows whether the change survives",
+    ),
+}
+
+
+class RecordedChanges:
+    """Changes of topics, consumer groups, offsets and fences on their way into the log."""
+
+    def __init__(
+        self,
+        journal: StateJournal,
+        deletions: DeletedTopics,
+        flusher: Flusher,
+        settings: BrokerSettings,
+        *,
+        outcome: Callable[[int], Awaitable[Outcome]],
+    ) -> None:
+        """Take from replication what becomes of a log position that somebody waits for."""
+        self._journal, self._deletions = journal, deletions
+        self._flusher, self._flush_timeout_s = flusher, settings.flush_timeout_ms / 1000
+        self._outcome = outcome
+
+    def append(self) -> None:
+        """Have what changed in the log before any message that comes after it."""
+        self._journal.write()
+
+    async def confirmed(self) -> None:
+        """Wait until all changes so far are in the log, and as safe as an acknowledged message.
+
+        They are waited for on this disk too, whatever the flush mode: orders are few, and who gave
+        one doesn't send it again.
+
+        Raises:
+            Unconfirmed: they may survive or not.
+            StoreError: the store takes none of them now.
+        """
+        end = self._journal.record()
+        outcome = Outcome.DEPOSED if end is None else await self._outcome(end)
+        if end is None or outcome is not Outcome.CONFIRMED:
+            raise Unconfirmed(*_UNCONFIRMED[outcome])
+        if not await self._flusher.durable(end, timeout_s=self._flush_timeout_s):
+            raise Unconfirmed(ResponseCode.FLUSH_DISK_TIMEOUT, "the change is not on the disk yet")
+        self._deletions.remove_confirmed()
+
+    def tick(self) -> None:
+        """Do what no order waits for any more."""
+        self._deletions.remove_confirmed()
+
+    def is_being_deleted(self, topic: str) -> bool:
+        """Tell whether messages of a deleted topic may still be needed."""
+        self._deletions.remove_confirmed()
+        return self._deletions.is_pending(topic)

@@ -1,0 +1,144 @@
+"""Hold what the brokers of a group know alike, which travels in their log with messages (D14).
+
+Which records say it, and when, is the journal's matter; here is what they say, and to whom.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
+from workers.broker.delay_delivery import DelayDelivery
+from workers.broker.fences import Fences
+from workers.broker.replication.deleted_topics import DeletedTopics, QueueStore
+from workers.broker.replication.state_record import StateContent, StateRecord, merged
+from workers.broker.state import BrokerState
+from workers.broker.subscription_groups import SubscriptionGroups
+from workers.broker.topics import TopicTable
+
+
+@dataclass(frozen=True, slots=True)
+class SharedState:
+    """The tables of one broker; all methods belong to the loop's thread."""
+
+    offsets: ConsumerOffsets
+    delays: DelayDelivery
+    topics: TopicTable
+    groups: SubscriptionGroups
+    fences: Fences
+    deletions: DeletedTopics
+
+    @classmethod
+    def of(cls, state: BrokerState, store: QueueStore) -> Self:
+        """Take what is shared of all that a broker keeps."""
+        deletions = DeletedTopics(store)
+        return cls(state.offsets, state.delays, state.topics, state.groups, state.fences, deletions)
+
+    @property
+    def is_log_newer(self) -> bool:
+        """Tell whether every file was written with the log, so that a restart believes that."""
+        return all(table.is_log_newer for table in self._tables)
+
+    @property
+    def has_changes(self) -> bool:
+        """Tell whether anything changed since changes were taken last."""
+        return any(table.has_changes for table in self._tables)
+
+    def lead(self) -> None:
+        """Take changes from now on, and note them."""
+        for table in self._tables:
+            table.lead()
+
+    def follow(self) -> None:
+        """Take no changes but those of records."""
+        for table in self._tables:
+            table.follow()
+
+    def set_in_log(self, *, is_in_log: bool) -> None:
+        """Have the files say whether the log knows all of this."""
+        for table in self._tables:
+            table.is_in_log = is_in_log
+
+    def take_changes(self) -> StateContent:
+        """Give what changed since the last call, for records that are about to be appended."""
+        offsets, topics = self.offsets.take_changes(), self.topics.take_changes()
+        fences, changes = self.fences.take_changes()
+        return StateContent(
+            removed_topics=offsets.removed_topics,
+            removed_groups=offsets.removed_groups,
+            offsets=offsets.offsets,
+            delays=self.delays.take_changes(),
+            topics=topics,
+            groups=self.groups.take_changes(),
+            deletions=self.deletions.add(name for name, one in topics.items() if one is None),
+            fences=fences,
+            changes=changes,
+        )
+
+    def take_all(self) -> StateContent:
+        """Give all there is, for records that are about to be appended; no change is left then."""
+        self.take_changes()
+        return StateContent(
+            offsets=self.offsets.table,
+            delays=self.delays.progress,
+            topics=self.topics.shared(),
+            groups=self.groups.shared(),
+            forbidden=self.groups.forbidden_table,
+            deletions=self.deletions.tell_all(),
+            fences=self.fences.fences,
+            changes=self.fences.changes,
+        )
+
+    def copy(self) -> StateContent:
+        """Give what `put_back` needs of all there is."""
+        return StateContent(
+            offsets={key: dict(queues) for key, queues in self.offsets.table.items()},
+            delays=dict(self.delays.progress),
+            topics=self.topics.shared(),
+            groups=self.groups.shared(),
+            fences=dict(self.fences.fences),
+            changes=dict(self.fences.changes),
+        )
+
+    def put_back(self, former: StateContent) -> None:
+        """Have all be again what it was, but for topics, groups and fences that were not known."""
+        self.offsets.replace(former.offsets)
+        self.delays.replace(former.delays)
+        self.topics.apply(former.topics)
+        self.groups.apply(former.groups)
+        self.fences.apply(former.fences, former.changes)
+
+    def apply(self, record: StateRecord) -> None:
+        """Take over what a master has changed."""
+        self.deletions.apply(record.deletions)
+        topics = record.topics or {}
+        self.deletions.revive(name for name, topic in topics.items() if topic is not None)
+        self.topics.apply(topics)
+        self.groups.apply(record.groups)
+        self.offsets.apply(
+            OffsetChanges(record.removed_topics, record.removed_groups, record.offsets)
+        )
+        self.delays.apply(record.delays)
+        self.fences.apply(record.fences, record.changes)
+
+    def replace(self, parts: list[StateRecord]) -> None:
+        """Take over all that a master knows, and forget all else.
+
+        One that told only offsets and delays, as ours once did, leaves the rest as it is.
+        """
+        whole = merged(parts)
+        if whole.topics is not None:
+            topics = {name: topic for name, topic in whole.topics.items() if topic is not None}
+            groups = {name: group for name, group in whole.groups.items() if group is not None}
+            changes = {key: change for key, change in whole.changes.items() if change is not None}
+            self.deletions.replace(whole.deletions, living=topics)
+            self.topics.replace(topics)
+            self.groups.replace(groups, whole.forbidden)
+            self.fences.replace(whole.fences, changes)
+        self.offsets.replace(whole.offsets)
+        self.delays.replace(whole.delays)
+
+    @property
+    def _tables(
+        self,
+    ) -> tuple[ConsumerOffsets, DelayDelivery, TopicTable, SubscriptionGroups, Fences]:
+        return self.offsets, self.delays, self.topics, self.groups, self.fences
