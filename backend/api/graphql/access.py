@@ -1,6 +1,7 @@
 """List and change access in the graph: users, sessions, API tokens. `guard` says who may."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 import strawberry
@@ -22,9 +23,15 @@ from backend.api.graphql.scalars import Id
 from backend.api.password_changes import change_own_password
 from backend.domain import user as user_domain
 from backend.domain.api_token import TokenScope
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
 from backend.domain.operation import REASON_LENGTH_MAX, Author
 from backend.services import api_tokens, sessions, users
+
+Patterns = Annotated[
+    list[str] | None,
+    strawberry.argument(description="Names of clusters, with `*` for any letters."),
+]
 
 
 @strawberry.type
@@ -146,13 +153,20 @@ class AccessMutation:
         return True
 
     @strawberry.mutation
-    async def add_user(self, info: Info, name: str, role: user_domain.Role) -> InvitedUser:
-        """Add a user with a one-time password."""
+    async def add_user(
+        self,
+        info: Info,
+        name: str,
+        role: user_domain.Role,
+        cluster_patterns: Patterns = None,
+    ) -> InvitedUser:
+        """Add a user with a one-time password; without patterns their role holds everywhere."""
         api = info.context.api
         invited = await users.add_user(
             name,
             user_domain.Role(role),
             _author(info),
+            cluster_patterns=ALL_CLUSTERS if cluster_patterns is None else cluster_patterns,
             verifier=api.verifier,
             database=api.database,
             clock=api.clock,
@@ -161,14 +175,20 @@ class AccessMutation:
 
     @strawberry.mutation
     async def change_user_role(
-        self, info: Info, name: str, role: user_domain.Role, reason: str | None = None
+        self,
+        info: Info,
+        name: str,
+        role: user_domain.Role,
+        reason: str | None = None,
+        cluster_patterns: Patterns = None,
     ) -> User:
-        """Give a user another role; the last administrator keeps theirs."""
+        """Give a user another role, or other clusters; the last administrator keeps theirs."""
         api = info.context.api
         user = await users.change_role(
             name,
             user_domain.Role(role),
             _author(info),
+            cluster_patterns=cluster_patterns,
             reason=_checked(reason),
             database=api.database,
             clock=api.clock,

@@ -15,6 +15,7 @@ from backend.api.context import ApiContext, get_context, get_principal
 from backend.domain.access import Principal
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.page import Page
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.broker_groups import list_broker_groups
@@ -68,8 +69,8 @@ class ObservationKey(NamedTuple):
 class Loaders:
     """Gather what resolvers of one operation ask for one by one into few statements."""
 
-    def __init__(self, api: ApiContext) -> None:
-        self._api = api
+    def __init__(self, context: "GraphContext") -> None:
+        api = self._api = context.api
         self.groups: DataLoader[GroupPageKey, Page[BrokerGroup, str]]
         self.groups = DataLoader(self._load_groups)
         self.replica_groups: DataLoader[ReplicaGroupPageKey, Page[ReplicaGroupView, str]]
@@ -82,7 +83,7 @@ class Loaders:
             lambda ids: list_placements(ids, database=api.database)
         )
         self.report_rows: DataLoader[UUID, list[CapacityReportRow]] = _by_key(
-            lambda ids: list_report_rows(ids, database=api.database)
+            lambda ids: list_report_rows(ids, within=context.within, database=api.database)
         )
         self.heartbeats: DataLoader[BrokerKey, int | None] = DataLoader(self._load_heartbeats)
         self.observations: DataLoader[ObservationKey, Observation]
@@ -157,7 +158,12 @@ class GraphContext(BaseContext):
     def __init__(self, api: ApiContext, principal: Principal, token: str) -> None:
         super().__init__()
         self.api, self.principal, self.token = api, principal, token
-        self.loaders = Loaders(api)
+        self.loaders = Loaders(self)
+
+    @property
+    def within(self) -> ClusterScope:
+        """Return which clusters whoever asks reaches."""
+        return self.principal.clusters
 
 
 class FreshLoaders(SchemaExtension):
@@ -166,7 +172,7 @@ class FreshLoaders(SchemaExtension):
     def on_operation(self) -> Iterator[None]:
         """Forget what an earlier operation loaded."""
         context: GraphContext = self.execution_context.context
-        context.loaders = Loaders(context.api)
+        context.loaders = Loaders(context)
         yield
 
 
