@@ -6,7 +6,6 @@ from uuid import UUID
 
 import strawberry
 
-from backend.api.context import name_author
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.access_types import (
     ApiToken,
@@ -25,7 +24,7 @@ from backend.domain import user as user_domain
 from backend.domain.api_token import TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
-from backend.domain.operation import REASON_LENGTH_MAX, Author
+from backend.domain.operation import REASON_LENGTH_MAX
 from backend.services import api_tokens, sessions, users
 
 Patterns = Annotated[
@@ -104,7 +103,7 @@ class AccessMutation:
         await sessions.end_session(
             read_id(session_id),
             info.context.principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -117,7 +116,7 @@ class AccessMutation:
         return await sessions.end_sessions(
             user_name or principal.user_name,
             principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -133,7 +132,7 @@ class AccessMutation:
         created = await api_tokens.create_token(
             api_tokens.CreateApiToken(wanted.name, scope, wanted.lifetime_days),
             info.context.principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -146,7 +145,7 @@ class AccessMutation:
         await api_tokens.revoke_token(
             read_id(token_id),
             info.context.principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -165,7 +164,7 @@ class AccessMutation:
         invited = await users.add_user(
             name,
             user_domain.Role(role),
-            _author(info),
+            info.context.author,
             cluster_patterns=ALL_CLUSTERS if cluster_patterns is None else cluster_patterns,
             verifier=api.verifier,
             database=api.database,
@@ -187,7 +186,7 @@ class AccessMutation:
         user = await users.change_role(
             name,
             user_domain.Role(role),
-            _author(info),
+            info.context.author,
             cluster_patterns=cluster_patterns,
             reason=_checked(reason),
             database=api.database,
@@ -200,7 +199,11 @@ class AccessMutation:
         """Keep a user out, unless it is the last administrator."""
         api = info.context.api
         user = await users.disable_user(
-            name, _author(info), reason=_checked(reason), database=api.database, clock=api.clock
+            name,
+            info.context.author,
+            reason=_checked(reason),
+            database=api.database,
+            clock=api.clock,
         )
         return User.of(user)
 
@@ -209,7 +212,11 @@ class AccessMutation:
         """Let a user in again."""
         api = info.context.api
         user = await users.enable_user(
-            name, _author(info), reason=_checked(reason), database=api.database, clock=api.clock
+            name,
+            info.context.author,
+            reason=_checked(reason),
+            database=api.database,
+            clock=api.clock,
         )
         return User.of(user)
 
@@ -219,18 +226,12 @@ class AccessMutation:
         api = info.context.api
         invited = await users.reset_password(
             name,
-            _author(info),
+            info.context.author,
             verifier=api.verifier,
             database=api.database,
             clock=api.clock,
         )
         return InvitedUser.of(invited)
-
-
-def _author(info: Info) -> Author:
-    request = info.context.request
-    assert request is not None, "mutations come with a request"
-    return name_author(info.context.principal, request, "graphql")
 
 
 def _checked(reason: str | None) -> str | None:

@@ -11,11 +11,12 @@ from strawberry.dataloader import DataLoader
 from strawberry.extensions import SchemaExtension
 from strawberry.fastapi import BaseContext
 
-from backend.api.context import ApiContext, get_context, get_principal
+from backend.api.context import ApiContext, get_context, get_principal, name_author
 from backend.domain.access import Principal
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
 from backend.domain.cluster_scope import ClusterScope
+from backend.domain.operation import Author
 from backend.domain.page import Page
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.broker_groups import list_broker_groups
@@ -155,10 +156,18 @@ class Loaders:
 class GraphContext(BaseContext):
     """Hold the API's context, who asks and the loaders."""
 
-    def __init__(self, api: ApiContext, principal: Principal, token: str) -> None:
+    def __init__(
+        self, api: ApiContext, principal: Principal, token: str, connection: HTTPConnection
+    ) -> None:
         super().__init__()
         self.api, self.principal, self.token = api, principal, token
+        self._connection = connection
         self.loaders = Loaders(self)
+
+    @property
+    def author(self) -> Author:
+        """Say in the audit who asks, and from where."""
+        return name_author(self.principal, self._connection, "graphql")
 
     @property
     def within(self) -> ClusterScope:
@@ -185,7 +194,7 @@ async def build_context(
     principal: Annotated[Principal, Depends(get_principal)],
 ) -> GraphContext:
     """Make the context of a request or of a WebSocket."""
-    return GraphContext(api, principal, connection.state.token)
+    return GraphContext(api, principal, connection.state.token, connection)
 
 
 def _by_key(
