@@ -1,7 +1,6 @@
 """Put the command line together, and end it with the code that says how it went."""
 
 import inspect
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.reader import new_output, print_note, reader
 
 _HELP_FLAGS: Final = frozenset({"-h", "--help"})
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
@@ -141,23 +141,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors are told on standard error."""
     words = sys.argv[1:] if arguments is None else arguments
-    if not _HELP_FLAGS.isdisjoint(words):
+    with new_output():
+        try:
+            code = _run(words)
+            # What was printed may not have been written yet.
+            with reader():
+                sys.stdout.flush()
+        except BrokenPipeError:
+            return ExitCode.READER_GONE
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    asks_help = not _HELP_FLAGS.isdisjoint(words)
+    if asks_help:
         find_command(words)
     try:
-        app(arguments, exit_on_error=False)
-        sys.stdout.flush()
+        app(words, exit_on_error=False)
     except CycloptsError:
         return ExitCode.USAGE
     except CommandError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the product
+        print_note(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        _drop_output()
+    except SystemExit:
+        if not asks_help:
+            raise
+        # Help is printed by the library, which leaves like this when its reader does.
+        return ExitCode.READER_GONE
     return ExitCode.DONE
-
-
-def _drop_output() -> None:
-    """Send what is left to nowhere: the reader (`| head`) has what it wanted."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

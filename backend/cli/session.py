@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.logins import Login, forget_login, save_login
 from backend.cli.output import print_json, print_line, print_note, time_text
+from backend.cli.reader import outlive_reader
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
@@ -35,6 +36,7 @@ def login(
     target = find_target(options)
     password = _password(target, name, is_piped=password_stdin)
     with RestClient(Target(target.server, target.origin, restart=target.restart)) as client:
+        outlive_reader()
         session = client.sign_in(name, password)
     path = save_login(Login(target.server, session["token"]))
     if session.get("must_change_password"):

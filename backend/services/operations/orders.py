@@ -1,7 +1,8 @@
 """Take what operators want of operations: plan, confirm, pause, resume, cancel, retry, undo.
 
-Every door calls these and nothing else. A request that comes again under the same key finds the
-operation of the first and has no effect of its own.
+Every door calls these and nothing else; each refuses (Forbidden) what is of a cluster out of reach.
+A request that comes again under the same key finds the operation of the first, with no effect of
+its own.
 """
 
 import hashlib
@@ -114,7 +115,7 @@ async def confirm_operation(
         PlanBlocked: a check of the plan forbids it.
         ConfirmationMissing: the gate of its risk class asks for more.
         IdempotencyKeyReused: the key stands for another request.
-        Forbidden: it is of a higher risk class than they may confirm, or of a cluster out of reach.
+        Forbidden: its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()
     planned = await describe_operation(operation_id, context, within=author.clusters)
@@ -148,7 +149,6 @@ async def pause_operation(
     Raises:
         OperationNotFound: none has the id.
         OperationStateConflict: it can't be paused where it stands.
-        Forbidden: its cluster is out of their reach.
     """
     return await _change("pause", operation_id, domain.pause, author, context, key=key)
 
@@ -161,7 +161,6 @@ async def resume_operation(
     Raises:
         OperationNotFound: none has the id.
         OperationStateConflict: it is not paused.
-        Forbidden: its cluster is out of their reach.
     """
     now = context.clock.now()
     return await _change(
@@ -177,7 +176,6 @@ async def cancel_operation(
     Raises:
         OperationNotFound: none has the id.
         OperationStateConflict: it has ended.
-        Forbidden: its cluster is out of their reach.
     """
     now = context.clock.now()
     return await _change(
@@ -193,7 +191,6 @@ async def retry_operation(
     Raises:
         OperationNotFound: none has the id.
         OperationStateConflict: nothing of it is left.
-        Forbidden: its cluster is out of their reach.
     """
     now = context.clock.now()
     return await _change(
@@ -215,7 +212,6 @@ async def undo_operation(
         OperationNotFound: none has the id.
         OperationStateConflict: there is nothing to take back.
         NotUndoable: its kind, or what it did, can't be taken back.
-        Forbidden: its cluster is out of their reach.
     """
     operation = await describe_operation(operation_id, context, within=author.clusters)
     if operation.state not in domain.UNDOABLE:
@@ -239,8 +235,8 @@ async def describe_operation(
     """
     async with context.database.connect() as connection:
         found = await operations.get(connection, operation_id)
-    within.require(found.cluster_name)
-    return found
+        within.require(found.cluster_name)
+        return found
 
 
 async def list_operations(
