@@ -25,10 +25,19 @@ COMMANDS: Final = (
     (
         "login",
         "session:login",
-        "Sign in and keep the session's token for the commands that follow.",
+        "Sign in and keep the session's token in a context, which is then in use.",
     ),
-    ("logout", "session:logout", "End the saved session and forget its token."),
+    (
+        "logout",
+        "session:logout",
+        "End the session of a context and forget its token; the context itself is kept.",
+    ),
     ("whoami", "session:whoami", "Say who is signed in, where, and until when."),
+    (
+        "context contexts",
+        "contexts:context",
+        "Keep servers by name, with what one signs in with and works on there.",
+    ),
     ("cluster clusters", "clusters:cluster", "Show clusters."),
     ("broker brokers", "nouns:broker", "Show and change brokers."),
     (
@@ -96,9 +105,13 @@ app = App(
         regent topic list           see its topics
         regent capacity report      see how long the disks last
 
-    Commands speak to the server of --server, REGENT_URL or `regent login`, with
-    REGENT_TOKEN or as who signed in; without any, to the local cluster of
-    `regent up` in this directory.
+    Commands speak to the server of --server, --context or --data; else to that of
+    REGENT_URL, of REGENT_CONTEXT, of the context in use (`regent context use`, `regent
+    login`); else to the local cluster of `regent up` in this directory. They sign in
+    with --token, else REGENT_TOKEN, else what the context keeps; a --context on the
+    command line goes before REGENT_TOKEN. --cluster goes before REGENT_CLUSTER and that
+    before the context's cluster, --output before REGENT_OUTPUT and that before the
+    context's.
     """,
     help_format="plaintext",
     result_action="return_value",

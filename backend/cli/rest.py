@@ -149,7 +149,7 @@ class RestClient:
             raise CommandError(
                 f"{self.target.server} is not a Regent control plane",
                 why=f"its answer is {response.headers.get('content-type', 'no JSON')}",
-                next_step="check --server and REGENT_URL",
+                next_step="check --server and REGENT_URL, or the context: regent context show",
             ) from error
 
     def _unanswered(self, error: Exception) -> CommandError:
@@ -172,7 +172,7 @@ class RestClient:
         status = response.status_code
         next_step = None
         if status == HTTPStatus.UNAUTHORIZED:
-            next_step = f"regent login --server {self.target.server}"
+            next_step = self.target.login
         elif status == HTTPStatus.TOO_MANY_REQUESTS:
             next_step = f"wait {response.headers.get('retry-after', '60')} s, then try again"
         elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
