@@ -75,7 +75,9 @@ class LastAdministrator(DomainError):
     code = "last_administrator"
 
     def __init__(self, user_name: str) -> None:
-        super().__init__(f"{user_name!r} is the last administrator who can sign in; add one first")
+        super().__init__(
+            f"{user_name!r} is the last administrator of all clusters who can sign in; add one first"
+        )
         self.user_name = user_name
 
 

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+from contextlib import aclosing
 
 import pytest
 from websockets.asyncio.client import connect
 
+from backend.api.followed_events import follow_events
+from backend.domain.event import EventFilter
 from backend.domain.user import Role
 from tests.access_table import graph_doors, rest_doors
 from tests.integration.api.access import TOKENS, USERS, fill
@@ -286,3 +289,26 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
 
     assert not any(FAR in told for told in heard["events"] + heard["samples"])
     assert "forbidden" in heard["refused"][0]
+
+
+async def test_who_reaches_less_meanwhile_is_told_of_no_more(
+    client, anybody, credentials, context, database, monkeypatch
+):
+    monkeypatch.setattr("backend.api.followed_events.SESSION_CHECK_INTERVAL_MS", 0)
+    headers = await credentials("session", Role.VIEWER)
+    name = (await anybody.get("/api/v1/session", headers=headers)).json()["name"]
+    token, told = headers["Cookie"].partition("=")[2], []
+
+    async with (
+        aclosing(follow_events(context, token, after=0, chosen=EventFilter())) as batches,
+        asyncio.timeout(30),
+    ):
+        await anext(batches)
+        limited = {"role": "viewer", "cluster_patterns": list(PATTERNS)}
+        answer = await client.put(f"{USERS}/{name}/role", json=limited)
+        await write(database, *(happening(cluster=cluster) for cluster in (FAR, NEAR)))
+        while NEAR not in told:
+            told += [event.cluster_name for event in (await anext(batches)).events]
+
+    assert answer.status_code == 200
+    assert told == [NEAR]
