@@ -75,9 +75,8 @@ class LastAdministrator(DomainError):
     code = "last_administrator"
 
     def __init__(self, user_name: str) -> None:
-        super().__init__(
-            f"{user_name!r} is the last administrator of all clusters who can sign in; add one first"
-        )
+        told = f"{user_name!r} is the last administrator of all clusters who can sign in"
+        super().__init__(f"{told}; add one first")
         self.user_name = user_name
 
 
