@@ -51,16 +51,16 @@ export function UserDeedForm({ user, deed, onDone }: UserDeedFormProps) {
       <p className={classes.lead}>{t(`userDeed.${deed}.lead`, { name })}</p>
       {deed === 'role' ? (
         <>
-        <Select
-          label={t('users.role')}
-          description={t(`roleHint.${role}`)}
-          data={roles.map((one) => ({ value: one, label: t(`userRole.${one}`) }))}
-          value={role}
-          onChange={(one) => setRole(roles.find((known) => known === one) ?? role)}
-          allowDeselect={false}
-          data-autofocus
-        />
-        <PatternsField value={patterns} onChange={setPatterns} />
+          <Select
+            label={t('users.role')}
+            description={t(`roleHint.${role}`)}
+            data={roles.map((one) => ({ value: one, label: t(`userRole.${one}`) }))}
+            value={role}
+            onChange={(one) => setRole(roles.find((known) => known === one) ?? role)}
+            allowDeselect={false}
+            data-autofocus
+          />
+          <PatternsField value={patterns} onChange={setPatterns} />
         </>
       ) : null}
       <TextInput
