@@ -17,7 +17,7 @@ from backend.api import permissions
 from backend.api.graphql import guard
 from backend.api.graphql.schema import build_schema
 from backend.api.rest import build_router
-from backend.domain.access import Credential, Permission, Principal, require
+from backend.domain.access import RULES, Credential, Permission, Principal, Reach, require
 from backend.domain.access_errors import PasswordChangeRequired
 from backend.domain.errors import Forbidden
 from backend.domain.user import Role
@@ -36,6 +36,7 @@ class Door:
     method: str
     name: str
     permission: Permission
+    reach: str
 
     @property
     def text(self) -> str:
@@ -45,25 +46,42 @@ class Door:
 def rest_doors() -> list[Door]:
     """Give every route but the one that signs in."""
     found = [
-        Door(method, path, permissions.permission_of(endpoint, method))
-        for method, path, endpoint in _routes(build_router())
+        _rest_door(method, path, route)
+        for method, path, route in _routes(build_router())
         if (method, path) != SIGN_IN
     ]
     return sorted(found, key=lambda door: (door.name, door.method))
 
 
+def _rest_door(method: str, path: str, route: APIRoute) -> Door:
+    permission = permissions.permission_of(route.endpoint, method)
+    names_one = permissions.CLUSTER_NAMES & {
+        *route.param_convertors,
+        *permissions.query_names(route),
+        *(part.strip("{}") for part in path.split("/")),
+    }
+    reach = permissions.reach_of(route.endpoint, permission)
+    return Door(method, path, permission, _reach_text(reach, permission, names_one=bool(names_one)))
+
+
+def _reach_text(reach: Reach, permission: Permission, *, names_one: bool) -> str:
+    if RULES[permission].needs_all_clusters or (reach is Reach.NAMED and not names_one):
+        return "all"
+    return reach.value.replace("_", " ")
+
+
 def graph_doors() -> list[Door]:
     """Give every field of the roots."""
     schema = build_schema()._schema
-    return [
-        Door(
-            root.name.lower(),
-            name,
-            guard.permission_of(name, is_mutation=root is schema.mutation_type),
-        )
-        for root in (schema.query_type, schema.mutation_type, schema.subscription_type)
-        for name in root.fields
-    ]
+    found = []
+    for root in (schema.query_type, schema.mutation_type, schema.subscription_type):
+        for name, field in root.fields.items():
+            permission = guard.permission_of(name, is_mutation=root is schema.mutation_type)
+            reach = guard.reach_of(name, permission)
+            names_one = name in guard.OBJECTS or guard.CLUSTER_ARGUMENTS & set(field.args)
+            text = _reach_text(reach, permission, names_one=bool(names_one))
+            found.append(Door(root.name.lower(), name, permission, text))
+    return found
 
 
 def is_allowed(kind: str, role: Role, permission: Permission) -> bool:
@@ -89,12 +107,13 @@ def render() -> str:
     """Write the table."""
     heads = [f"{kind}: {role}" for kind, role in CALLERS]
     lines = [
-        f"| asks for | permission | {' | '.join(heads)} |",
-        f"|---|---|{'---|' * len(heads)}",
+        f"| asks for | permission | clusters | {' | '.join(heads)} |",
+        f"|---|---|---|{'---|' * len(heads)}",
     ]
     for door in (*rest_doors(), *graph_doors()):
         cells = ["yes" if is_allowed(*who, door.permission) else "no" for who in CALLERS]
-        lines.append(f"| {door.text} | {door.permission} | {' | '.join(cells)} |")
+        told = " | ".join((door.text, door.permission, door.reach, *cells))
+        lines.append(f"| {told} |")
     return "\n".join(lines) + "\n"
 
 
@@ -106,10 +125,10 @@ def rewritten(page: str) -> str:
     return f"{before}{BEGIN}\n{render()}\n{END}{after}"
 
 
-def _routes(router, prefix="") -> Iterator[tuple[str, str, object]]:
+def _routes(router, prefix="") -> Iterator[tuple[str, str, APIRoute]]:
     for route in router.routes:
         if isinstance(route, APIRoute):
-            yield from ((method, prefix + route.path, route.endpoint) for method in route.methods)
+            yield from ((method, prefix + route.path, route) for method in route.methods)
         else:
             below = prefix + route.include_context.prefix
             yield from _routes(route.original_router, below)

@@ -91,7 +91,8 @@ def use_cases(functions: set[FunctionType]) -> set[FunctionType]:
 def rest_routes() -> Mapping[tuple[str, str], set[FunctionType]]:
     """Give what each route reaches, by method and path."""
     return {
-        (method, path): references(endpoint) for method, path, endpoint in _routes(build_router())
+        (method, path): references(route.endpoint)
+        for method, path, route in _routes(build_router())
     }
 
 

@@ -59,6 +59,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.Forbidden: HTTPStatus.FORBIDDEN,
     access_errors.PasswordChangeRequired: HTTPStatus.FORBIDDEN,
     access_errors.InvalidPassword: HTTPStatus.BAD_REQUEST,
+    access_errors.InvalidClusterPattern: HTTPStatus.BAD_REQUEST,
     access_errors.InvalidTokenScope: HTTPStatus.BAD_REQUEST,
     access_errors.UserNotFound: HTTPStatus.NOT_FOUND,
     access_errors.UserAlreadyExists: HTTPStatus.CONFLICT,

@@ -13,6 +13,7 @@ from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db.engine import Database
 from backend.domain.access import Credential, Permission, Principal, find_risk_max, require
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.controller_figures import ControllerFigures
 from backend.domain.errors import Unauthenticated
 from backend.domain.name_server import NameServerStatus
@@ -113,6 +114,11 @@ def get_principal(connection: HTTPConnection) -> Principal:
     return cast("Principal", principal)
 
 
+def get_scope(principal: Annotated[Principal, Depends(get_principal)]) -> ClusterScope:
+    """Return which clusters whoever asks reaches."""
+    return principal.clusters
+
+
 def require_change(principal: Principal) -> Principal:
     """Return whoever asks when they may change something.
 
@@ -137,7 +143,7 @@ def name_author(principal: Principal, connection: HTTPConnection, door: str) -> 
     source = f"{door} {peer_of(connection)}"
     if principal.credential is Credential.TOKEN:
         source += f" token {principal.credential_name}"
-    return Author(principal.user_name, source, find_risk_max(principal))
+    return Author(principal.user_name, source, find_risk_max(principal), principal.clusters)
 
 
 def peer_of(connection: HTTPConnection) -> str:
@@ -147,3 +153,4 @@ def peer_of(connection: HTTPConnection) -> str:
 
 Context = Annotated[ApiContext, Depends(get_context)]
 SignedIn = Annotated[Principal, Depends(get_principal)]
+Within = Annotated[ClusterScope, Depends(get_scope)]

@@ -1,92 +1,87 @@
 """Ask every route for its permission, whatever the route itself looks at (I23).
 
 What reads asks for `READ` and what writes for `CHANGE`, routes of tomorrow included; a route that
-asks for another permission says so with `needs`. A token that is limited to clusters passes only
-where one of them is named.
+asks for another permission says so with `needs`. Who reaches some clusters only passes where one of
+them is named, unless the route says with `reaches` how else it keeps to them.
 """
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
-from uuid import UUID
 
 from fastapi import Request
+from fastapi.routing import APIRoute
 
-from backend.api.context import Context, SignedIn
+from backend.api.context import SignedIn
 from backend.api.gate import SAFE_METHODS
-from backend.domain.access import Permission, require, require_cluster
-from backend.services.operations.orders import describe_operation
+from backend.domain.access import Permission, Reach, require, require_reach
 
 EndpointT = TypeVar("EndpointT", bound=Callable[..., Any])
 
-CLUSTER_NAME: Final = "cluster_name"
-_ATTRIBUTE: Final = "_regent_permission"
-_BODY_ATTRIBUTE: Final = "_regent_body_names_cluster"
-# They are of no cluster, and whoever has a limited token may know of themselves.
-_OF_NO_CLUSTER: Final = frozenset({Permission.IDENTIFY, Permission.SIGN})
+CLUSTER_NAMES: Final = frozenset({"cluster_name", "cluster"})
+"""What parameters are called that name a cluster, in paths and in queries."""
+OF_THE_CALLER: Final = frozenset({Permission.IDENTIFY, Permission.SIGN, Permission.MANAGE_OWN})
+"""Permissions of what is of no cluster, but of whoever asks."""
+_PERMISSION: Final = "_regent_permission"
+_REACH: Final = "_regent_reach"
 
 
 def needs(permission: Permission) -> Callable[[EndpointT], EndpointT]:
     """Have a route ask for another permission than its method would."""
-
-    def mark(endpoint: EndpointT) -> EndpointT:
-        setattr(endpoint, _ATTRIBUTE, permission)
-        return endpoint
-
-    return mark
+    return _marking(_PERMISSION, permission)
 
 
-def body_names_cluster(endpoint: EndpointT) -> EndpointT:
-    """Say that the cluster of a route stands among the parameters in its body."""
-    setattr(endpoint, _BODY_ATTRIBUTE, True)
-    return endpoint
+def reaches(reach: Reach) -> Callable[[EndpointT], EndpointT]:
+    """Say how a route keeps to the clusters that whoever asks reaches."""
+    return _marking(_REACH, reach)
 
 
 def permission_of(endpoint: Callable[..., Any], method: str) -> Permission:
     """Return what a route asks for."""
     default = Permission.READ if method in SAFE_METHODS else Permission.CHANGE
-    permission: Permission = getattr(endpoint, _ATTRIBUTE, default)
+    permission: Permission = getattr(endpoint, _PERMISSION, default)
     return permission
 
 
-async def check_permission(request: Request, context: Context, principal: SignedIn) -> None:
+def reach_of(endpoint: Callable[..., Any], permission: Permission) -> Reach:
+    """Return how a route keeps to clusters."""
+    reach: Reach = getattr(endpoint, _REACH, reach_by(permission))
+    return reach
+
+
+def reach_by(permission: Permission) -> Reach:
+    """Return how a door of a permission keeps to clusters unless it says otherwise."""
+    return Reach.OWN if permission in OF_THE_CALLER else Reach.NAMED
+
+
+async def check_permission(request: Request, principal: SignedIn) -> None:
     """Let a request pass to its route.
 
     Raises:
         PasswordChangeRequired: a one-time password has not been replaced yet.
         Forbidden: whoever asks may not.
-        OperationNotFound: a limited token asks for an operation that is not there.
     """
-    permission = permission_of(request.scope["endpoint"], request.method)
+    endpoint = request.scope["endpoint"]
+    permission = permission_of(endpoint, request.method)
     require(principal, permission)
-    if principal.is_limited and permission not in _OF_NO_CLUSTER:
-        for name in await _cluster_names(request, context) or [None]:
-            require_cluster(principal, name)
+    require_reach(principal, reach_of(endpoint, permission), _clusters_named(request))
 
 
-async def _cluster_names(request: Request, context: Context) -> list[str | None]:
+def query_names(route: APIRoute) -> frozenset[str]:
+    """Return under which names a route takes clusters from the query."""
+    taken = {field.alias for field in route.dependant.query_params}
+    return CLUSTER_NAMES & taken
+
+
+def _clusters_named(request: Request) -> list[str]:
     """List every cluster that a request names where its route looks for one, and nowhere else."""
-    names: list[str | None] = []
-    route = request.scope["route"]
-    if any(field.alias == CLUSTER_NAME for field in route.dependant.query_params):
-        names += request.query_params.getlist(CLUSTER_NAME)
-    if CLUSTER_NAME in request.path_params:
-        names.append(request.path_params[CLUSTER_NAME])
-    if "operation_id" in request.path_params:
-        names.append(await _cluster_of(request.path_params["operation_id"], context))
-    if getattr(request.scope["endpoint"], _BODY_ATTRIBUTE, False):
-        names.append(_named_in(await request.json()))
-    return names
+    in_path = [value for name, value in request.path_params.items() if name in CLUSTER_NAMES]
+    in_query = [request.query_params.getlist(name) for name in query_names(request.scope["route"])]
+    return [*in_path, *(value for values in in_query for value in values)]
 
 
-async def _cluster_of(operation_id: str, context: Context) -> str | None:
-    try:
-        known_id = UUID(operation_id)
-    except ValueError:
-        return None
-    return (await describe_operation(known_id, context.operations)).cluster_name
+def _marking(attribute: str, value: object) -> Callable[[EndpointT], EndpointT]:
+    def mark(endpoint: EndpointT) -> EndpointT:
+        setattr(endpoint, attribute, value)
+        return endpoint
 
-
-def _named_in(order: Any) -> str | None:
-    parameters = order.get("parameters") if isinstance(order, dict) else None
-    name = parameters.get(CLUSTER_NAME) if isinstance(parameters, dict) else None
-    return name if isinstance(name, str) else None
+    return mark

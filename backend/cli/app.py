@@ -1,7 +1,6 @@
 """Put the command line together, and end it with the code that says how it went."""
 
 import inspect
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.reader import new_output, print_note, reader
 
 _HELP_FLAGS: Final = frozenset({"-h", "--help"})
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
@@ -25,10 +25,19 @@ COMMANDS: Final = (
     (
         "login",
         "session:login",
-        "Sign in and keep the session's token for the commands that follow.",
+        "Sign in and keep the session's token in a context, which is then in use.",
     ),
-    ("logout", "session:logout", "End the saved session and forget its token."),
+    (
+        "logout",
+        "session:logout",
+        "End the session of a context and forget its token; the context itself is kept.",
+    ),
     ("whoami", "session:whoami", "Say who is signed in, where, and until when."),
+    (
+        "context contexts",
+        "contexts:context",
+        "Keep servers by name, with what one signs in with and works on there.",
+    ),
     ("cluster clusters", "clusters:cluster", "Show clusters."),
     ("broker brokers", "nouns:broker", "Show and change brokers."),
     (
@@ -96,9 +105,13 @@ app = App(
         regent topic list           see its topics
         regent capacity report      see how long the disks last
 
-    Commands speak to the server of --server, REGENT_URL or `regent login`, with
-    REGENT_TOKEN or as who signed in; without any, to the local cluster of
-    `regent up` in this directory.
+    Commands speak to the server of --server, --context or --data; else to that of
+    REGENT_URL, of REGENT_CONTEXT, of the context in use (`regent context use`, `regent
+    login`); else to the local cluster of `regent up` in this directory. They sign in
+    with --token, else REGENT_TOKEN, else what the context keeps; a --context on the
+    command line goes before REGENT_TOKEN. --cluster goes before REGENT_CLUSTER and that
+    before the context's cluster, --output before REGENT_OUTPUT and that before the
+    context's.
     """,
     help_format="plaintext",
     result_action="return_value",
@@ -141,23 +154,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; errors are told on standard error."""
     words = sys.argv[1:] if arguments is None else arguments
-    if not _HELP_FLAGS.isdisjoint(words):
+    with new_output():
+        try:
+            code = _run(words)
+            # What was printed may not have been written yet.
+            with reader():
+                sys.stdout.flush()
+        except BrokenPipeError:
+            return ExitCode.READER_GONE
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    asks_help = not _HELP_FLAGS.isdisjoint(words)
+    if asks_help:
         find_command(words)
     try:
-        app(arguments, exit_on_error=False)
-        sys.stdout.flush()
+        app(words, exit_on_error=False)
     except CycloptsError:
         return ExitCode.USAGE
     except CommandError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the product
+        print_note(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        _drop_output()
+    except SystemExit:
+        if not asks_help:
+            raise
+        # Help is printed by the library, which leaves like this when its reader does.
+        return ExitCode.READER_GONE
     return ExitCode.DONE
-
-
-def _drop_output() -> None:
-    """Send what is left to nowhere: the reader (`| head`) has what it wanted."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

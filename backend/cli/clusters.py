@@ -64,11 +64,12 @@ def group_path(client: RestClient, cluster: str | None, group: str) -> str:
 
 
 def choose_cluster(client: RestClient, name: str | None) -> str:
-    """Return the cluster that is meant: the named one, or the only one there is.
+    """Return the cluster that is meant: the named one, that of the context, or the only one.
 
     Raises:
         CommandError: none is named and there is none, or more than one.
     """
+    name = name or client.target.cluster
     if name is not None:
         return name
     names = [str(item["name"]) for item in client.list("/clusters", limit=10)]

@@ -16,6 +16,8 @@ class ExitCode(IntEnum):
     OUTCOME_UNKNOWN = 7
     STILL_RUNNING = 8
     INTERRUPTED = 130
+    # As of who is ended by SIGPIPE, which is what most programs are.
+    READER_GONE = 141
 
 
 class CommandError(Exception):

@@ -15,6 +15,7 @@ from backend.cli.orders import (
     print_plan,
 )
 from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.reader import outlive_reader
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -167,6 +168,7 @@ def confirm_operation(
     is_json = options.output == "json"
     with connect(options) as client:
         planned = client.get(_path(operation_id))
+        outlive_reader()
         if not is_json:
             print_plan(planned)
         if ordering.dry_run:

@@ -9,11 +9,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from backend.cli.reader import drop, reader
+
+# Commands take all that they print with from here.
+from backend.cli.reader import print_note as print_note  # noqa: PLC0414
 
 UNKNOWN: Final = "-"
 EXACT_INTEGER_MAX: Final = 2**53
@@ -32,18 +37,12 @@ def choose_yaml(*, is_chosen: bool) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value for programs; numbers that a double can't hold become strings."""
-    if _is_yaml.get():
-        print(_yaml(value), end="")  # noqa: T201 - the product
-        return
-    print(json.dumps(_exact(value), indent=2, ensure_ascii=False))  # noqa: T201 - the product
+    _write(_yaml(value) if _is_yaml.get() else f"{_json(value, indent=2)}\n")
 
 
 def print_json_line(value: Any) -> None:
     """Print one of many values for programs at once: a line of JSON, or a document of YAML."""
-    if _is_yaml.get():
-        print(f"---\n{_yaml(value)}", end="", flush=True)  # noqa: T201 - the product
-        return
-    print(json.dumps(_exact(value), ensure_ascii=False), flush=True)  # noqa: T201 - the product
+    _write(f"---\n{_yaml(value)}" if _is_yaml.get() else f"{_json(value)}\n", flush=True)
 
 
 def print_table(
@@ -59,24 +58,21 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(_shown(value)) for value in row))
     console = _console()
-    if title:
-        console.print(Text(title, style="bold"))
-    console.print(table)
+    with reader():
+        if title:
+            console.print(Text(title, style="bold"))
+        console.print(table)
 
 
 def print_line(text: str) -> None:
     """Print one line of the result."""
-    _console().print(Text(_shown(text)))
-
-
-def print_note(text: str) -> None:
-    """Print what is not the result, such as progress, on standard error."""
-    print(text, file=sys.stderr)  # noqa: T201
+    with reader():
+        _console().print(Text(_shown(text)))
 
 
 def progress_console() -> Console:
     """Return the console for progress, which is standard error."""
-    return Console(stderr=True)
+    return _NoteConsole(stderr=True)
 
 
 def bytes_text(size: float | None) -> str:
@@ -104,9 +100,29 @@ def number_text(value: float | None, *, digits: int = 1) -> str:
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
 
 
+class _ResultConsole(Console):
+    """Leave it to whoever prints what becomes of a command whose reader is gone."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise  # noqa: PLE0704 - called where it is handled
+
+
+class _NoteConsole(Console):
+    """Tell nobody of the progress any more when nobody listens."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        drop(sys.stderr)
+
+
 def _console() -> Console:
     # A pipe has no width; what is cut off there is lost.
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return _ResultConsole(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def _write(text: str, *, flush: bool = False) -> None:
+    with reader():
+        print(text, end="", flush=flush)  # noqa: T201 - the product
 
 
 def _shown(value: object) -> str:
@@ -115,6 +131,10 @@ def _shown(value: object) -> str:
         character if character.isprintable() or character == "\n" else repr(character)[1:-1]
         for character in text
     )
+
+
+def _json(value: Any, *, indent: int | None = None) -> str:
+    return json.dumps(_exact(value), indent=indent, ensure_ascii=False)
 
 
 def _yaml(value: Any) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.reader import outlive_reader
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
 TIMEOUT: Final = httpx.Timeout(15, connect=5)
@@ -64,7 +65,7 @@ class RestClient:
         if self._is_own_session:
             # A session that stays behind ends by itself.
             with contextlib.suppress(CommandError):
-                self.delete("/session")
+                self._call("DELETE", "/session")
         self._http.close()
 
     def sign_in(self, name: str, password: str) -> dict[str, Any]:
@@ -98,6 +99,7 @@ class RestClient:
         self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> Any:
         """Ask for something to be made or done; under a key, asking twice has one effect."""
+        outlive_reader()
         arguments: dict[str, Any] = {} if body is None else {"json": body}
         if key is not None:
             arguments["headers"] = {"Idempotency-Key": key}
@@ -105,10 +107,12 @@ class RestClient:
 
     def put(self, path: str, body: Mapping[str, Any]) -> Any:
         """Replace one value."""
+        outlive_reader()
         return self._call("PUT", path, json=body)
 
     def delete(self, path: str, **parameters: str | int | None) -> Any:
         """Remove one resource, or some."""
+        outlive_reader()
         return self._call("DELETE", path, params=_present(parameters))
 
     def list(
@@ -145,7 +149,7 @@ class RestClient:
             raise CommandError(
                 f"{self.target.server} is not a Regent control plane",
                 why=f"its answer is {response.headers.get('content-type', 'no JSON')}",
-                next_step="check --server and REGENT_URL",
+                next_step="check --server and REGENT_URL, or the context: regent context show",
             ) from error
 
     def _unanswered(self, error: Exception) -> CommandError:
@@ -168,7 +172,7 @@ class RestClient:
         status = response.status_code
         next_step = None
         if status == HTTPStatus.UNAUTHORIZED:
-            next_step = f"regent login --server {self.target.server}"
+            next_step = self.target.login
         elif status == HTTPStatus.TOO_MANY_REQUESTS:
             next_step = f"wait {response.headers.get('retry-after', '60')} s, then try again"
         elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -1,14 +1,23 @@
 """The commands that sign in and out: `regent login`, `logout`, `whoami`."""
 
 import getpass
+import re
 import sys
+from dataclasses import replace
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
+from backend.cli.context_file import (
+    Context,
+    Contexts,
+    change_contexts,
+    check_context_name,
+)
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.logins import Login, forget_login, save_login
 from backend.cli.output import print_json, print_line, print_note, time_text
+from backend.cli.reader import outlive_reader
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
@@ -19,12 +28,15 @@ def login(
     password_stdin: Annotated[bool, Parameter(negative="")] = False,
     options: Options = Options(),  # noqa: B008 - frozen
 ) -> None:
-    """Sign in and keep the session's token for the commands that follow.
+    """Sign in and keep the session's token in a context, which is then in use.
 
-    Asks for the password; that of a local cluster is found in its directory.
+    Asks for the password; that of a local cluster is found in its directory. A server without a
+    context gets one, called as `--context` says or like its host.
 
     Examples:
         regent login --server https://regent.example.org
+        regent login --server https://staging.example.org --context staging
+        regent login --context staging
         regent login --name anna --password-stdin < password.txt
 
     Args:
@@ -32,34 +44,43 @@ def login(
         password_stdin: Read the password from standard input.
         options: Which server, and how to print.
     """
+    named = options.context
+    if options.server and named:
+        # Here both may be given: the name that the server is to have.
+        options = replace(options, context=None)
+    else:
+        named = None
     target = find_target(options)
     password = _password(target, name, is_piped=password_stdin)
     with RestClient(Target(target.server, target.origin, restart=target.restart)) as client:
+        outlive_reader()
         session = client.sign_in(name, password)
-    path = save_login(Login(target.server, session["token"]))
+    context = _keep(target, named, session["token"])
     if session.get("must_change_password"):
         print_note("this is a one-time password; choose your own now: regent user password")
     if options.output == "json":
-        print_json({"server": target.server, "name": session["name"], "role": session["role"]})
+        told = {"server": target.server, "name": session["name"], "role": session["role"]}
+        print_json({**told, "context": context})
         return
     print_line(
         f"signed in to {target.server} as {session['name']} ({session['role']}) "
-        f"until {time_text(session['expires_at'])}; the token is in {path}"
+        f"until {time_text(session['expires_at'])}; context {context} is in use"
     )
 
 
 def logout(*, options: Options = Options()) -> None:  # noqa: B008
-    """End the saved session and forget its token.
+    """End the session of a context and forget its token; the context itself is kept.
 
-    Example:
+    Examples:
         regent logout
+        regent logout --context staging
     """
     target = find_target(options)
     if target.token is None:
         raise CommandError(
             f"not signed in to {target.server}",
-            why="no token is saved for it",
-            next_step=f"regent login --server {target.server}",
+            why="no token is kept for it",
+            next_step=target.login,
             exit_code=ExitCode.NOT_ALLOWED,
         )
     try:
@@ -70,7 +91,7 @@ def logout(*, options: Options = Options()) -> None:  # noqa: B008
         if error.exit_code is not ExitCode.NOT_ALLOWED:
             raise
     finally:
-        forget_login(target.server)
+        _forget(target)
     print_line(f"signed out of {target.server}")
 
 
@@ -89,6 +110,9 @@ def whoami(*, options: Options = Options()) -> None:  # noqa: B008
     until = time_text(session["expires_at"])
     by = " by a token" if session.get("credential") == "token" else ""
     print_line(f"{session['name']} ({session['role']}){by} at {server} until {until}")
+    # Each limit holds: a user's own, and that of their token.
+    for patterns in session.get("cluster_limits", []):
+        print_line(f"only clusters {', '.join(patterns)}")
 
 
 def _password(target: Target, name: str, *, is_piped: bool) -> str:
@@ -112,3 +136,44 @@ def _password(target: Target, name: str, *, is_piped: bool) -> str:
             exit_code=ExitCode.USAGE,
         )
     return password
+
+
+def _keep(target: Target, named: str | None, token: str) -> str:
+    """Keep a session's token in its context, put that to use, and return its name."""
+    with change_contexts() as contexts:
+        name = named or target.context
+        if name is None:
+            known = contexts.of_server(target.server)
+            name = known.name if known is not None else _new_name(target.server, contexts)
+        known = contexts.by_name.get(check_context_name(name))
+        if known is not None and known.server != target.server:
+            raise CommandError(
+                f"the context {name} is of another server",
+                why=f"it stands for {known.server}",
+                next_step=f"choose another name, or: regent context set {name} "
+                f"--server {target.server}",
+                exit_code=ExitCode.REFUSED,
+            )
+        contexts.put(replace(known or Context(name, target.server), token=token))
+        contexts.current = name
+    return name
+
+
+def _forget(target: Target) -> None:
+    """Drop the token of the context that a session was of."""
+    with change_contexts() as contexts:
+        for one in list(contexts.by_name.values()):
+            if one.server == target.server and one.token == target.token:
+                contexts.put(replace(one, token=None))
+
+
+def _new_name(server: str, contexts: Contexts) -> str:
+    """Call a context like the host of its server, and if that is taken with its port."""
+    parts = urlsplit(server)
+    host = re.sub(r"[^a-zA-Z0-9._-]", "-", parts.hostname or "").strip("._-")[:40] or "server"
+    if host not in contexts.by_name:
+        return host
+    name, number = f"{host}-{parts.port or parts.scheme}", 2
+    while name in contexts.by_name:
+        name, number = f"{host}-{number}", number + 1
+    return name

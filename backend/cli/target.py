@@ -1,72 +1,128 @@
 """Find the server a command speaks to, and what it signs in with.
 
-Options come first, then the environment, then the saved login, and last the local cluster that
-`regent up` runs in a directory.
+What is typed comes before the environment: `--server`, `--context` or `--data`, of which one may be
+given, then REGENT_URL, REGENT_CONTEXT, the context in use, and last the local cluster that
+`regent up` runs in this directory.
 """
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
+from backend.cli.context_file import FORMS, Context, read_contexts
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.logins import find_login
 from backend.cli.output import choose_yaml
 
 LOCAL_USER: Final = "admin"
 LOCAL_DIR: Final = Path(".regent")
+URL, CONTEXT, TOKEN = "REGENT_URL", "REGENT_CONTEXT", "REGENT_TOKEN"
+
+Form = Literal["table", "json", "yaml"]
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Hold the options that every command of a running cluster takes."""
+    """Hold the options that every command of a running cluster takes.
 
-    server: Annotated[str | None, Parameter(env_var="REGENT_URL")] = None
-    """Address of the control plane, such as https://regent.example.org:8080."""
-    token: Annotated[str | None, Parameter(env_var="REGENT_TOKEN")] = None
-    """API token (`regent token create`); what `regent login` saved when left out."""
+    They hold what was typed: what comes from the environment is weighed against it below.
+    """
+
+    server: str | None = None
+    """Address of the control plane: https://regent.example.org:8080. [env var: REGENT_URL]"""
+    context: str | None = None
+    """Context that names the server (`regent context list`). [env var: REGENT_CONTEXT]"""
+    token: str | None = None
+    """API token (`regent token create`); the context's when left out. [env var: REGENT_TOKEN]"""
     data: Path | None = None
     """Directory of a local cluster (`regent up --data DIR`); .regent when nothing else is set."""
-    output: Annotated[Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"])] = (
-        "table"
-    )
-    """Form of what is printed."""
+    form: Annotated[Form | None, Parameter(name=["--output", "-o"], env_var="REGENT_OUTPUT")] = None
+    """Form of what is printed; that of the context when left out, else a table."""
 
-    def __post_init__(self) -> None:
+    @property
+    def output(self) -> Literal["table", "json"]:
         """Leave commands two forms to tell apart: a table for people, and data for programs."""
-        choose_yaml(is_chosen=self.output == "yaml")
-        if self.output == "yaml":
-            object.__setattr__(self, "output", "json")
+        form = self.form or _form_of(choose_context(self))
+        choose_yaml(is_chosen=form == "yaml")
+        return "table" if form == "table" else "json"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Hold a server's address, how it was found, and a token or a password for it."""
+    """Hold a server's address, how it was found, and a token or a password for it.
+
+    `cluster` is the one that is meant where none is named.
+    """
 
     server: str
     origin: str
     token: str | None = None
     password: str | None = None
     restart: str | None = None
+    cluster: str | None = None
+    context: str | None = None
+
+    @property
+    def login(self) -> str:
+        """Return the command that signs in there."""
+        if self.context is not None:
+            return f"regent login --context {self.context}"
+        return f"regent login --server {self.server}"
 
 
 def find_target(options: Options) -> Target:
     """Decide which server is meant.
 
     Raises:
-        CommandError: none is named, none is saved and none runs here.
+        CommandError: none is named, kept and running here, or more than one is named.
     """
-    if options.server:
-        server = options.server.rstrip("/")
-        login = find_login(server)
-        token = options.token or (login.token if login else None)
-        return Target(server, "--server or REGENT_URL", token=token)
-    if options.data is None and (login := find_login()):
-        return Target(login.server, "the saved login", token=options.token or login.token)
-    return _local_target(options.data or LOCAL_DIR, token=options.token)
+    context = choose_context(options)
+    # A token of the environment is not for a server that was chosen by its name.
+    token = options.token or (None if options.context else os.environ.get(TOKEN))
+    if context is not None:
+        return Target(
+            context.server,
+            f"the context {context.name}",
+            token=token or context.token,
+            cluster=context.cluster,
+            context=context.name,
+        )
+    server = options.server or (None if options.data else os.environ.get(URL))
+    if not server:
+        return _local_target(options.data or LOCAL_DIR, token=token)
+    server = server.rstrip("/")
+    known = None if token else read_contexts().of_server(server)
+    return Target(server, f"--server or {URL}", token=token or (known and known.token))
+
+
+def choose_context(options: Options) -> Context | None:
+    """Return the context that is meant, if a context is.
+
+    Raises:
+        CommandError: there is none of the name, or another place is named too.
+    """
+    typed = {"--server": options.server, "--context": options.context, "--data": options.data}
+    given = [name for name, value in typed.items() if value is not None]
+    if len(given) > 1:
+        raise CommandError(
+            f"{' and '.join(given)} each name a server",
+            next_step="leave all but one of them out",
+            exit_code=ExitCode.USAGE,
+        )
+    if options.context is None and (given or os.environ.get(URL)):
+        return None
+    contexts = read_contexts()
+    name = options.context or os.environ.get(CONTEXT)
+    return contexts.get(name) if name else contexts.in_use()
+
+
+def _form_of(context: Context | None) -> str:
+    form = None if context is None else context.output
+    return form if form in FORMS else "table"
 
 
 def _local_target(directory: Path, *, token: str | None) -> Target:
@@ -76,7 +132,7 @@ def _local_target(directory: Path, *, token: str | None) -> Target:
     except FileNotFoundError as error:
         raise CommandError(
             "no cluster to speak to",
-            why=f"neither --server, REGENT_URL nor a saved login names one, "
+            why=f"no --server, {URL}, --context or {CONTEXT} names one, no context is in use, "
             f"and {directory} holds no local cluster",
             next_step="regent up, or regent login --server URL",
             exit_code=ExitCode.USAGE,

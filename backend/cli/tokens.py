@@ -9,7 +9,7 @@ from backend.cli.clusters import Limit
 from backend.cli.output import print_json, print_line, print_note, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
-from backend.cli.users import RoleName
+from backend.cli.users import Patterns, RoleName
 
 token = App(name=["token", "tokens"], help="Make, list and revoke API tokens for programs.")
 
@@ -23,7 +23,7 @@ def create_token(
     *,
     days: Days,
     role: RoleName = "viewer",
-    cluster: Annotated[list[str] | None, Parameter(name=["--cluster"], negative="")] = None,
+    cluster: Patterns = None,
     read_only: Annotated[bool, Parameter(negative="")] = False,
     options: Options = Options(),  # noqa: B008
 ) -> None:

@@ -2,7 +2,7 @@
 
 import getpass
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
@@ -17,6 +17,7 @@ from backend.cli.target import Options
 user = App(name=["user", "users"], help="Say who may sign in, and change your password.")
 
 RoleName = Literal["viewer", "operator", "admin"]
+Patterns = Annotated[list[str] | None, Parameter(name=["--cluster"], negative="")]
 
 
 @user.command(name="list")
@@ -36,8 +37,14 @@ def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:  # 
         print_json(found)
         return
     print_table(
-        ("NAME", "ROLE", "STATE", "CREATED"),
-        [(one["name"], one["role"], _state(one), time_text(one["created_at"])) for one in found],
+        ("NAME", "ROLE", "CLUSTERS", "STATE", "CREATED"),
+        [
+            (
+                *(one["name"], one["role"], ", ".join(one["cluster_patterns"])),
+                *(_state(one), time_text(one["created_at"])),
+            )
+            for one in found
+        ],
     )
 
 
@@ -47,21 +54,24 @@ def add_user(
     /,
     *,
     role: RoleName = "viewer",
+    cluster: Patterns = None,
     options: Options = Options(),  # noqa: B008
 ) -> None:
     """Add a user, and print the one-time password that they sign in with first.
 
     Examples:
         regent user add anna
-        regent user add bela --role operator
+        regent user add bela --role operator --cluster "staging-*" --cluster test
 
     Args:
         name: Name of the user.
         role: What they may do: look, also change clusters, or also decide who may.
+        cluster: Only in clusters of this name, `*` standing for any letters; may be repeated.
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        invited = client.post("/users", {"name": name, "role": role})
+        wanted = {"name": name, "role": role, "cluster_patterns": cluster or ["*"]}
+        invited = client.post("/users", wanted)
     _print_invited(invited, options)
 
 
@@ -71,26 +81,32 @@ def change_role(
     role: RoleName,
     /,
     *,
+    cluster: Patterns = None,
     reason: str | None = None,
     confirm: Confirm = None,
     options: Options = Options(),  # noqa: B008
 ) -> None:
-    """Give a user another role; the last administrator keeps theirs.
+    """Give a user another role, or the clusters it holds in; the last administrator keeps theirs.
 
     Examples:
         regent user role anna operator
-        regent user role anna viewer --confirm anna --reason "left the team"
+        regent user role anna operator --cluster "staging-*"
+        regent user role anna viewer --cluster "*" --confirm anna --reason "left the team"
 
     Args:
         name: Name of the user.
         role: The role they have from their next request on.
+        cluster: Only in clusters of this name, `*` standing for any letters; may be repeated. They
+            stay as they are when left out.
         reason: Why; it stands in the audit.
         confirm: The user's name, in place of typing it.
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        confirm_name(name, confirm, what=f"{name} will be {role} at {client.target.server}.")
-        changed = client.put(f"/users/{segment(name)}/role", {"role": role, "reason": reason})
+        where = f" of clusters {', '.join(cluster)}" if cluster else ""
+        confirm_name(name, confirm, what=f"{name} will be {role}{where} at {client.target.server}.")
+        wanted = {"role": role, "cluster_patterns": cluster, "reason": reason}
+        changed = client.put(f"/users/{segment(name)}/role", wanted)
     _print_changed(changed, options)
 
 
@@ -209,6 +225,10 @@ def _passwords(*, is_piped: bool) -> tuple[str, str]:
     return old, new
 
 
+def _where(patterns: Sequence[str]) -> str:
+    return "" if "*" in patterns else f" of clusters {', '.join(patterns)}"
+
+
 def _state(one: Mapping[str, Any]) -> str:
     if one["disabled_at"] is not None:
         return f"disabled since {time_text(one['disabled_at'])}"
@@ -221,7 +241,8 @@ def _print_changed(changed: Mapping[str, Any], options: Options) -> None:
     if options.output == "json":
         print_json(changed)
         return
-    print_line(f"{changed['name']} is {changed['role']}, {_state(changed)}")
+    where = _where(changed["cluster_patterns"])
+    print_line(f"{changed['name']} is {changed['role']}{where}, {_state(changed)}")
 
 
 def _print_invited(invited: Mapping[str, Any], options: Options) -> None:
@@ -230,6 +251,7 @@ def _print_invited(invited: Mapping[str, Any], options: Options) -> None:
         return
     print_line(invited["password"])
     print_note(
-        f"one-time password of {invited['name']} ({invited['role']}), shown this once; to be "
+        f"one-time password of {invited['name']} "
+        f"({invited['role']}{_where(invited['cluster_patterns'])}), shown this once; to be "
         f"replaced with regent user password until {time_text(invited['password_expires_at'])}"
     )

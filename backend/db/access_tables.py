@@ -25,6 +25,8 @@ users = Table(
     Column("name", Text, nullable=False, unique=True),
     Column("password_hash", Text, nullable=False),
     Column("role", Text, nullable=False),
+    # The role holds in clusters whose name fits one of them; `{*}` is all clusters.
+    Column("cluster_patterns", ARRAY(Text), nullable=False, server_default="{*}"),
     instant("created_at"),
     instant("disabled_at", nullable=True),
     # Stands for as long as the password is a one-time one, which must be replaced until then.

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from sqlalchemy import delete, func, select, text, tuple_
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.tables import adoption_candidates
 from backend.domain.adoption import Candidate
+from backend.domain.cluster_scope import ClusterScope
 
 COUNT_MAX: Final = 10_000
 
@@ -82,12 +84,13 @@ async def save(
 
 
 async def list_all(
-    connection: Connection, *, after: CandidateKey | None, limit: int
+    connection: Connection, *, after: CandidateKey | None, within: ClusterScope, limit: int
 ) -> list[StoredCandidate]:
-    """List candidates by cluster, group and id."""
+    """List candidates of clusters within reach by cluster, group and id."""
     table = adoption_candidates
     key = tuple_(table.c.cluster_name, table.c.group_name, table.c.broker_id)
-    statement = _select().order_by(*key).limit(limit)
+    statement = _select().where(*reached(within, table.c.cluster_name))
+    statement = statement.order_by(*key).limit(limit)
     if after is not None:
         statement = statement.where(key > after)
     return [_stored(row) for row in (await connection.execute(statement)).mappings()]
@@ -105,9 +108,11 @@ async def list_of_group(
     return {row["broker_id"]: _stored(row).candidate for row in rows}
 
 
-async def count(connection: Connection) -> int:
-    """Count all candidates."""
-    statement = select(func.count()).select_from(adoption_candidates)
+async def count(connection: Connection, *, within: ClusterScope) -> int:
+    """Count candidates of clusters within reach."""
+    table = adoption_candidates
+    statement = select(func.count()).select_from(table)
+    statement = statement.where(*reached(within, table.c.cluster_name))
     return int((await connection.execute(statement)).scalar_one())
 
 

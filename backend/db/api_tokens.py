@@ -11,6 +11,7 @@ from backend.db.access_tables import api_tokens, users
 from backend.db.engine import Connection
 from backend.domain.access import Credential, Principal
 from backend.domain.api_token import ApiToken, TokenScope
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.user import Role
 
 TokenKey = tuple[datetime, UUID]
@@ -43,13 +44,15 @@ async def find_principal(
 ) -> tuple[Principal, datetime | None] | None:
     """Find whom a token speaks for at an instant, and when it was last used.
 
-    Its role is never above its owner's as that is now; a disabled owner has no tokens.
+    Its role is never above its owner's as that is now, nor are its clusters others than these; a
+    disabled owner has no tokens.
     """
     statement = (
         select(
             api_tokens,
             users.c.name.label("user_name"),
             users.c.role.label("owner_role"),
+            users.c.cluster_patterns.label("owner_patterns"),
             users.c.password_expires_at,
         )
         .select_from(api_tokens.join(users))
@@ -71,7 +74,7 @@ async def find_principal(
         expires_at=row.expires_at,
         must_change_password=row.password_expires_at is not None,
         is_read_only=row.is_read_only,
-        cluster_patterns=tuple(row.cluster_patterns),
+        clusters=ClusterScope.of(row.owner_patterns, row.cluster_patterns),
         credential_name=row.name,
     )
     return principal, row.last_used_at

@@ -11,10 +11,12 @@ import msgspec
 from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import audit_checkpoint
 from backend.db.operation_tables import audit_entries
 from backend.domain.audit import TRIMMED, ChainedEntry, ChainEnd, Entry, chain
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.operation import Author
 
 # One writer at a time, so that no entry is bound to one that another replaces.
@@ -29,6 +31,7 @@ class AuditFilter:
     cluster_name: str | None = None
     actor: str | None = None
     operation_id: UUID | None = None
+    within: ClusterScope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +192,8 @@ def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
         (columns.actor, chosen.actor),
         (columns.operation_id, chosen.operation_id),
     )
-    return [column == value for column, value in wanted if value is not None]
+    conditions = [column == value for column, value in wanted if value is not None]
+    return conditions + reached(chosen.within, columns.cluster_name)
 
 
 def _chained(row: Mapping[Any, Any]) -> ChainedEntry:

@@ -8,8 +8,10 @@ from uuid import UUID
 
 from sqlalchemy import Row, and_, delete, func, insert, or_, select, tuple_, update
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.tables import capacity_report_rows, capacity_reports
+from backend.domain.cluster_scope import ClusterScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,10 @@ async def fail(connection: Connection, report_id: UUID, *, at: datetime, error: 
     return await _move(connection, report_id, status="failed", finished_at=at, error=error)
 
 
-async def list_rows(connection: Connection, report_id: UUID) -> tuple[CapacityReportRow, ...]:
-    """Return a report's rows in their order."""
+async def list_rows(
+    connection: Connection, report_id: UUID, *, within: ClusterScope
+) -> tuple[CapacityReportRow, ...]:
+    """Return a report's rows about clusters within reach in their order."""
     columns = capacity_report_rows.c
     statement = (
         select(
@@ -185,7 +189,7 @@ async def list_rows(connection: Connection, report_id: UUID) -> tuple[CapacityRe
             columns.days_until_full,
             columns.note,
         )
-        .where(columns.report_id == report_id)
+        .where(columns.report_id == report_id, *reached(within, columns.cluster_name))
         .order_by(columns.position)
     )
     return tuple(CapacityReportRow(*row) for row in await connection.execute(statement))

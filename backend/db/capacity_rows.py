@@ -6,8 +6,10 @@ from uuid import UUID
 from sqlalchemy import select
 
 from backend.db.capacity_reports import CapacityReportRow
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.tables import capacity_report_rows, capacity_reports
+from backend.domain.cluster_scope import ClusterScope
 
 _ROW = tuple(
     capacity_report_rows.c[name]
@@ -17,13 +19,13 @@ _ROW = tuple(
 
 
 async def list_of_reports(
-    connection: Connection, report_ids: Collection[UUID]
+    connection: Connection, report_ids: Collection[UUID], *, within: ClusterScope
 ) -> dict[UUID, list[CapacityReportRow]]:
-    """List the rows of each report in their order, all reports in one statement."""
+    """List each report's rows within reach in their order, all reports in one statement."""
     columns = capacity_report_rows.c
     statement = (
         select(columns.report_id, *_ROW)
-        .where(columns.report_id.in_(report_ids))
+        .where(columns.report_id.in_(report_ids), *reached(within, columns.cluster_name))
         .order_by(columns.report_id, columns.position)
     )
     found: dict[UUID, list[CapacityReportRow]] = {report_id: [] for report_id in report_ids}
@@ -32,8 +34,10 @@ async def list_of_reports(
     return found
 
 
-async def find_soonest_full_disk(connection: Connection) -> CapacityReportRow | None:
-    """Find the disk that the newest finished report expects to be full first."""
+async def find_soonest_full_disk(
+    connection: Connection, *, within: ClusterScope
+) -> CapacityReportRow | None:
+    """Find the disk within reach that the newest finished report expects to be full first."""
     columns = capacity_report_rows.c
     newest = (
         select(capacity_reports.c.id)
@@ -48,6 +52,7 @@ async def find_soonest_full_disk(connection: Connection) -> CapacityReportRow | 
             columns.report_id == newest,
             columns.kind == "disk",
             columns.days_until_full.is_not(None),
+            *reached(within, columns.cluster_name),
         )
         .order_by(columns.days_until_full, columns.position)
         .limit(1)

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import FromClause, Select, Table, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, brokers, clusters, route_versions, topics
 from backend.domain.broker import BrokerState
 from backend.domain.cluster import Census, Cluster
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import ClusterNotFound
 
 
@@ -51,28 +53,33 @@ async def get(connection: Connection, name: str) -> Cluster:
     return _cluster(row)
 
 
-async def list_after(connection: Connection, *, after: str | None, limit: int) -> list[Cluster]:
-    """List clusters by name, from the first name past `after`."""
-    statement = _select().order_by(clusters.c.name).limit(limit)
+async def list_after(
+    connection: Connection, *, after: str | None, within: ClusterScope, limit: int
+) -> list[Cluster]:
+    """List clusters within reach by name, from the first name past `after`."""
+    statement = _select().where(*reached(within, clusters.c.name))
+    statement = statement.order_by(clusters.c.name).limit(limit)
     if after is not None:
         statement = statement.where(clusters.c.name > after)
     return [_cluster(row) for row in (await connection.execute(statement)).mappings()]
 
 
-async def count(connection: Connection) -> int:
-    """Count all clusters."""
-    return int(await connection.scalar(select(func.count()).select_from(clusters)) or 0)
+async def count(connection: Connection, *, within: ClusterScope) -> int:
+    """Count clusters within reach."""
+    statement = _counted(clusters, within)
+    return int(await connection.scalar(statement) or 0)
 
 
-async def take_census(connection: Connection) -> Census:
-    """Count what all clusters hold, in one statement."""
+async def take_census(connection: Connection, *, within: ClusterScope) -> Census:
+    """Count what all clusters within reach hold, in one statement."""
     online = brokers.c.state == BrokerState.ONLINE
+    of_groups, of_brokers = _counted(broker_groups, within), _counted(brokers, within)
     statement = select(
-        select(func.count()).select_from(clusters).scalar_subquery().label("cluster_count"),
-        select(func.count()).select_from(broker_groups).scalar_subquery().label("group_count"),
-        select(func.count()).select_from(brokers).scalar_subquery().label("broker_count"),
-        select(func.count()).select_from(brokers).where(online).scalar_subquery().label("online"),
-        select(func.count()).select_from(topics).scalar_subquery().label("topic_count"),
+        _counted(clusters, within).scalar_subquery().label("cluster_count"),
+        of_groups.scalar_subquery().label("group_count"),
+        of_brokers.scalar_subquery().label("broker_count"),
+        of_brokers.where(online).scalar_subquery().label("online"),
+        _counted(topics, within).scalar_subquery().label("topic_count"),
     )
     row = (await connection.execute(statement)).one()
     return Census(
@@ -82,6 +89,17 @@ async def take_census(connection: Connection) -> Census:
         online_broker_count=row.online,
         topic_count=row.topic_count,
     )
+
+
+def _counted(table: Table, within: ClusterScope) -> Select[Any]:
+    """Count the rows of a table of clusters, or of what clusters or broker groups hold."""
+    source: FromClause = table
+    if within.is_limited and table is brokers:
+        source = source.join(broker_groups)
+    if within.is_limited and table is not clusters:
+        source = source.join(clusters)
+    reach = reached(within, clusters.c.name)
+    return select(func.count()).select_from(source).where(*reach)
 
 
 def _select() -> Select[Any]:

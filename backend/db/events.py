@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import delete, exists, func, insert, select, text, true, update
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection, Database, connect
 from backend.db.event_tables import event_stream, events, staged_events
 from backend.domain.event import Event, EventFilter, Happening
@@ -104,6 +105,7 @@ async def list_after(
         wanted = wanted.where(columns.number > after).order_by(columns.number)
     if chosen.cluster_name is not None:
         wanted = wanted.where(columns.cluster_name == chosen.cluster_name)
+    wanted = wanted.where(*reached(chosen.within, columns.cluster_name))
     if chosen.kinds is not None:
         wanted = wanted.where(columns.kind.in_(chosen.kinds))
     found = wanted.subquery()

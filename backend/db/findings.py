@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import findings
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.election import Sighting
 from backend.domain.finding import (
     Finding,
@@ -77,6 +79,7 @@ class FindingFilter:
     cluster_name: str | None = None
     code: FindingCode | None = None
     is_open: bool | None = None
+    within: ClusterScope = EVERYWHERE
 
 
 async def list_observed(connection: Connection) -> list[ObservedGroup]:
@@ -162,6 +165,7 @@ async def remove_closed(connection: Connection, *, before: datetime, limit: int)
 def _conditions(chosen: FindingFilter) -> list[ColumnElement[bool]]:
     columns = findings.c
     conditions: list[ColumnElement[bool]] = [columns.opened_at.is_not(None)]
+    conditions += reached(chosen.within, columns.cluster_name)
     if chosen.cluster_name is not None:
         conditions.append(columns.cluster_name == chosen.cluster_name)
     if chosen.code is not None:

@@ -14,8 +14,10 @@ import msgspec
 from sqlalchemy import ColumnElement, delete, func, insert, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.operation_tables import operation_steps, operations, outbox
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.operation import Operation, OperationState, Step, StepState, Wish
 from backend.domain.operation_errors import OperationNotFound
 from backend.domain.plan import Plan, ReadBack
@@ -34,6 +36,7 @@ class OperationFilter:
     kind: str | None = None
     search: str | None = None
     """A part of the target's name, in capitals or not."""
+    within: ClusterScope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +210,7 @@ def _conditions(chosen: OperationFilter) -> list[ColumnElement[bool]]:
         (columns.kind, chosen.kind),
     )
     conditions = [column == value for column, value in wanted if value is not None]
+    conditions += reached(chosen.within, columns.cluster_name)
     if chosen.search:
         conditions.append(columns.target.icontains(chosen.search, autoescape=True))
     return conditions

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, u
 from backend.db.access_tables import sessions, users
 from backend.db.engine import Connection
 from backend.domain.access import Credential, Principal
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.session import Session
 from backend.domain.user import Role
 
@@ -37,7 +38,13 @@ async def find_principal(
 ) -> tuple[Principal, datetime] | None:
     """Find who holds a session that is open at an instant, and when it was last used."""
     statement = (
-        select(sessions, users.c.name, users.c.role, users.c.password_expires_at)
+        select(
+            sessions,
+            users.c.name,
+            users.c.role,
+            users.c.cluster_patterns,
+            users.c.password_expires_at,
+        )
         .select_from(sessions.join(users))
         .where(sessions.c.token_hash == token_hash, _is_open(at))
     )
@@ -52,6 +59,7 @@ async def find_principal(
         credential_id=row.id,
         expires_at=row.expires_at,
         must_change_password=row.password_expires_at is not None,
+        clusters=ClusterScope.of(row.cluster_patterns),
     )
     return principal, row.last_used_at
 

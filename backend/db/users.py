@@ -1,5 +1,6 @@
 """Keep users and what proves their passwords."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from backend.db.access_tables import users
 from backend.db.engine import Connection
 from backend.domain.access import Principal
 from backend.domain.access_errors import LastAdministrator, UserNotFound
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.user import Role, User
 
 
@@ -34,6 +36,7 @@ async def add(
     password_hash: str,
     role: Role,
     at: datetime,
+    cluster_patterns: Sequence[str] = ALL_CLUSTERS,
     password_expires_at: datetime | None = None,
 ) -> User | None:
     """Add a user; None when the name is taken."""
@@ -43,6 +46,7 @@ async def add(
             name=name,
             password_hash=password_hash,
             role=role,
+            cluster_patterns=list(cluster_patterns),
             created_at=at,
             password_expires_at=password_expires_at,
         )
@@ -87,7 +91,7 @@ async def lock(connection: Connection, name: str) -> User:
 
 
 async def lock_but_not_last(connection: Connection, name: str) -> User:
-    """Return a user without whom an administrator who can sign in would be left.
+    """Return a user without whom an administrator of all clusters who can sign in would be left.
 
     All who count are locked in the order of their ids, so that of two administrators who disable
     each other at once one is refused.
@@ -100,6 +104,7 @@ async def lock_but_not_last(connection: Connection, name: str) -> User:
         raise UserNotFound(name)
     able = (
         (users.c.role == Role.ADMIN)
+        & users.c.cluster_patterns.contains(list(ALL_CLUSTERS))
         & users.c.disabled_at.is_(None)
         & users.c.password_expires_at.is_(None)
     )
@@ -157,4 +162,5 @@ def _user(row: Any) -> User:
         row.created_at,
         row.disabled_at,
         row.password_expires_at,
+        tuple(row.cluster_patterns),
     )

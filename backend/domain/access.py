@@ -3,7 +3,7 @@
 A principal is who asks, as their credential shows them; how they proved it is not looked at here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from backend.domain.access_errors import PasswordChangeRequired
-from backend.domain.api_token import ALL_CLUSTERS, matches_cluster
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import Forbidden
 from backend.domain.plan import Risk
 from backend.domain.user import Role
@@ -37,12 +37,29 @@ class Permission(StrEnum):
     MANAGE_ACCESS = "manage_access"
 
 
+class Reach(StrEnum):
+    """Say how a door keeps to the clusters that whoever asks reaches.
+
+    `NAMED` is what every door is until it says otherwise: who reaches some clusters only must name
+    those that are meant, so a door without such a name is for who reaches all. Behind `KEPT` the
+    use case itself keeps to them: lists hold what is of them, and other objects are refused. `OWN`
+    is about whoever asks, `CONTROL_PLANE` about the control plane, of whose clusters it tells
+    totals at most.
+    """
+
+    NAMED = "named"
+    KEPT = "kept"
+    OWN = "own"
+    CONTROL_PLANE = "control_plane"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Say who has a permission: from which role on, and with what."""
 
     role: Role
     needs_session: bool = False
+    needs_all_clusters: bool = False
     is_change: bool = False
     allows_one_time_password: bool = False
 
@@ -55,16 +72,18 @@ RULES: Final[Mapping[Permission, Rule]] = {
     Permission.READ_BODIES: Rule(Role.OPERATOR),
     Permission.CHANGE: Rule(Role.OPERATOR, is_change=True),
     Permission.MANAGE_OWN: Rule(Role.VIEWER, needs_session=True),
-    Permission.READ_ACCESS: Rule(Role.ADMIN),
-    Permission.MANAGE_ACCESS: Rule(Role.ADMIN, needs_session=True),
+    # Who says who may sign in could let anybody reach any cluster, themselves included.
+    Permission.READ_ACCESS: Rule(Role.ADMIN, needs_all_clusters=True),
+    Permission.MANAGE_ACCESS: Rule(Role.ADMIN, needs_session=True, needs_all_clusters=True),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Hold who asks, and until when: `role` is what holds now, a token's never above its owner's.
+    """Hold who asks, and until when: `role` and `clusters` are what holds now.
 
-    `credential_name` tells a token of its owner from the others; a session has none.
+    A token has never more of them than its owner. `credential_name` tells a token of its owner
+    from the others; a session has none.
     """
 
     user_id: int
@@ -75,18 +94,14 @@ class Principal:
     expires_at: datetime
     must_change_password: bool = False
     is_read_only: bool = False
-    cluster_patterns: tuple[str, ...] = ALL_CLUSTERS
+    clusters: ClusterScope = EVERYWHERE
     credential_name: str | None = None
-
-    @property
-    def is_limited(self) -> bool:
-        """Tell whether some cluster may be out of reach."""
-        return "*" not in self.cluster_patterns
 
     @property
     def sees_all_access(self) -> bool:
         """Tell whether other users' sessions and tokens may be seen."""
-        return self.role.includes(RULES[Permission.READ_ACCESS].role)
+        is_admin = self.role.includes(RULES[Permission.READ_ACCESS].role)
+        return is_admin and not self.clusters.is_limited
 
     def may_see_access_of(self, user_name: str) -> bool:
         """Tell whether a user's sessions and tokens may be seen, and so ended."""
@@ -118,18 +133,18 @@ def require(principal: Principal, permission: Permission) -> None:
         raise Forbidden(f"the role {principal.role} {can}; it takes the role {rule.role}")
     if rule.is_change and principal.is_read_only:
         raise Forbidden("the token may only read")
+    if rule.needs_all_clusters and principal.clusters.is_limited:
+        raise Forbidden("users are of no cluster: an admin of all clusters sees and changes them")
 
 
-def require_cluster(principal: Principal, cluster_name: str | None) -> None:
-    """Let pass who may look at a cluster, or, without a name, at what is of no single one.
+def require_reach(principal: Principal, reach: Reach, cluster_names: Collection[str]) -> None:
+    """Let a request pass that names some clusters.
 
     Raises:
-        Forbidden: the token is limited to other clusters.
+        Forbidden: one of them is out of reach, or none is named where one must be.
     """
-    if not principal.is_limited:
-        return
-    reach = ", ".join(principal.cluster_patterns)
-    if cluster_name is None:
-        raise Forbidden(f"the token is limited to the clusters {reach}: name one of them")
-    if not matches_cluster(principal.cluster_patterns, cluster_name):
-        raise Forbidden(f"the token is limited to the clusters {reach}")
+    scope = principal.clusters
+    for name in cluster_names:
+        scope.require(name)
+    if reach is Reach.NAMED and not cluster_names and scope.is_limited:
+        raise Forbidden(f"only the clusters {scope} are within reach: name one of them")

@@ -29,8 +29,18 @@ class InvalidPassword(DomainError):
         self.reason = reason
 
 
+class InvalidClusterPattern(DomainError):
+    """Clusters were to be named by a pattern that none can fit, or by no pattern at all."""
+
+    code = "invalid_cluster_pattern"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class InvalidTokenScope(DomainError):
-    """A token was asked for that reaches too far, lives too long, or names no cluster."""
+    """A token was asked for that reaches too far or lives too long."""
 
     code = "invalid_token_scope"
 
@@ -65,7 +75,8 @@ class LastAdministrator(DomainError):
     code = "last_administrator"
 
     def __init__(self, user_name: str) -> None:
-        super().__init__(f"{user_name!r} is the last administrator who can sign in; add one first")
+        told = f"{user_name!r} is the last administrator of all clusters who can sign in"
+        super().__init__(f"{told}; add one first")
         self.user_name = user_name
 
 

@@ -1,16 +1,14 @@
 """Describe the tokens that programs come with: whose they are, and how far they reach."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from fnmatch import fnmatchcase
 from typing import Final
 from uuid import UUID
 
 from backend.domain.access_errors import InvalidTokenScope
+from backend.domain.cluster_scope import ALL_CLUSTERS, check_patterns
 from backend.domain.errors import InvalidName
-from backend.domain.names import CLUSTER_NAME_BYTES_MAX
 from backend.domain.user import Role
 
 TOKEN_MARK: Final = "rgt_"  # noqa: S105 - what every token begins with is no secret
@@ -19,13 +17,9 @@ TOKEN_MARK: Final = "rgt_"  # noqa: S105 - what every token begins with is no se
 PREFIX_LENGTH: Final = 12
 NAME_LENGTH_MAX: Final = 64
 LIFETIME_DAYS_MAX: Final = 366
-PATTERNS_MAX: Final = 20
 TOKENS_PER_USER_MAX: Final = 100
-ALL_CLUSTERS: Final = ("*",)
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
-# The letters of a cluster's name, and `*` for any number of them.
-_PATTERN: Final = re.compile(r"[%|a-zA-Z0-9_.*-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +61,16 @@ def check_token_name(name: str) -> str:
 def check_scope(scope: TokenScope, owner_role: Role) -> TokenScope:
     """Return the scope of a new token when its owner may give it.
 
+    Its patterns may name clusters that the owner does not reach: they never widen what the owner
+    reaches when the token is used.
+
     Raises:
-        InvalidTokenScope: it reaches beyond the owner's role, or a pattern names no cluster.
+        InvalidTokenScope: it reaches beyond the owner's role.
+        InvalidClusterPattern: a pattern names no cluster.
     """
     if not owner_role.includes(scope.role):
         raise InvalidTokenScope(f"a token of role {scope.role} is beyond the role {owner_role}")
-    if not 1 <= len(scope.cluster_patterns) <= PATTERNS_MAX:
-        raise InvalidTokenScope(f"a token has 1 to {PATTERNS_MAX} cluster patterns")
-    for pattern in scope.cluster_patterns:
-        if len(pattern) > CLUSTER_NAME_BYTES_MAX or _PATTERN.fullmatch(pattern) is None:
-            raise InvalidTokenScope(f"{pattern[:300]!r} is no cluster's name, with or without *")
-    return scope
+    return replace(scope, cluster_patterns=check_patterns(scope.cluster_patterns))
 
 
 def check_lifetime(days: int) -> int:
@@ -89,8 +82,3 @@ def check_lifetime(days: int) -> int:
     if not 1 <= days <= LIFETIME_DAYS_MAX:
         raise InvalidTokenScope(f"a token lives 1 to {LIFETIME_DAYS_MAX} days, not {days}")
     return days
-
-
-def matches_cluster(patterns: Iterable[str], cluster_name: str) -> bool:
-    """Tell whether one of some patterns names a cluster."""
-    return any(fnmatchcase(cluster_name, pattern) for pattern in patterns)

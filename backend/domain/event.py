@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import InvalidName
 from backend.domain.operation import Operation, OperationState, StepState, Wish
 from backend.domain.replica_group import ChangeKind
@@ -70,11 +71,14 @@ class EventFilter:
 
     cluster_name: str | None = None
     kinds: frozenset[str] | None = None
+    within: ClusterScope = EVERYWHERE
 
     def lets_pass(self, event: Event) -> bool:
         """Tell whether an event is wanted."""
-        return self.cluster_name in (None, event.cluster_name) and (
-            self.kinds is None or event.kind in self.kinds
+        return (
+            self.cluster_name in (None, event.cluster_name)
+            and (self.kinds is None or event.kind in self.kinds)
+            and self.within.includes(event.cluster_name)
         )
 
 

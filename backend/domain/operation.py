@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.operation_errors import (
     ConfirmationMissing,
     OperationStateConflict,
@@ -107,12 +108,14 @@ class Step:
 class Author:
     """Say who asks for something, and from where: the door and the peer's address.
 
-    `risk_max` is the highest class of operations that they may confirm (D26).
+    `risk_max` is the highest class of operations that they may confirm, and `clusters` are those
+    of which they may change something (D26).
     """
 
     name: str
     source: str
     risk_max: Risk = Risk.LOSS
+    clusters: ClusterScope = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)

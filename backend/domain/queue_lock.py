@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.replica_group import LeasePolicy
 
 
@@ -96,6 +97,7 @@ class LockFilter:
     queue_id: int | None = None
     client_id: str | None = None
     holder: Holder | None = None
+    within: ClusterScope = EVERYWHERE
 
     def takes(self, lock: QueueLock) -> bool:
         """Tell whether a lock is meant."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from backend.domain.access_errors import InvalidPassword
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
 
 BOOTSTRAP_USER_NAME: Final = "admin"
@@ -40,7 +41,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Hold a user; a one-time password is one that still has to be replaced before it expires."""
+    """Hold a user, whose role holds in the clusters of some patterns.
+
+    A one-time password is one that still has to be replaced before it expires.
+    """
 
     id: int
     name: str
@@ -48,6 +52,7 @@ class User:
     created_at: datetime
     disabled_at: datetime | None
     password_expires_at: datetime | None
+    cluster_patterns: tuple[str, ...] = ALL_CLUSTERS
 
     @property
     def is_disabled(self) -> bool:

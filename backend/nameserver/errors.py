@@ -45,6 +45,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.Forbidden: ResponseCode.NO_PERMISSION,
     access_errors.PasswordChangeRequired: ResponseCode.NO_PERMISSION,
     access_errors.InvalidPassword: ResponseCode.INVALID_PARAMETER,
+    access_errors.InvalidClusterPattern: ResponseCode.INVALID_PARAMETER,
     access_errors.InvalidTokenScope: ResponseCode.INVALID_PARAMETER,
     access_errors.UserNotFound: ResponseCode.QUERY_NOT_FOUND,
     access_errors.UserAlreadyExists: ResponseCode.SYSTEM_ERROR,

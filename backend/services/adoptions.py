@@ -9,6 +9,7 @@ from backend.db import adoption_candidates
 from backend.db.adoption_candidates import CandidateKey, StoredCandidate
 from backend.db.engine import Connection
 from backend.domain.adoption import AdoptionOrder, Candidate, adopt_replicas
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.election import UNKNOWN_POSITION, Liveness
 from backend.domain.errors import AdoptionAwaited, BrokerIdRefused, BrokerNotRegistered
 from backend.domain.names import check_cluster_name, check_group_name
@@ -96,17 +97,19 @@ async def check_not_awaited(name: GroupName, broker_id: int, controller: Control
 
 
 async def list_candidates(
-    *, size: int, after: CandidateKey | None, controller: Controller
+    *, size: int, after: CandidateKey | None, within: ClusterScope, controller: Controller
 ) -> Page[StoredCandidate, CandidateKey]:
-    """List who waits for adoption by cluster, group and id.
+    """List who waits for adoption in clusters within reach, by cluster, group and id.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
     async with controller.database.connect() as connection:
-        found = await adoption_candidates.list_all(connection, after=after, limit=size + 1)
-        total = await adoption_candidates.count(connection)
+        found = await adoption_candidates.list_all(
+            connection, after=after, within=within, limit=size + 1
+        )
+        total = await adoption_candidates.count(connection, within=within)
     return cut_page(found, size=size, key=lambda one: one.key, total_count=total)
 
 

@@ -60,7 +60,8 @@ async def create_token(
 
     Raises:
         InvalidName: it can't be called so.
-        InvalidTokenScope: it reaches beyond its owner's role, names no cluster or lives too long.
+        InvalidTokenScope: it reaches beyond its owner's role, or lives too long.
+        InvalidClusterPattern: a pattern names no cluster.
         ApiTokenAlreadyExists: the owner has one of the name.
         TooManyApiTokens: the owner has as many as one may have.
     """

@@ -16,6 +16,7 @@ from backend.clients.task_queue import TaskQueue, TaskQueueUnavailable
 from backend.db import capacity_reports, sample_files
 from backend.db.capacity_reports import CapacityReport, CapacityReportRow
 from backend.db.engine import Database
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import CapacityReportNotFound
 from backend.domain.page import Page, check_page_size, cut_page
 
@@ -124,8 +125,10 @@ async def request_report(
     return report
 
 
-async def describe_report(report_id: UUID, *, database: Database) -> CapacityReport:
-    """Return a report with its rows.
+async def describe_report(
+    report_id: UUID, *, within: ClusterScope = EVERYWHERE, database: Database
+) -> CapacityReport:
+    """Return a report with its rows about clusters within reach.
 
     Raises:
         CapacityReportNotFound: no report has the id.
@@ -134,7 +137,7 @@ async def describe_report(report_id: UUID, *, database: Database) -> CapacityRep
         report = await capacity_reports.find(connection, report_id)
         if report is None:
             raise CapacityReportNotFound(report_id)
-        rows = await capacity_reports.list_rows(connection, report_id)
+        rows = await capacity_reports.list_rows(connection, report_id, within=within)
     return replace(report, rows=rows)
 
 

@@ -3,20 +3,23 @@
 from backend.db import clusters
 from backend.db.engine import Database
 from backend.domain.cluster import Census, Cluster
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.names import check_cluster_name
 from backend.domain.page import Page, check_page_size, cut_page
 
 
-async def list_clusters(*, size: int, after: str | None, database: Database) -> Page[Cluster, str]:
-    """List clusters by name.
+async def list_clusters(
+    *, size: int, after: str | None, within: ClusterScope, database: Database
+) -> Page[Cluster, str]:
+    """List clusters within reach by name.
 
     Raises:
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
     async with database.connect() as connection:
-        found = await clusters.list_after(connection, after=after, limit=size + 1)
-        total = await clusters.count(connection)
+        found = await clusters.list_after(connection, after=after, within=within, limit=size + 1)
+        total = await clusters.count(connection, within=within)
     return cut_page(found, size=size, key=lambda cluster: cluster.name, total_count=total)
 
 
@@ -32,7 +35,7 @@ async def describe_cluster(name: str, *, database: Database) -> Cluster:
         return await clusters.get(connection, name)
 
 
-async def take_census(*, database: Database) -> Census:
-    """Count what all clusters hold."""
+async def take_census(*, within: ClusterScope, database: Database) -> Census:
+    """Count what all clusters within reach hold."""
     async with database.connect() as connection:
-        return await clusters.take_census(connection)
+        return await clusters.take_census(connection, within=within)

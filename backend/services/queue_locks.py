@@ -134,9 +134,10 @@ def key_of(broker: Broker) -> BrokerKey:
 
 
 def _may_hold(broker: Broker, chosen: LockFilter) -> bool:
-    return chosen.cluster_name in (None, broker.cluster_name) and chosen.group_name in (
-        None,
-        broker.group_name,
+    return (
+        chosen.cluster_name in (None, broker.cluster_name)
+        and chosen.group_name in (None, broker.group_name)
+        and chosen.within.includes(broker.cluster_name)
     )
 
 

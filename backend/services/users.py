@@ -1,5 +1,9 @@
-"""Say who may sign in and in which role; of administrators who can sign in one always stays."""
+"""Say who may sign in, in which role and for which clusters.
 
+Of administrators of all clusters who can sign in one always stays.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -10,6 +14,7 @@ from backend.db.audit import Deed
 from backend.db.engine import Connection, Database
 from backend.domain.access import Principal
 from backend.domain.access_errors import InvalidPassword, UserAlreadyExists
+from backend.domain.cluster_scope import ALL_CLUSTERS, check_patterns
 from backend.domain.operation import Author
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.user import (
@@ -66,6 +71,7 @@ async def add_user(
     role: Role,
     author: Author,
     *,
+    cluster_patterns: Sequence[str] = ALL_CLUSTERS,
     verifier: PasswordVerifier,
     database: Database,
     clock: Clock,
@@ -74,9 +80,11 @@ async def add_user(
 
     Raises:
         InvalidName: nobody can be called so.
+        InvalidClusterPattern: a pattern names no cluster.
         UserAlreadyExists: somebody is.
     """
     check_user_name(name)
+    patterns = check_patterns(cluster_patterns)
     password, now = make_one_time_password(), clock.now()
     password_hash = await verifier.hash(password)
     async with database.begin() as connection:
@@ -85,12 +93,13 @@ async def add_user(
             name,
             password_hash=password_hash,
             role=role,
+            cluster_patterns=patterns,
             at=now,
             password_expires_at=now + ONE_TIME_LIFETIME,
         )
         if user is None:
             raise UserAlreadyExists(name)
-        await _enter(connection, "add", user, author, clock, {"role": role})
+        await _enter(connection, "add", user, author, clock, _standing(user))
     return InvitedUser(password, user)
 
 
@@ -99,23 +108,32 @@ async def change_role(
     role: Role,
     author: Author,
     *,
+    cluster_patterns: Sequence[str] | None = None,
     reason: str | None,
     database: Database,
     clock: Clock,
 ) -> User:
-    """Give a user another role; what they have open has it from their next request on.
+    """Give a user another role, or the clusters it holds in; without these they stay as they are.
+
+    What they have open has it from their next request on.
 
     Raises:
         UserNotFound: nobody has the name.
-        LastAdministrator: nobody who can sign in would be one any more.
+        InvalidClusterPattern: a pattern names no cluster.
+        LastAdministrator: nobody who can sign in would be one of all clusters any more.
     """
+    wanted = None if cluster_patterns is None else check_patterns(cluster_patterns)
     async with database.begin() as connection:
-        lock = users.lock if role is Role.ADMIN else users.lock_but_not_last
+        stays = role is Role.ADMIN and wanted in {None, ALL_CLUSTERS}
+        lock = users.lock if stays else users.lock_but_not_last
         user = await lock(connection, name)
-        if user.role is role:
+        patterns = user.cluster_patterns if wanted is None else wanted
+        if (user.role, user.cluster_patterns) == (role, patterns):
             return user
-        changed = await users.change(connection, user.id, role=role)
-        details = {"before": user.role, "after": role, "reason": reason}
+        changed = await users.change(
+            connection, user.id, role=role, cluster_patterns=list(patterns)
+        )
+        details = {"before": _standing(user), "after": _standing(changed), "reason": reason}
         await _enter(connection, "change_role", user, author, clock, details)
     return changed
 
@@ -222,6 +240,10 @@ async def change_password(
         details = {"ended_session_count": count}
         await _enter(connection, "change_password", stored.user, author, clock, details)
     return count
+
+
+def _standing(user: User) -> dict[str, Any]:
+    return {"role": user.role, "clusters": list(user.cluster_patterns)}
 
 
 async def _enter(

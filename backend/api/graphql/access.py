@@ -1,11 +1,11 @@
 """List and change access in the graph: users, sessions, API tokens. `guard` says who may."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 import strawberry
 
-from backend.api.context import name_author
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.access_types import (
     ApiToken,
@@ -22,9 +22,15 @@ from backend.api.graphql.scalars import Id
 from backend.api.password_changes import change_own_password
 from backend.domain import user as user_domain
 from backend.domain.api_token import TokenScope
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
-from backend.domain.operation import REASON_LENGTH_MAX, Author
+from backend.domain.operation import REASON_LENGTH_MAX
 from backend.services import api_tokens, sessions, users
+
+Patterns = Annotated[
+    list[str] | None,
+    strawberry.argument(description="Names of clusters, with `*` for any letters."),
+]
 
 
 @strawberry.type
@@ -97,7 +103,7 @@ class AccessMutation:
         await sessions.end_session(
             read_id(session_id),
             info.context.principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -110,7 +116,7 @@ class AccessMutation:
         return await sessions.end_sessions(
             user_name or principal.user_name,
             principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -126,7 +132,7 @@ class AccessMutation:
         created = await api_tokens.create_token(
             api_tokens.CreateApiToken(wanted.name, scope, wanted.lifetime_days),
             info.context.principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
@@ -139,20 +145,27 @@ class AccessMutation:
         await api_tokens.revoke_token(
             read_id(token_id),
             info.context.principal,
-            _author(info),
+            info.context.author,
             database=api.database,
             clock=api.clock,
         )
         return True
 
     @strawberry.mutation
-    async def add_user(self, info: Info, name: str, role: user_domain.Role) -> InvitedUser:
-        """Add a user with a one-time password."""
+    async def add_user(
+        self,
+        info: Info,
+        name: str,
+        role: user_domain.Role,
+        cluster_patterns: Patterns = None,
+    ) -> InvitedUser:
+        """Add a user with a one-time password; without patterns their role holds everywhere."""
         api = info.context.api
         invited = await users.add_user(
             name,
             user_domain.Role(role),
-            _author(info),
+            info.context.author,
+            cluster_patterns=ALL_CLUSTERS if cluster_patterns is None else cluster_patterns,
             verifier=api.verifier,
             database=api.database,
             clock=api.clock,
@@ -161,14 +174,20 @@ class AccessMutation:
 
     @strawberry.mutation
     async def change_user_role(
-        self, info: Info, name: str, role: user_domain.Role, reason: str | None = None
+        self,
+        info: Info,
+        name: str,
+        role: user_domain.Role,
+        reason: str | None = None,
+        cluster_patterns: Patterns = None,
     ) -> User:
-        """Give a user another role; the last administrator keeps theirs."""
+        """Give a user another role, or other clusters; the last administrator keeps theirs."""
         api = info.context.api
         user = await users.change_role(
             name,
             user_domain.Role(role),
-            _author(info),
+            info.context.author,
+            cluster_patterns=cluster_patterns,
             reason=_checked(reason),
             database=api.database,
             clock=api.clock,
@@ -180,7 +199,11 @@ class AccessMutation:
         """Keep a user out, unless it is the last administrator."""
         api = info.context.api
         user = await users.disable_user(
-            name, _author(info), reason=_checked(reason), database=api.database, clock=api.clock
+            name,
+            info.context.author,
+            reason=_checked(reason),
+            database=api.database,
+            clock=api.clock,
         )
         return User.of(user)
 
@@ -189,7 +212,11 @@ class AccessMutation:
         """Let a user in again."""
         api = info.context.api
         user = await users.enable_user(
-            name, _author(info), reason=_checked(reason), database=api.database, clock=api.clock
+            name,
+            info.context.author,
+            reason=_checked(reason),
+            database=api.database,
+            clock=api.clock,
         )
         return User.of(user)
 
@@ -199,18 +226,12 @@ class AccessMutation:
         api = info.context.api
         invited = await users.reset_password(
             name,
-            _author(info),
+            info.context.author,
             verifier=api.verifier,
             database=api.database,
             clock=api.clock,
         )
         return InvitedUser.of(invited)
-
-
-def _author(info: Info) -> Author:
-    request = info.context.request
-    assert request is not None, "mutations come with a request"
-    return name_author(info.context.principal, request, "graphql")
 
 
 def _checked(reason: str | None) -> str | None:

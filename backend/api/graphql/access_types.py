@@ -9,6 +9,7 @@ from backend.domain import api_token as token_domain
 from backend.domain import session as session_domain
 from backend.domain import user as user_domain
 from backend.domain.access import Principal
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.services.api_tokens import CreatedApiToken as CreatedToken
 from backend.services.users import InvitedUser as Invited
 
@@ -17,10 +18,14 @@ Role = strawberry.enum(user_domain.Role, description=None)
 
 @strawberry.type
 class User:
-    """Present a user; a one-time password stands until `passwordExpiresAt`."""
+    """Present a user, whose role holds in clusters of these patterns.
+
+    A one-time password stands until `passwordExpiresAt`.
+    """
 
     name: str
     role: user_domain.Role
+    cluster_patterns: list[str]
     created_at: datetime
     disabled_at: datetime | None
     password_expires_at: datetime | None
@@ -31,6 +36,7 @@ class User:
         return cls(
             name=user.name,
             role=user.role,
+            cluster_patterns=list(user.cluster_patterns),
             created_at=user.created_at,
             disabled_at=user.disabled_at,
             password_expires_at=user.password_expires_at,
@@ -132,7 +138,5 @@ class ApiTokenInput:
     name: str
     role: user_domain.Role
     lifetime_days: int
-    cluster_patterns: list[str] = strawberry.field(
-        default_factory=lambda: list(token_domain.ALL_CLUSTERS)
-    )
+    cluster_patterns: list[str] = strawberry.field(default_factory=lambda: list(ALL_CLUSTERS))
     is_read_only: bool = False

@@ -114,6 +114,7 @@ class AuditQuery:
                 None if cluster_name is None else check_cluster_name(cluster_name),
                 _checked(actor),
                 operation_id=None if operation_id is None else read_id(operation_id),
+                within=info.context.within,
             ),
             database=info.context.api.database,
         )

@@ -11,10 +11,12 @@ from strawberry.dataloader import DataLoader
 from strawberry.extensions import SchemaExtension
 from strawberry.fastapi import BaseContext
 
-from backend.api.context import ApiContext, get_context, get_principal
+from backend.api.context import ApiContext, get_context, get_principal, name_author
 from backend.domain.access import Principal
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
+from backend.domain.cluster_scope import ClusterScope
+from backend.domain.operation import Author
 from backend.domain.page import Page
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.broker_groups import list_broker_groups
@@ -68,8 +70,8 @@ class ObservationKey(NamedTuple):
 class Loaders:
     """Gather what resolvers of one operation ask for one by one into few statements."""
 
-    def __init__(self, api: ApiContext) -> None:
-        self._api = api
+    def __init__(self, context: "GraphContext") -> None:
+        api = self._api = context.api
         self.groups: DataLoader[GroupPageKey, Page[BrokerGroup, str]]
         self.groups = DataLoader(self._load_groups)
         self.replica_groups: DataLoader[ReplicaGroupPageKey, Page[ReplicaGroupView, str]]
@@ -82,7 +84,7 @@ class Loaders:
             lambda ids: list_placements(ids, database=api.database)
         )
         self.report_rows: DataLoader[UUID, list[CapacityReportRow]] = _by_key(
-            lambda ids: list_report_rows(ids, database=api.database)
+            lambda ids: list_report_rows(ids, within=context.within, database=api.database)
         )
         self.heartbeats: DataLoader[BrokerKey, int | None] = DataLoader(self._load_heartbeats)
         self.observations: DataLoader[ObservationKey, Observation]
@@ -154,10 +156,23 @@ class Loaders:
 class GraphContext(BaseContext):
     """Hold the API's context, who asks and the loaders."""
 
-    def __init__(self, api: ApiContext, principal: Principal, token: str) -> None:
+    def __init__(
+        self, api: ApiContext, principal: Principal, token: str, connection: HTTPConnection
+    ) -> None:
         super().__init__()
         self.api, self.principal, self.token = api, principal, token
-        self.loaders = Loaders(api)
+        self._connection = connection
+        self.loaders = Loaders(self)
+
+    @property
+    def author(self) -> Author:
+        """Say in the audit who asks, and from where."""
+        return name_author(self.principal, self._connection, "graphql")
+
+    @property
+    def within(self) -> ClusterScope:
+        """Return which clusters whoever asks reaches."""
+        return self.principal.clusters
 
 
 class FreshLoaders(SchemaExtension):
@@ -166,7 +181,7 @@ class FreshLoaders(SchemaExtension):
     def on_operation(self) -> Iterator[None]:
         """Forget what an earlier operation loaded."""
         context: GraphContext = self.execution_context.context
-        context.loaders = Loaders(context.api)
+        context.loaders = Loaders(context)
         yield
 
 
@@ -179,7 +194,7 @@ async def build_context(
     principal: Annotated[Principal, Depends(get_principal)],
 ) -> GraphContext:
     """Make the context of a request or of a WebSocket."""
-    return GraphContext(api, principal, connection.state.token)
+    return GraphContext(api, principal, connection.state.token, connection)
 
 
 def _by_key(

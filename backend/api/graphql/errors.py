@@ -51,6 +51,7 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.Forbidden: "forbidden",
     access_errors.PasswordChangeRequired: "forbidden",
     access_errors.InvalidPassword: "invalid_input",
+    access_errors.InvalidClusterPattern: "invalid_input",
     access_errors.InvalidTokenScope: "invalid_input",
     access_errors.UserNotFound: "not_found",
     access_errors.UserAlreadyExists: "conflict",

@@ -12,6 +12,7 @@ from backend.api.followed_events import follow_events
 from backend.api.graphql.context import Info
 from backend.api.graphql.scalars import Int64
 from backend.domain import event as domain
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.event import EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
 from backend.services.events import list_events
@@ -74,7 +75,7 @@ class EventQuery:
         page = await list_events(
             after=after,
             size=first,
-            chosen=_filter(cluster, kinds),
+            chosen=_filter(cluster, kinds, info.context.within),
             database=info.context.api.database,
         )
         return EventPage(
@@ -98,15 +99,15 @@ class EventSubscription:
         kinds: list[str] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Follow events from behind a number, or from now on, each once and in order."""
-        batches = follow_events(
-            info.context.api, info.context.token, after=after, chosen=_filter(cluster, kinds)
-        )
+        context = info.context
+        chosen = _filter(cluster, kinds, context.within)
+        batches = follow_events(context.api, context.token, after=after, chosen=chosen)
         async with aclosing(batches):
             async for batch in batches:
                 for event in batch.events:
                     yield Event.of(event)
 
 
-def _filter(cluster: str | None, kinds: list[str] | None) -> EventFilter:
+def _filter(cluster: str | None, kinds: list[str] | None, within: ClusterScope) -> EventFilter:
     name = None if cluster is None else check_cluster_name(cluster)
-    return EventFilter(name, choose_kinds(kinds))
+    return EventFilter(name, choose_kinds(kinds), within)

@@ -78,7 +78,7 @@ class FindingQuery:
         page = await list_findings(
             size=first,
             before=number_cursor(after),
-            chosen=FindingFilter(name, code, is_open=is_open),
+            chosen=FindingFilter(name, code, is_open=is_open, within=info.context.within),
             database=info.context.api.database,
         )
         return connect(page, Finding.of)

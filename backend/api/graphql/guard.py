@@ -1,8 +1,10 @@
 """Ask every field of the graph's roots for its permission, whatever its resolver looks at (I23).
 
 What queries and subscriptions ask for is `READ`, what mutations ask for `CHANGE`, fields of
-tomorrow included; the others are named here. A WebSocket outlives the credential that opened it, so
-who asks through one is looked up anew for each operation, and changes are not taken from it.
+tomorrow included; the others are named here, and so are those that keep to the clusters of whoever
+asks in another way than by what their arguments name. A WebSocket outlives the credential that
+opened it, so who asks through one is looked up anew for each operation, and changes are not taken
+from it.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +14,8 @@ from typing import Any, Final
 from graphql import GraphQLField, GraphQLSchema
 
 from backend.api.graphql.context import GraphContext
-from backend.domain.access import Permission, Principal, require
+from backend.api.permissions import reach_by
+from backend.domain.access import Permission, Principal, Reach, require, require_reach
 from backend.domain.errors import Forbidden, Unauthenticated
 from backend.services.credentials import find_principal
 
@@ -32,6 +35,31 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
     "resetPassword": Permission.MANAGE_ACCESS,
 }
 
+REACHES: Final[Mapping[str, Reach]] = {
+    **dict.fromkeys(
+        (
+            *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports"),
+            *("clusters", "events", "findings", "locks", "operation", "operations", "overview"),
+            *("samples", "topologyChanged", "planOperation", "replanOperation"),
+            *("confirmOperation", "pauseOperation", "resumeOperation", "cancelOperation"),
+            *("retryOperation", "undoOperation"),
+        ),
+        Reach.KEPT,
+    ),
+    **dict.fromkeys(("apiTokens", "sessions"), Reach.OWN),
+    **dict.fromkeys(
+        (
+            *("auditVerification", "controllers", "maintenanceTasks", "nameServers"),
+            *("operationKinds", "retention"),
+        ),
+        Reach.CONTROL_PLANE,
+    ),
+}
+CLUSTER_ARGUMENTS: Final = frozenset({"clusterName", "cluster"})
+"""What arguments and fields of inputs are called that name a cluster."""
+OBJECTS: Final = frozenset({"cluster"})
+"""Fields of the roots whose argument `name` is that of a cluster."""
+
 Resolver = Callable[..., Any]
 
 
@@ -40,29 +68,58 @@ def permission_of(name: str, *, is_mutation: bool) -> Permission:
     return PERMISSIONS.get(name, Permission.CHANGE if is_mutation else Permission.READ)
 
 
+def reach_of(name: str, permission: Permission) -> Reach:
+    """Return how a field of a root keeps to the clusters of whoever asks."""
+    return REACHES.get(name, reach_by(permission))
+
+
+def clusters_named(field_name: str, arguments: Mapping[str, Any]) -> list[str]:
+    """List every cluster that the arguments of a field name, at any depth."""
+    found = [arguments["name"]] if field_name in OBJECTS and "name" in arguments else []
+    waiting: list[Any] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            found += [
+                inner
+                for name, inner in value.items()
+                if name in CLUSTER_ARGUMENTS and isinstance(inner, str)
+            ]
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return found
+
+
 def guard_fields(schema: GraphQLSchema) -> None:
     """Stand in front of every resolver of the roots."""
     for root in (schema.query_type, schema.mutation_type, schema.subscription_type):
         assert root is not None, "the graph has all three roots"
         is_mutation = root is schema.mutation_type
         for name, field in root.fields.items():
-            _guard(field, permission_of(name, is_mutation=is_mutation), is_mutation=is_mutation)
+            _guard(field, name, is_mutation=is_mutation)
 
 
-def _guard(field: GraphQLField, permission: Permission, *, is_mutation: bool) -> None:
+def _guard(field: GraphQLField, name: str, *, is_mutation: bool) -> None:
     if field.subscribe is not None:
-        field.subscribe = _guarded(field.subscribe, permission, is_mutation=False)
+        field.subscribe = _guarded(field.subscribe, name, is_mutation=False)
         return
     assert field.resolve is not None, "fields of the roots have resolvers"
-    field.resolve = _guarded(field.resolve, permission, is_mutation=is_mutation)
+    field.resolve = _guarded(field.resolve, name, is_mutation=is_mutation)
 
 
-def _guarded(resolve: Resolver, permission: Permission, *, is_mutation: bool) -> Resolver:
+def _guarded(resolve: Resolver, name: str, *, is_mutation: bool) -> Resolver:
+    permission = permission_of(name, is_mutation=is_mutation)
+
+    def check(principal: Principal, arguments: Mapping[str, Any]) -> None:
+        require(principal, permission)
+        require_reach(principal, reach_of(name, permission), clusters_named(name, arguments))
+
     def resolve_over_http(root: Any, info: Any, **arguments: Any) -> Any:
         context: GraphContext = info.context
         if context.request is None or context.request.scope["type"] == "websocket":
             return resolve_over_socket(root, info, **arguments)
-        _check(context.principal, permission)
+        check(context.principal, arguments)
         return resolve(root, info, **arguments)
 
     async def resolve_over_socket(root: Any, info: Any, **arguments: Any) -> Any:
@@ -74,15 +131,8 @@ def _guarded(resolve: Resolver, permission: Permission, *, is_mutation: bool) ->
         if principal is None:
             raise Unauthenticated
         context.principal = principal
-        _check(principal, permission)
+        check(principal, arguments)
         found = resolve(root, info, **arguments)
         return await found if isawaitable(found) else found
 
     return resolve_over_http
-
-
-def _check(principal: Principal, permission: Permission) -> None:
-    require(principal, permission)
-    # What a query reaches is decided by its shape, not by its name: REST names clusters by path.
-    if principal.is_limited and permission is not Permission.IDENTIFY:
-        raise Forbidden("a token that is limited to clusters asks REST, not the graph")

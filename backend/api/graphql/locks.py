@@ -175,7 +175,9 @@ class LockQuery:
         """List the locks of ordered queues, as brokers tell them now."""
         api = info.context.api
         found = await queue_locks.list_locks(
-            domain.LockFilter(**({} if chosen is None else vars(chosen))),
+            domain.LockFilter(
+                **({} if chosen is None else vars(chosen)), within=info.context.within
+            ),
             size=first,
             after=decode_cursor(after, tuple[str, str, str, str, int, str]),
             database=api.database,

@@ -17,15 +17,11 @@ from backend.api.graphql.message_types import (
 from backend.api.graphql.pages import PageInfo
 from backend.api.graphql.unknown_brokers import UnknownBroker
 from backend.api.instants import milliseconds_of
-from backend.domain.message_body import (
-    SHOWN_BYTES_DEFAULT,
-    SHOWN_BYTES_MAX,
-    BodyForm,
-    show_body,
-)
+from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
 from backend.services import message_browsing
 from backend.services import messages as service
+from backend.services.message_bodies import ReadBody, read_message_body
 
 
 @strawberry.type
@@ -131,20 +127,19 @@ class MessageQuery:
         form: BodyForm = BodyForm.AUTO,
         max_bytes: int = SHOWN_BYTES_DEFAULT,
     ) -> MessageBody | None:
-        """Show the body of one message as text, JSON or hexadecimal."""
+        """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""
         api = info.context.api
         if not 1 <= max_bytes <= SHOWN_BYTES_MAX:
             raise InvalidMessageSearch(f"of a body 1 to {SHOWN_BYTES_MAX} bytes are shown")
         try:
-            found = await service.get_message(
-                cluster_name,
-                message_id,
-                topic=topic_name,
+            # graphql-core hands an enum argument over as its value, a plain string.
+            shown = await read_message_body(
+                ReadBody(cluster_name, message_id, topic_name, BodyForm(form), max_bytes),
+                info.context.author,
                 database=api.database,
                 brokers=api.brokers,
+                clock=api.clock,
             )
         except MessageNotFound:
             return None
-        return MessageBody.of(
-            show_body(found.body, found.sys_flag, form=form, shown_bytes_max=max_bytes)
-        )
+        return MessageBody.of(shown)

@@ -157,7 +157,9 @@ class Operation:
     @strawberry.field
     async def moved_fact(self, info: Info) -> MovedFact | None:
         """Compare the facts that a plan was made from with those of now; null: none has moved."""
-        moved = await find_moved_fact(self.model.id, info.context.api.operations)
+        moved = await find_moved_fact(
+            self.model.id, info.context.api.operations, within=info.context.within
+        )
         return None if moved is None else MovedFact.of(moved)
 
     @classmethod
@@ -206,7 +208,9 @@ class OperationQuery:
     @strawberry.field
     async def operation(self, info: Info, operation_id: Id) -> Operation:
         """Find the operation of an id."""
-        found = await orders.describe_operation(read_id(operation_id), info.context.api.operations)
+        found = await orders.describe_operation(
+            read_id(operation_id), info.context.api.operations, within=info.context.within
+        )
         return Operation.of(found)
 
     @strawberry.field
@@ -225,7 +229,7 @@ class OperationQuery:
         page = await orders.list_operations(
             size=first,
             after=decode_cursor(after, tuple[datetime, UUID]),
-            chosen=OperationFilter(cluster, state, kind, search),
+            chosen=OperationFilter(cluster, state, kind, search, info.context.within),
             context=info.context.api.operations,
         )
         return connect(page, Operation.of)

@@ -16,10 +16,15 @@ from backend.services.capacity_rows import find_soonest_full_disk
 
 @strawberry.type
 class Viewer:
-    """Present who asks, in which role and with what, and until when."""
+    """Present who asks, in which role and with what, and until when.
+
+    A cluster is within reach when its name fits a pattern of each of `clusterLimits`: the user's
+    own, and those of their token. Without any, all are.
+    """
 
     name: str
     role: str
+    cluster_limits: list[list[str]]
     expires_at: datetime
     credential: str
     must_change_password: bool
@@ -30,6 +35,7 @@ class Viewer:
         return cls(
             name=principal.user_name,
             role=principal.role.value,
+            cluster_limits=[list(limit) for limit in principal.clusters.limits],
             expires_at=principal.expires_at,
             credential=principal.credential.value,
             must_change_password=principal.must_change_password,
@@ -49,7 +55,8 @@ class Overview:
     @strawberry.field
     async def soonest_full_disk(self, info: Info) -> CapacityRow | None:
         """Find the disk that the newest report expects to be full first."""
-        row = await find_soonest_full_disk(database=info.context.api.database)
+        context = info.context
+        row = await find_soonest_full_disk(within=context.within, database=context.api.database)
         return None if row is None else CapacityRow.of(row)
 
     @classmethod

@@ -82,8 +82,10 @@ class Query(
 
     @strawberry.field
     async def overview(self, info: Info) -> Overview:
-        """Count what all clusters hold."""
-        return Overview.of(await take_census(database=info.context.api.database))
+        """Count what all clusters within reach hold."""
+        context = info.context
+        census = await take_census(within=context.within, database=context.api.database)
+        return Overview.of(census)
 
     @strawberry.field
     def name_servers(self, info: Info) -> list[NameServer]:
@@ -105,6 +107,7 @@ class Query(
         page = await list_candidates(
             size=first,
             after=decode_cursor(after, tuple[str, str, int]),
+            within=info.context.within,
             controller=info.context.api.name_server.controller,
         )
         return connect(page, AdoptionCandidate.of)
@@ -115,7 +118,10 @@ class Query(
     ) -> Connection[Cluster]:
         """List clusters by name."""
         page = await list_clusters(
-            size=first, after=decode_cursor(after, str), database=info.context.api.database
+            size=first,
+            after=decode_cursor(after, str),
+            within=info.context.within,
+            database=info.context.api.database,
         )
         return connect(page, Cluster.of)
 
@@ -182,7 +188,8 @@ class Subscription(EventSubscription):
         """Follow brokers' samples, of one cluster or of all."""
         async with aclosing(_while_signed_in(info, info.context.api.samples)) as samples:
             async for sample in samples:
-                if cluster_name in (None, sample.cluster_name):
+                is_meant = cluster_name in (None, sample.cluster_name)
+                if is_meant and info.context.within.includes(sample.cluster_name):
                     yield BrokerSample.of(sample)
 
     @strawberry.subscription
@@ -190,9 +197,10 @@ class Subscription(EventSubscription):
         """Follow changes of routes."""
         async with aclosing(_while_signed_in(info, info.context.api.topology)) as changes:
             async for change in changes:
-                yield TopologyChange(
-                    cluster_name=change.cluster_name, route_version=Int64(change.route_version)
-                )
+                if info.context.within.includes(change.cluster_name):
+                    yield TopologyChange(
+                        cluster_name=change.cluster_name, route_version=Int64(change.route_version)
+                    )
 
 
 async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[ItemT, None]:
@@ -208,6 +216,7 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
                 found = await find_principal(context.token, database=api.database, clock=api.clock)
                 if found is None:
                     return
+                context.principal = found
             yield item
 
 

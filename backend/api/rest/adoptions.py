@@ -5,10 +5,12 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.cursors import decode_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Reach
 from backend.services.adoptions import StoredCandidate, list_candidates
 
 router = APIRouter(tags=["adoptions"])
@@ -34,13 +36,15 @@ class AdoptionCandidateOut(BaseModel):
 
 
 @router.get("/adoption-candidates", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_candidates(
-    context: Context, limit: Limit = 100, after: After = None
+    context: Context, within: Within, limit: Limit = 100, after: After = None
 ) -> PageOut[AdoptionCandidateOut]:
     """List who waits for adoption by cluster, group and id."""
     page = await list_candidates(
         size=limit,
         after=decode_cursor(after, tuple[str, str, int]),
+        within=within,
         controller=context.name_server.controller,
     )
     return page_out(page, _candidate_out)

@@ -10,26 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.api.context import Context, SignedIn
 from backend.api.cursors import decode_cursor
-from backend.api.permissions import needs
+from backend.api.permissions import needs, reaches
+from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, refused_with
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.api.rest.sessions import DeedAuthor, OfUser
-from backend.domain.access import Permission
-from backend.domain.api_token import (
-    ALL_CLUSTERS,
-    LIFETIME_DAYS_MAX,
-    NAME_LENGTH_MAX,
-    PATTERNS_MAX,
-    ApiToken,
-    TokenScope,
-)
-from backend.domain.names import CLUSTER_NAME_BYTES_MAX
+from backend.domain.access import Permission, Reach
+from backend.domain.api_token import LIFETIME_DAYS_MAX, NAME_LENGTH_MAX, ApiToken, TokenScope
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.user import Role
 from backend.services import api_tokens
 
 router = APIRouter(prefix="/tokens", tags=["tokens"])
-
-Pattern = Annotated[str, Field(min_length=1, max_length=CLUSTER_NAME_BYTES_MAX)]
 
 
 class ApiTokenIn(BaseModel):
@@ -40,9 +32,7 @@ class ApiTokenIn(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH_MAX)]
     role: Role
     lifetime_days: Annotated[int, Field(ge=1, le=LIFETIME_DAYS_MAX)]
-    cluster_patterns: Annotated[list[Pattern], Field(min_length=1, max_length=PATTERNS_MAX)] = list(
-        ALL_CLUSTERS
-    )
+    cluster_patterns: Patterns = list(ALL_CLUSTERS)
     is_read_only: bool = False
 
 
@@ -86,6 +76,7 @@ async def create_token(
 
 
 @router.get("", responses=NOT_FOUND)
+@reaches(Reach.OWN)
 async def show_tokens(
     context: Context,
     principal: SignedIn,

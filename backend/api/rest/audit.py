@@ -9,11 +9,14 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.cursors import NUMBER_MAX, number_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Reach
 from backend.domain.audit import ChainedEntry, ChainEnd
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.names import check_cluster_name
 from backend.services.audit import (
     AuditFilter,
@@ -65,8 +68,10 @@ class AuditVerificationOut(BaseModel):
 
 
 @router.get("", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_audit(
     context: Context,
+    within: Within,
     limit: Limit = 100,
     after: After = None,
     cluster_name: ClusterName = None,
@@ -77,7 +82,7 @@ async def show_audit(
     page = await list_entries(
         size=limit,
         before=number_cursor(after),
-        chosen=_filter(cluster_name, actor, operation_id),
+        chosen=_filter(cluster_name, actor, operation_id, within),
         database=context.database,
     )
     return page_out(page, _out)
@@ -88,14 +93,16 @@ async def show_audit(
     response_class=StreamingResponse,
     responses={**COMMON, 200: {"content": {LINES: {"schema": {"type": "string"}}}}},
 )
+@reaches(Reach.KEPT)
 async def export_audit(
     context: Context,
+    within: Within,
     cluster_name: ClusterName = None,
     actor: Actor = None,
     operation_id: UUID | None = None,
 ) -> StreamingResponse:
     """Give entries as a file to keep, one JSON object on a line, the oldest first."""
-    chosen = _filter(cluster_name, actor, operation_id)
+    chosen = _filter(cluster_name, actor, operation_id, within)
 
     async def lines() -> AsyncIterator[str]:
         async for entry in export_entries(chosen=chosen, database=context.database):
@@ -109,6 +116,7 @@ async def export_audit(
 
 
 @router.get("/verification", responses=COMMON)
+@reaches(Reach.CONTROL_PLANE)
 async def verify_audit(
     context: Context,
     after_number: Annotated[int, Query(ge=0, le=NUMBER_MAX)] = 0,
@@ -130,9 +138,11 @@ async def verify_audit(
     )
 
 
-def _filter(cluster_name: str | None, actor: str | None, operation_id: UUID | None) -> AuditFilter:
+def _filter(
+    cluster_name: str | None, actor: str | None, operation_id: UUID | None, within: ClusterScope
+) -> AuditFilter:
     cluster = None if cluster_name is None else check_cluster_name(cluster_name)
-    return AuditFilter(cluster, actor, operation_id)
+    return AuditFilter(cluster, actor, operation_id, within)
 
 
 def _out(chained: ChainedEntry) -> AuditEntryOut:

@@ -9,10 +9,12 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
-from backend.api.context import Context, SignedIn, require_change
+from backend.api.context import Context, SignedIn, Within, require_change
 from backend.api.cursors import decode_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Reach
 from backend.services.capacity import describe_report, list_reports, request_report
 
 router = APIRouter(tags=["capacity"])
@@ -66,6 +68,7 @@ class CapacityReportDetailOut(CapacityReportOut):
 
 
 @router.get("/capacity/reports", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_reports(
     context: Context, limit: Limit = 20, after: After = None
 ) -> PageOut[CapacityReportOut]:
@@ -91,7 +94,8 @@ async def create_report(context: Context, principal: SignedIn) -> RequestedOut:
 
 
 @router.get("/capacity/reports/{report_id}", responses=NOT_FOUND)
-async def show_report(report_id: UUID, context: Context) -> CapacityReportDetailOut:
+@reaches(Reach.KEPT)
+async def show_report(report_id: UUID, context: Context, within: Within) -> CapacityReportDetailOut:
     """Describe one report with its rows."""
-    report = await describe_report(report_id, database=context.database)
+    report = await describe_report(report_id, within=within, database=context.database)
     return CapacityReportDetailOut.model_validate(report)

@@ -5,10 +5,12 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.cursors import decode_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Reach
 from backend.domain.cluster import Cluster
 from backend.services.clusters import describe_cluster, list_clusters
 
@@ -24,12 +26,13 @@ class ClusterOut(BaseModel):
 
 
 @router.get("/clusters", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_clusters(
-    context: Context, limit: Limit = 50, after: After = None
+    context: Context, within: Within, limit: Limit = 50, after: After = None
 ) -> PageOut[ClusterOut]:
     """List clusters by name."""
     page = await list_clusters(
-        size=limit, after=decode_cursor(after, str), database=context.database
+        size=limit, after=decode_cursor(after, str), within=within, database=context.database
     )
     return page_out(page, _cluster_out)
 

@@ -7,11 +7,13 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.event_stream import EventStreamResponse
 from backend.api.followed_events import follow_events
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, refused_with
 from backend.api.rest.pages import Limit
+from backend.domain.access import Reach
 from backend.domain.event import Event, EventFilter, choose_kinds
 from backend.domain.names import check_cluster_name
 from backend.services.events import list_events
@@ -71,9 +73,11 @@ class EventPageOut(BaseModel):
         },
     },
 )
+@reaches(Reach.KEPT)
 async def read_events(
     request: Request,
     context: Context,
+    within: Within,
     after: Number = None,
     last_event_id: LastEventId = None,
     cluster: str | None = None,
@@ -82,7 +86,7 @@ async def read_events(
 ) -> EventPageOut | Response:
     """List events, or follow them; without a number the newest ones, or from now on."""
     name = None if cluster is None else check_cluster_name(cluster)
-    chosen = EventFilter(name, choose_kinds(kinds))
+    chosen = EventFilter(name, choose_kinds(kinds), within)
     if STREAM in request.headers.get("accept", ""):
         start = after if last_event_id is None else last_event_id
         batches = follow_events(context, request.state.token, after=start, chosen=chosen)

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.cursors import number_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Reach
 from backend.domain.finding import RUNBOOKS, Finding, FindingCode, Severity
 from backend.domain.names import check_cluster_name
 from backend.services.findings import FindingFilter, list_findings
@@ -41,8 +43,10 @@ class FindingOut(BaseModel):
 
 
 @router.get("", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_findings(
     context: Context,
+    within: Within,
     limit: Limit = 100,
     after: After = None,
     cluster_name: Annotated[str | None, Query(max_length=300)] = None,
@@ -54,7 +58,7 @@ async def show_findings(
     page = await list_findings(
         size=limit,
         before=number_cursor(after),
-        chosen=FindingFilter(name, code, is_open=is_open),
+        chosen=FindingFilter(name, code, is_open=is_open, within=within),
         database=context.database,
     )
     return page_out(page, _out)

@@ -6,10 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.cursors import decode_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.domain.access import Reach
 from backend.domain.names import check_cluster_name
 from backend.domain.queue_lock import Holder, Lease, LockFilter, QueueLock
 from backend.domain.queue_pause import Cause, Explanation
@@ -96,8 +98,10 @@ class ExplanationsOut(BaseModel):
 
 
 @router.get("/locks", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_locks(
     context: Context,
+    within: Within,
     limit: Limit = 100,
     after: After = None,
     cluster_name: Name = None,
@@ -110,7 +114,7 @@ async def show_locks(
 ) -> LocksOut:
     """List the locks of ordered queues, as brokers tell them now."""
     chosen = LockFilter(
-        cluster_name, consumer_group, topic, group_name, queue_id, client_id, holder
+        cluster_name, consumer_group, topic, group_name, queue_id, client_id, holder, within
     )
     found = await list_locks(
         chosen,

@@ -7,7 +7,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from backend.api.context import Context
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON
+from backend.domain.access import Reach
 from backend.domain.retention import Subject
 from backend.services.maintenance import list_tasks
 from backend.services.retention import preview_retention
@@ -39,6 +41,7 @@ class ExpiryOut(BaseModel):
 
 
 @router.get("/tasks", responses=COMMON)
+@reaches(Reach.CONTROL_PLANE)
 async def show_tasks(context: Context) -> list[TaskOut]:
     """List every periodic task with its last run."""
     found = await list_tasks(database=context.database, clock=context.clock)
@@ -56,6 +59,7 @@ async def show_tasks(context: Context) -> list[TaskOut]:
 
 
 @router.get("/retention", responses=COMMON)
+@reaches(Reach.CONTROL_PLANE)
 async def show_retention(context: Context) -> list[ExpiryOut]:
     """Say what retention would let go now, and change nothing."""
     found = await preview_retention(

@@ -12,15 +12,12 @@ from backend.api.instants import milliseconds_of, told_instant
 from backend.api.permissions import needs
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After
+from backend.api.rest.sessions import DeedAuthor
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
 from backend.domain.access import Permission
 from backend.domain.message import DeliveryState, StoredMessage
-from backend.domain.message_body import (
-    SHOWN_BYTES_DEFAULT,
-    SHOWN_BYTES_MAX,
-    BodyForm,
-    show_body,
-)
+from backend.domain.message_body import SHOWN_BYTES_DEFAULT, SHOWN_BYTES_MAX, BodyForm
+from backend.services.message_bodies import ReadBody, read_message_body
 from backend.services.message_browsing import PAGE_SIZE_MAX, Browsing, Positions, browse_messages
 from backend.services.message_deliveries import describe_deliveries
 from backend.services.messages import (
@@ -225,19 +222,19 @@ async def show_message_body(
     cluster_name: str,
     message_id: str,
     context: Context,
+    author: DeedAuthor,
     topic_name: TopicOfId = None,
     form: BodyForm = BodyForm.AUTO,
     max_bytes: Annotated[int, Query(ge=1, le=SHOWN_BYTES_MAX)] = SHOWN_BYTES_DEFAULT,
 ) -> BodyOut:
-    """Show the body of one message as text, JSON or hexadecimal."""
-    message = await get_message(
-        cluster_name,
-        message_id,
-        topic=topic_name,
+    """Show the body of one message as text, JSON or hexadecimal; the audit says who read it."""
+    shown = await read_message_body(
+        ReadBody(cluster_name, message_id, topic_name, form, max_bytes),
+        author,
         database=context.database,
         brokers=context.brokers,
+        clock=context.clock,
     )
-    shown = show_body(message.body, message.sys_flag, form=form, shown_bytes_max=max_bytes)
     return BodyOut(
         form=shown.form,
         content=shown.content,

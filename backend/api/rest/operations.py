@@ -8,12 +8,13 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.api.context import Context, SignedIn, author_of
+from backend.api.context import Context, SignedIn, Within, author_of
 from backend.api.cursors import decode_cursor
-from backend.api.permissions import body_names_cluster
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.operations import OperationFilter
+from backend.domain.access import Reach
 from backend.domain.names import check_cluster_name
 from backend.domain.operation import (
     Author,
@@ -207,7 +208,7 @@ class ConfirmIn(BaseModel):
 
 
 @router.post("", status_code=201, responses=ORDERED)
-@body_names_cluster
+@reaches(Reach.KEPT)
 async def plan_operation(
     order: PlanIn, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -217,8 +218,10 @@ async def plan_operation(
 
 
 @router.get("", responses=COMMON)
+@reaches(Reach.KEPT)
 async def show_operations(
     context: Context,
+    within: Within,
     limit: Limit = 100,
     after: After = None,
     cluster_name: Annotated[str | None, Query(max_length=300)] = None,
@@ -231,7 +234,11 @@ async def show_operations(
         size=limit,
         after=decode_cursor(after, tuple[datetime, UUID]),
         chosen=OperationFilter(
-            None if cluster_name is None else check_cluster_name(cluster_name), state, kind, search
+            None if cluster_name is None else check_cluster_name(cluster_name),
+            state,
+            kind,
+            search,
+            within,
         ),
         context=context.operations,
     )
@@ -239,19 +246,23 @@ async def show_operations(
 
 
 @router.get("/{operation_id}", responses=NOT_FOUND)
-async def show_operation(operation_id: UUID, context: Context) -> OperationOut:
+@reaches(Reach.KEPT)
+async def show_operation(operation_id: UUID, context: Context, within: Within) -> OperationOut:
     """Describe an operation as it is now."""
-    return _out(await orders.describe_operation(operation_id, context.operations))
+    found = await orders.describe_operation(operation_id, context.operations, within=within)
+    return _out(found)
 
 
 @router.get("/{operation_id}/facts", responses=NOT_FOUND)
-async def show_facts(operation_id: UUID, context: Context) -> FactsOut:
+@reaches(Reach.KEPT)
+async def show_facts(operation_id: UUID, context: Context, within: Within) -> FactsOut:
     """Compare the facts that a plan was made from with those of now."""
-    moved = await find_moved_fact(operation_id, context.operations)
+    moved = await find_moved_fact(operation_id, context.operations, within=within)
     return FactsOut(moved=None if moved is None else MovedFactOut.model_validate(moved))
 
 
 @router.post("/{operation_id}/confirm", responses=ORDERED)
+@reaches(Reach.KEPT)
 async def confirm_operation(
     operation_id: UUID, given: ConfirmIn, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -264,6 +275,7 @@ async def confirm_operation(
 
 
 @router.post("/{operation_id}/pause", responses=ORDERED)
+@reaches(Reach.KEPT)
 async def pause_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -272,6 +284,7 @@ async def pause_operation(
 
 
 @router.post("/{operation_id}/resume", responses=ORDERED)
+@reaches(Reach.KEPT)
 async def resume_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -280,6 +293,7 @@ async def resume_operation(
 
 
 @router.post("/{operation_id}/cancel", responses=ORDERED)
+@reaches(Reach.KEPT)
 async def cancel_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -288,6 +302,7 @@ async def cancel_operation(
 
 
 @router.post("/{operation_id}/retry", responses=ORDERED)
+@reaches(Reach.KEPT)
 async def retry_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -296,6 +311,7 @@ async def retry_operation(
 
 
 @router.post("/{operation_id}/undo", status_code=201, responses=ORDERED)
+@reaches(Reach.KEPT)
 async def undo_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
@@ -304,6 +320,7 @@ async def undo_operation(
 
 
 @router.post("/{operation_id}/replan", status_code=201, responses=ORDERED)
+@reaches(Reach.KEPT)
 async def plan_again(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:

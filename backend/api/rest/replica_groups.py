@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
+from backend.domain.access import Reach
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Verdict
 from backend.domain.names import check_cluster_name, check_group_name
@@ -142,6 +144,7 @@ class ControllerOut(_Out):
 
 
 @router.get("/controllers", responses=COMMON)
+@reaches(Reach.CONTROL_PLANE)
 async def show_controllers(context: Context) -> list[ControllerOut]:
     """List the controllers that this process knows by address: itself."""
     server = context.name_server

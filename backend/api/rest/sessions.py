@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from backend.api.context import ApiContext, Context, SignedIn, name_author, peer_of
 from backend.api.cursors import decode_cursor
 from backend.api.gate import COOKIE_NAME, is_own_origin
-from backend.api.permissions import needs
+from backend.api.permissions import needs, reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND, ErrorOut
 from backend.api.rest.pages import After, Limit, PageOut, page_out
-from backend.domain.access import Credential, Permission
+from backend.domain.access import Credential, Permission, Reach
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import Forbidden
 from backend.domain.operation import Author
 from backend.domain.session import Session
@@ -46,11 +47,14 @@ class SignIn(BaseModel):
 class SessionOut(BaseModel):
     """Who asks, in which role and with what, and until when.
 
-    A one-time password must be changed before anything else is answered.
+    A cluster is within reach when its name fits a pattern of each of `cluster_limits`: the user's
+    own, and those of their token. Without any, all are. A one-time password must be changed before
+    anything else is answered.
     """
 
     name: str
     role: Role
+    cluster_limits: list[list[str]]
     expires_at: datetime
     credential: Credential
     must_change_password: bool
@@ -106,6 +110,7 @@ async def create_session(
     return OpenedSessionOut(
         name=opened.user.name,
         role=opened.user.role,
+        cluster_limits=_limits(ClusterScope.of(opened.user.cluster_patterns)),
         expires_at=opened.session.expires_at,
         credential=Credential.SESSION,
         must_change_password=opened.user.must_change_password,
@@ -152,6 +157,7 @@ async def show_session(principal: SignedIn) -> SessionOut:
     return SessionOut(
         name=principal.user_name,
         role=principal.role,
+        cluster_limits=_limits(principal.clusters),
         expires_at=principal.expires_at,
         credential=principal.credential,
         must_change_password=principal.must_change_password,
@@ -167,6 +173,7 @@ async def delete_session(request: Request, response: Response, context: Context)
 
 
 @router.get("/sessions", responses=NOT_FOUND)
+@reaches(Reach.OWN)
 async def show_sessions(
     context: Context,
     principal: SignedIn,
@@ -216,3 +223,7 @@ async def end_sessions(
         clock=context.clock,
     )
     return EndedOut(ended_count=count)
+
+
+def _limits(scope: ClusterScope) -> list[list[str]]:
+    return [list(limit) for limit in scope.limits]

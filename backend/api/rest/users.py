@@ -11,10 +11,12 @@ from backend.api.context import Context, SignedIn
 from backend.api.cursors import decode_cursor
 from backend.api.password_changes import change_own_password
 from backend.api.permissions import needs
+from backend.api.rest.cluster_patterns import Patterns
 from backend.api.rest.errors import COMMON, NOT_FOUND, ErrorOut, Responses, refused_with
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.api.rest.sessions import DeedAuthor, EndedOut
 from backend.domain.access import Permission
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.operation import REASON_LENGTH_MAX
 from backend.domain.user import PASSWORD_LENGTH_MAX, USER_NAME_LENGTH_MAX, Role, User
 from backend.services import users
@@ -28,12 +30,16 @@ Reason = Annotated[str | None, Field(max_length=REASON_LENGTH_MAX)]
 
 
 class UserOut(BaseModel):
-    """A user; a one-time password stands until `password_expires_at`, a chosen one for good."""
+    """A user, whose role holds in clusters of these patterns.
+
+    A one-time password stands until `password_expires_at`, a chosen one for good.
+    """
 
     model_config = ConfigDict(from_attributes=True)
 
     name: str
     role: Role
+    cluster_patterns: list[str]
     created_at: datetime
     disabled_at: datetime | None
     password_expires_at: datetime | None
@@ -52,14 +58,16 @@ class UserIn(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=USER_NAME_LENGTH_MAX)]
     role: Role
+    cluster_patterns: Patterns = list(ALL_CLUSTERS)
 
 
 class RoleIn(BaseModel):
-    """Ask for another role."""
+    """Ask for another role, or for the clusters it holds in; without these they stay."""
 
     model_config = ConfigDict(extra="forbid")
 
     role: Role
+    cluster_patterns: Patterns | None = None
     reason: Reason = None
 
 
@@ -115,6 +123,7 @@ async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> Invi
         wanted.name,
         wanted.role,
         author,
+        cluster_patterns=wanted.cluster_patterns,
         verifier=context.verifier,
         database=context.database,
         clock=context.clock,
@@ -127,11 +136,12 @@ async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> Invi
 async def change_role(
     user_name: UserName, wanted: RoleIn, context: Context, author: DeedAuthor
 ) -> UserOut:
-    """Give a user another role; the last administrator keeps theirs."""
+    """Give a user another role, or other clusters; the last administrator keeps theirs."""
     user = await users.change_role(
         user_name,
         wanted.role,
         author,
+        cluster_patterns=wanted.cluster_patterns,
         reason=wanted.reason,
         database=context.database,
         clock=context.clock,

@@ -184,11 +184,12 @@ def _server_options(own: Sequence[str]) -> Options:
     chosen: dict[str, str] = {}
     for word, following in pairwise([*own, ""]):
         name, equals, value = word.partition("=")
-        if name in {"--server", "--token", "--data"}:
+        if name in {"--server", "--context", "--token", "--data"}:
             chosen[name[2:]] = value if equals else following
     return Options(
-        server=chosen.get("server") or os.environ.get("REGENT_URL"),
-        token=chosen.get("token") or os.environ.get("REGENT_TOKEN"),
+        server=chosen.get("server"),
+        context=chosen.get("context"),
+        token=chosen.get("token"),
         data=Path(chosen["data"]) if "data" in chosen else None,
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.operation import Author, Operation, OperationState
 from backend.domain.operation_actions import Action, check_replannable, list_actions
 from backend.domain.operation_errors import (
@@ -43,14 +44,15 @@ def find_following(operation: Operation, *, kinds: Kinds = KINDS) -> Following:
 
 
 async def find_moved_fact(
-    operation_id: UUID, context: OperationContext, *, kinds: Kinds = KINDS
+    operation_id: UUID, context: OperationContext, *, within: ClusterScope, kinds: Kinds = KINDS
 ) -> PreconditionMoved | None:
     """Find the first fact of a plan that is another by now; None for what is no plan any more.
 
     Raises:
         OperationNotFound: none has the id.
+        Forbidden: it is of a cluster out of reach.
     """
-    operation = await describe_operation(operation_id, context)
+    operation = await describe_operation(operation_id, context, within=within)
     if operation.state is not OperationState.PLANNED:
         return None
     return await find_void(operation, context, kinds)
@@ -69,10 +71,11 @@ async def replan_operation(
     Raises:
         OperationNotFound: none has the id.
         OperationStateConflict: it is at work, or has changed something.
+        Forbidden: its cluster is out of their reach.
         IdempotencyKeyReused: the key stands for another request.
         DomainError: what is to be changed is not there any more.
     """
-    operation = await describe_operation(operation_id, context)
+    operation = await describe_operation(operation_id, context, within=author.clusters)
     check_replannable(operation)
     request = OperationRequest(operation.kind, operation.parameters, undoes=operation.undoes)
     return await plan_operation(request, author, context, key=key, kinds=kinds)

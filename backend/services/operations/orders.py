@@ -1,7 +1,8 @@
 """Take what operators want of operations: plan, confirm, pause, resume, cancel, retry, undo.
 
-Every door calls these and nothing else. A request that comes again under the same key finds the
-operation of the first and has no effect of its own.
+Every door calls these and nothing else; each refuses (Forbidden) what is of a cluster out of reach.
+A request that comes again under the same key finds the operation of the first, with no effect of
+its own.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from backend.db import idempotency_keys, operations
 from backend.db.engine import Connection
 from backend.db.operations import OperationFilter, OperationKey
 from backend.domain import operation as domain
+from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import DomainError, Forbidden
 from backend.domain.operation import Author, Confirmation, Operation, OperationState
 from backend.domain.operation_errors import (
@@ -56,11 +58,13 @@ async def plan_operation(
 
     Raises:
         InvalidParameters: the kind is not known, or has no such parameters.
+        Forbidden: the cluster is out of their reach.
         IdempotencyKeyReused: the key stands for another request.
         DomainError: what is to be changed is not there.
     """
     kind = _kind(request.kind, kinds)
     order = kind.read_order(request.parameters)
+    author.clusters.require(order.cluster_name)
     request_hash = _hash("plan", request.kind, request.parameters, request.undoes)
     known = await _find_known(author, key, request_hash, context)
     if known is not None:
@@ -111,10 +115,10 @@ async def confirm_operation(
         PlanBlocked: a check of the plan forbids it.
         ConfirmationMissing: the gate of its risk class asks for more.
         IdempotencyKeyReused: the key stands for another request.
-        Forbidden: it is of a higher risk class than they may confirm.
+        Forbidden: its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()
-    planned = await describe_operation(operation_id, context)
+    planned = await describe_operation(operation_id, context, within=author.clusters)
     if planned.plan.risk > author.risk_max:
         raise Forbidden(
             f"an operation of class {planned.plan.risk} may lose data: an admin confirms it"
@@ -209,7 +213,7 @@ async def undo_operation(
         OperationStateConflict: there is nothing to take back.
         NotUndoable: its kind, or what it did, can't be taken back.
     """
-    operation = await describe_operation(operation_id, context)
+    operation = await describe_operation(operation_id, context, within=author.clusters)
     if operation.state not in domain.UNDOABLE:
         raise OperationStateConflict(operation_id, operation.state, "undone")
     kind = _kind(operation.kind, kinds)
@@ -220,14 +224,19 @@ async def undo_operation(
     return await plan_operation(request, author, context, key=key, kinds=kinds)
 
 
-async def describe_operation(operation_id: UUID, context: OperationContext) -> Operation:
+async def describe_operation(
+    operation_id: UUID, context: OperationContext, *, within: ClusterScope = EVERYWHERE
+) -> Operation:
     """Return an operation as it is now.
 
     Raises:
         OperationNotFound: none has the id.
+        Forbidden: it is of a cluster out of reach.
     """
     async with context.database.connect() as connection:
-        return await operations.get(connection, operation_id)
+        found = await operations.get(connection, operation_id)
+        within.require(found.cluster_name)
+        return found
 
 
 async def list_operations(
@@ -327,6 +336,7 @@ async def _change(
     request_hash = _hash(verb, operation_id)
     async with context.database.begin() as connection:
         before = await operations.lock(connection, operation_id)
+        author.clusters.require(before.cluster_name)
         if key is not None:
             known = await _find_id(connection, author, key, request_hash)
             if known is not None:

@@ -392,7 +392,7 @@ export type TopicMessageType =
   | 'TRANSACTION'
   | 'UNSPECIFIED';
 
-export type UserFieldsFragment = { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null };
+export type UserFieldsFragment = { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null };
 
 export type TokenFieldsFragment = { id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null };
 
@@ -402,7 +402,7 @@ export type UsersQueryVariables = Exact<{
 }>;
 
 
-export type UsersQuery = { users: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null }> } };
+export type UsersQuery = { users: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null }> } };
 
 export type OpenSessionsQueryVariables = Exact<{
   first: number;
@@ -425,26 +425,28 @@ export type ApiTokensQuery = { apiTokens: { totalCount: number, pageInfo: { hasN
 export type AddUserMutationVariables = Exact<{
   name: string;
   role: Role;
+  clusterPatterns?: Array<string> | string | null | undefined;
 }>;
 
 
-export type AddUserMutation = { invited: { password: string, user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+export type AddUserMutation = { invited: { password: string, user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
 
 export type ResetPasswordMutationVariables = Exact<{
   name: string;
 }>;
 
 
-export type ResetPasswordMutation = { invited: { password: string, user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+export type ResetPasswordMutation = { invited: { password: string, user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
 
 export type ChangeUserRoleMutationVariables = Exact<{
   name: string;
   role: Role;
   reason?: string | null | undefined;
+  clusterPatterns?: Array<string> | string | null | undefined;
 }>;
 
 
-export type ChangeUserRoleMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+export type ChangeUserRoleMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
 
 export type DisableUserMutationVariables = Exact<{
   name: string;
@@ -452,7 +454,7 @@ export type DisableUserMutationVariables = Exact<{
 }>;
 
 
-export type DisableUserMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+export type DisableUserMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
 
 export type EnableUserMutationVariables = Exact<{
   name: string;
@@ -460,7 +462,7 @@ export type EnableUserMutationVariables = Exact<{
 }>;
 
 
-export type EnableUserMutation = { user: { name: string, role: Role, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+export type EnableUserMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
 
 export type EndSessionMutationVariables = Exact<{
   id: string | number;
@@ -901,6 +903,7 @@ export const UserFieldsFragmentDoc = new TypedDocumentString(`
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt
@@ -1272,6 +1275,7 @@ export const UsersDocument = new TypedDocumentString(`
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt
@@ -1324,8 +1328,8 @@ export const ApiTokensDocument = new TypedDocumentString(`
   lastUsedFrom
 }`) as unknown as TypedDocumentString<ApiTokensQuery, ApiTokensQueryVariables>;
 export const AddUserDocument = new TypedDocumentString(`
-    mutation AddUser($name: String!, $role: Role!) {
-  invited: addUser(name: $name, role: $role) {
+    mutation AddUser($name: String!, $role: Role!, $clusterPatterns: [String!]) {
+  invited: addUser(name: $name, role: $role, clusterPatterns: $clusterPatterns) {
     password
     user {
       ...UserFields
@@ -1335,6 +1339,7 @@ export const AddUserDocument = new TypedDocumentString(`
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt
@@ -1351,19 +1356,26 @@ export const ResetPasswordDocument = new TypedDocumentString(`
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt
 }`) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
 export const ChangeUserRoleDocument = new TypedDocumentString(`
-    mutation ChangeUserRole($name: String!, $role: Role!, $reason: String) {
-  user: changeUserRole(name: $name, role: $role, reason: $reason) {
+    mutation ChangeUserRole($name: String!, $role: Role!, $reason: String, $clusterPatterns: [String!]) {
+  user: changeUserRole(
+    name: $name
+    role: $role
+    reason: $reason
+    clusterPatterns: $clusterPatterns
+  ) {
     ...UserFields
   }
 }
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt
@@ -1377,6 +1389,7 @@ export const DisableUserDocument = new TypedDocumentString(`
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt
@@ -1390,6 +1403,7 @@ export const EnableUserDocument = new TypedDocumentString(`
     fragment UserFields on User {
   name
   role
+  clusterPatterns
   createdAt
   disabledAt
   passwordExpiresAt

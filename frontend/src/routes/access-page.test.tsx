@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
-import { aUser } from '@/testing/access-builders';
+import { aUser, page } from '@/testing/access-builders';
 import { violations } from '@/testing/axe';
 import { graphqlError } from '@/testing/control-plane';
 import { renderConsole } from '@/testing/render-console';
@@ -23,9 +23,47 @@ test('a user is added, and the one-time password is shown this once', async () =
   expect(calls.find(({ operation }) => operation === 'AddUser')?.variables).toEqual({
     name: 'bela',
     role: 'VIEWER',
+    clusterPatterns: ['*'],
   });
   await user.click(dialog.getByRole('button', { name: 'I have it' }));
   await waitFor(() => expect(screen.queryByDisplayValue('one-time')).not.toBeInTheDocument());
+});
+
+test('a role is limited to clusters, and shown so', async () => {
+  const user = userEvent.setup();
+  const bela = aUser({ clusterPatterns: ['staging-*', 'test'] });
+  const { calls } = renderConsole('/access', {
+    answers: { ChangeUserRole: () => ({ user: bela }), Users: () => ({ users: page([bela]) }) },
+  });
+  expect(await screen.findByText('staging-*, test')).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Change the role of bela' }));
+  const dialog = within(await screen.findByRole('dialog'));
+  const clusters = dialog.getByLabelText('Clusters');
+  expect(clusters).toHaveValue('staging-*, test');
+
+  await user.clear(clusters);
+  await user.type(clusters, 'east *-1');
+  await user.click(dialog.getByRole('button', { name: 'Change the role' }));
+
+  await waitFor(() =>
+    expect(calls.find(({ operation }) => operation === 'ChangeUserRole')?.variables).toEqual({
+      name: 'bela',
+      role: 'VIEWER',
+      clusterPatterns: ['east', '*-1'],
+      reason: null,
+    }),
+  );
+});
+
+test('an administrator of some clusters sees their own sessions, no users, and which clusters', async () => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole('/access?tab=users', { clusterLimits: [['east-*']] });
+
+  expect(await screen.findByRole('table', { name: 'Sessions' })).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Account of admin' }));
+
+  expect(await screen.findByText(/In the clusters east-\*/)).toBeVisible();
+  expect(calls.some(({ operation }) => operation === 'Users')).toBe(false);
 });
 
 test('a change that is refused says why and changes nothing', async () => {

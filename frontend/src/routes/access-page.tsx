@@ -16,7 +16,8 @@ export function AccessPage() {
   const navigate = useNavigate({ from: '/access' });
   const view = useSearch({ from: '/console/access' });
   const { data: session } = useSuspenseQuery(currentSession);
-  const seesAll = isAdmin(session.role);
+  // Access is of no cluster: who reaches some clusters only sees their own.
+  const seesAll = isAdmin(session.role) && session.cluster_limits.length === 0;
   const tabs = accessTabs.filter((tab) => seesAll || tab !== 'users');
   const tab = tabs.find((one) => one === view.tab) ?? tabs[0] ?? 'sessions';
   // Another list begins at its first page.

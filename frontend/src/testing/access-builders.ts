@@ -5,6 +5,7 @@ export function aUser(change: Partial<UserFieldsFragment> = {}): UserFieldsFragm
   return {
     name: 'bela',
     role: 'VIEWER',
+    clusterPatterns: ['*'],
     createdAt: '2026-03-01T12:00:00Z',
     disabledAt: null,
     passwordExpiresAt: null,
@@ -42,7 +43,7 @@ function aSession(): OpenSessionsQuery['sessions']['nodes'][number] {
   };
 }
 
-function page<T>(nodes: T[]) {
+export function page<T>(nodes: T[]) {
   return { totalCount: nodes.length, pageInfo: { hasNextPage: false, endCursor: null }, nodes };
 }
 

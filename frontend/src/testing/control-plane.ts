@@ -10,6 +10,7 @@ export type StubOptions = {
   signedIn?: boolean;
   password?: string;
   role?: string;
+  clusterLimits?: string[][];
   hasOneTimePassword?: boolean;
   answers?: Answers;
 };
@@ -59,7 +60,9 @@ export function stubControlPlane(options: StubOptions = {}): { calls: Call[] } {
     }
     if (!signedIn) return refusal(401, 'unauthenticated');
     const opened = { name: 'admin', role: options.role ?? 'admin', expires_at: expires };
-    return json({ ...opened, must_change_password: hasOneTimePassword });
+    const limits = options.clusterLimits ?? [];
+    const rest = { cluster_limits: limits, must_change_password: hasOneTimePassword };
+    return json({ ...opened, ...rest });
   };
 
   const graphql = async (init: RequestInit): Promise<Response> => {

@@ -10,7 +10,8 @@ from backend.db import api_tokens, users
 from backend.db.access_tables import sessions
 from backend.db.access_tables import users as user_table
 from backend.domain.access import Credential
-from backend.domain.api_token import ALL_CLUSTERS, ApiToken, TokenScope
+from backend.domain.api_token import ApiToken, TokenScope
+from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.services.credentials import hash_secret, make_secret
 from backend.services.sessions import Visit, open_session
 
@@ -44,13 +45,23 @@ def fill(path):
 
 
 async def make_credentials(context, kind, role, *, patterns=ALL_CLUSTERS):
-    """Return the headers of a new user's credential; `kind` may also say what it lacks."""
+    """Return the headers of a new user's credential; `kind` may also say what it lacks.
+
+    The patterns are those of the token, or of the user when there is none.
+    """
     if kind == "nothing":
         return {}
     now = context.clock.now()
     async with context.database.begin() as connection:
         name = f"{role}-{next(_names)}"
-        user = await users.add(connection, name, password_hash="none", role=role, at=now)
+        user = await users.add(
+            connection,
+            name,
+            password_hash="none",
+            role=role,
+            cluster_patterns=ALL_CLUSTERS if "token" in kind else patterns,
+            at=now,
+        )
     expires_at = now - timedelta(seconds=1) if "expired" in kind else now + timedelta(hours=1)
     if "token" in kind:
         secret = make_secret(Credential.TOKEN)

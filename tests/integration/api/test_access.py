@@ -339,12 +339,10 @@ async def test_an_operation_of_another_cluster_is_out_of_a_limited_tokens_reach(
         await anybody.get(path, headers=elsewhere),
         await anybody.post(path + "/cancel", headers=elsewhere),
         await anybody.post("/api/v1/operations", json=order, headers=elsewhere),
-        await anybody.post("/graphql", json={"query": "{ overview { topicCount } }"}, headers=here),
     ]
     passed = await anybody.post(path + "/cancel", headers=here)
 
-    assert [answer.status_code for answer in refused[:3]] == [403] * 3
-    assert refused[3].json()["errors"][0]["extensions"]["code"] == "forbidden"
+    assert [answer.status_code for answer in refused] == [403] * 3
     assert passed.status_code == 200
 
 

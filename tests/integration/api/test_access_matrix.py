@@ -13,7 +13,6 @@ from graphql import (
 )
 
 from backend.api.graphql.schema import build_schema
-from backend.domain.access import Permission
 from backend.domain.user import Role
 from tests.access_table import CALLERS, graph_doors, is_allowed, rest_doors
 from tests.integration.api.access import fill
@@ -97,34 +96,6 @@ async def test_no_page_of_another_origin_changes_anything_with_a_cookie(anybody,
 
     assert passed == []
     assert (await anybody.get("/api/v1/session", headers=headers)).status_code == 200
-
-
-async def test_a_token_limited_to_clusters_reaches_no_other(anybody, credentials):
-    headers = await credentials("token", Role.ADMIN, patterns=("east-*",))
-    reached = set()
-
-    for door in rest_doors():
-        for query in ("", "?cluster_name=main", "?cluster_name=east-1&cluster_name=main"):
-            path = fill(door.name) + query
-            answer = await anybody.request(door.method, path, json={}, headers=headers)
-            if answer.status_code not in {403, 404}:
-                reached.add(door.text)
-
-    assert reached == {"`GET /api/v1/session`"}
-
-
-async def test_a_token_limited_to_clusters_reaches_these(anybody, credentials):
-    headers = await credentials("token", Role.VIEWER, patterns=("m*n",))
-    refused = set()
-
-    for door in rest_doors():
-        if "{cluster_name}" in door.name and door.permission is Permission.READ:
-            answer = await anybody.get(fill(door.name), headers=headers)
-            refused |= {door.text} if answer.status_code == 403 else set()
-    listed = await anybody.get("/api/v1/operations?cluster_name=main", headers=headers)
-
-    assert refused == set()
-    assert listed.status_code == 200
 
 
 def question(door):

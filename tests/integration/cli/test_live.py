@@ -73,7 +73,7 @@ def local_dir(environment, processes, tmp_path, monkeypatch) -> Path:
     processes.append(server)
     await_answer(f"{url}/healthz", server, tmp_path / "server.log")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("REGENT_URL", "REGENT_TOKEN", "REGENT_CLUSTER"):
+    for name in ("REGENT_URL", "REGENT_CONTEXT", "REGENT_TOKEN", "REGENT_CLUSTER", "REGENT_OUTPUT"):
         monkeypatch.delenv(name, raising=False)
     return directory
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from backend.domain.cluster_scope import EVERYWHERE
 from backend.services.adoptions import list_candidates
 from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3, state
 
@@ -345,7 +346,9 @@ async def test_a_broker_of_a_lost_group_is_kept_with_what_it_tells(broker, name_
 
     assert answer.code == 2010
     assert "regent replica adopt g" in answer.remark
-    page = await list_candidates(size=9, after=None, controller=name_server.controller)
+    page = await list_candidates(
+        size=9, after=None, within=EVERYWHERE, controller=name_server.controller
+    )
     [kept] = [stored.candidate for stored in page.items]
     assert (kept.register_code, kept.epoch, kept.max_offset) == ("10.0.0.1:10911;1", 5, 900)
     assert (kept.master_id, kept.is_verified) == (2, True)

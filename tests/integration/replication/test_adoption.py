@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from backend.domain.adoption import EPOCHS_SKIPPED, AdoptionOrder
+from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.errors import AdoptionRefused
 from backend.services import adoptions
 from backend.services.adoptions import AdoptReplicas
@@ -31,7 +32,9 @@ async def await_candidates(group, *broker_ids):
     controller = group.name_server.controller
     async with asyncio.timeout(30):
         while True:
-            page = await adoptions.list_candidates(size=50, after=None, controller=controller)
+            page = await adoptions.list_candidates(
+                size=50, after=None, within=EVERYWHERE, controller=controller
+            )
             found = {stored.candidate.broker_id: stored.candidate for stored in page.items}
             if sorted(found) == sorted(broker_ids):
                 return found

@@ -5,6 +5,7 @@ from sqlalchemy import text, update
 
 from backend.db.tables import adoption_candidates
 from backend.domain.adoption import EPOCHS_SKIPPED, AdoptionOrder
+from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.election import Sighting
 from backend.domain.errors import (
     AdoptionAwaited,
@@ -44,7 +45,9 @@ async def adopt(driver, *broker_ids, expected_epoch=0, **order):
 
 async def waiting(driver, **page):
     values = {"size": 50, "after": None} | page
-    return await adoptions.list_candidates(**values, controller=driver.controller)
+    return await adoptions.list_candidates(
+        **values, within=EVERYWHERE, controller=driver.controller
+    )
 
 
 async def silence(database, *, minutes):

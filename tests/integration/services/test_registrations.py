@@ -10,6 +10,7 @@ from backend.db import topics as topics_db
 from backend.db.brokers import BrokerRegistration
 from backend.db.tables import brokers, clusters, topic_placements, topics
 from backend.domain.broker import DataVersion
+from backend.domain.cluster_scope import EVERYWHERE
 from backend.domain.errors import ClusterNotFound, InvalidName, TopicNotFound
 from backend.domain.topic import QueueSettings, TopicKind, topic_kind
 from backend.services.brokers import list_brokers
@@ -77,7 +78,7 @@ async def test_two_clusters_may_use_one_group_name(database):
     await save(database, cluster="one")
     await save(database, cluster="two")
 
-    census = await take_census(database=database)
+    census = await take_census(within=EVERYWHERE, database=database)
     assert (census.cluster_count, census.broker_group_count, census.broker_count) == (2, 2, 2)
 
 

@@ -98,6 +98,36 @@ def test_a_role_is_changed_and_a_user_is_kept_out_for_a_reason_that_the_audit_ke
     assert any(entry["details"].get("reason") == "joins the shift" for entry in entries)
 
 
+def test_who_is_limited_to_other_clusters_sees_none_of_this_one(
+    console: ConsolePage, browser: Browser, cluster: Cluster, client: httpx.Client
+):
+    wanted = {"name": "emil", "role": "operator", "cluster_patterns": ["other-*"]}
+    password = client.post("/api/v1/users", json=wanted).raise_for_status().json()["password"]
+    with httpx.Client(base_url=cluster.http_url) as elsewhere:
+        opened = elsewhere.post("/api/v1/session", json={"name": "emil", "password": password})
+        opened.raise_for_status()
+        given = {"old_password": password, "new_password": CHOSEN}
+        elsewhere.put("/api/v1/session/password", json=given).raise_for_status()
+    console.open("/access")
+    row = console.table("Users").get_by_role("row").filter(has_text="emil")
+    expect(row).to_contain_text("other-*")
+    console.screenshot("users-limited-light")
+
+    with open_console(browser, cluster.http_url) as guest:
+        guest.open("/audit")
+        guest.sign_in("emil", CHOSEN)
+        expect(guest.heading("Audit")).to_be_visible()
+        for path, heading in (("/", "Overview"), ("/topics", "Topics"), ("/locks", "Locks")):
+            guest.open(path)
+            expect(guest.heading(heading)).to_be_visible()
+            guest.page.wait_for_load_state("networkidle")
+            expect(guest.page.get_by_text("DefaultCluster")).to_have_count(0)
+            expect(guest.page.get_by_role("alert")).to_have_count(0)
+        guest.screenshot("limited-light")
+        guest.page.get_by_role("button", name="Account of emil").click()
+        expect(guest.page.get_by_text("In the clusters other-*")).to_be_visible()
+
+
 def test_the_last_administrator_stays_and_the_refusal_says_so(console: ConsolePage):
     console.open("/access")
     console.page.get_by_role("button", name="Disable admin").click()

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from backend.cli import capacity, orders, rest
-from backend.cli.logins import Login, save_login
+from backend.cli.context_file import Context, change_contexts
 from tests.unit.cli.fake_server import SERVER, SESSION, FakeServer
 
 
@@ -22,7 +22,7 @@ def server(monkeypatch, tmp_path):
     monkeypatch.setattr(orders, "POLL_INTERVAL_S", 0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
-    for name in ("REGENT_URL", "REGENT_TOKEN", "REGENT_CLUSTER"):
+    for name in ("REGENT_URL", "REGENT_CONTEXT", "REGENT_TOKEN", "REGENT_CLUSTER", "REGENT_OUTPUT"):
         monkeypatch.delenv(name, raising=False)
     return fake
 
@@ -41,5 +41,7 @@ def local_cluster(server, tmp_path):
 
 @pytest.fixture
 def signed_in(server):
-    save_login(Login(SERVER, "saved-token"))
+    with change_contexts() as contexts:
+        contexts.put(Context("saved", SERVER, "saved-token"))
+        contexts.current = "saved"
     return server

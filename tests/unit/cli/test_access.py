@@ -13,6 +13,7 @@ AT = "2026-03-02T12:00:00Z"
 USER = {
     "name": "anna",
     "role": "operator",
+    "cluster_patterns": ["staging-*", "test"],
     "created_at": AT,
     "disabled_at": None,
     "password_expires_at": None,
@@ -117,6 +118,30 @@ def test_keeping_somebody_out_takes_their_name(server, capsys):
     assert (without, wrong, right) == (3, 3, 0)
     assert sent(server) == {"reason": "left"}
     assert "--confirm anna" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("signed_in")
+def test_a_role_is_given_for_some_clusters_and_kept_for_them(server, capsys):
+    server.on("POST", "/users", {**USER, "password_expires_at": AT, "password": "once"})
+    server.on("PUT", "/users/anna/role", USER)
+    server.on("GET", "/session", {**SESSION, "cluster_limits": [["staging-*", "test"], ["t*"]]})
+    patterns = ["--cluster", "staging-*", "--cluster", "test"]
+    asked = []
+
+    for words in (
+        ["add", "anna", "--role", "operator", *patterns],
+        ["role", "anna", "operator", *patterns, "--confirm", "anna"],
+        ["role", "anna", "operator", "--confirm", "anna"],
+    ):
+        assert run(["user", *words]) == 0
+        asked.append(sent(server)["cluster_patterns"])
+    assert run(["whoami"]) == 0
+
+    output = capsys.readouterr()
+    assert asked == [["staging-*", "test"], ["staging-*", "test"], None]
+    assert "(operator of clusters staging-*, test)" in output.err
+    assert "anna is operator of clusters staging-*, test, enabled" in output.out
+    assert output.out.endswith("only clusters staging-*, test\nonly clusters t*\n")
 
 
 @pytest.mark.usefixtures("signed_in")

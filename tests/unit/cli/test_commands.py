@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from backend.cli.app import run
-from backend.cli.logins import login_path
+from backend.cli.context_file import context_path
 from tests.unit.cli.fake_server import SERVER, SESSION, refusal
 
 REPORT_ID = "8d0c1f1e-6a53-4a0e-9f0e-0b6f0a4c9d11"
@@ -117,8 +117,8 @@ def test_without_any_server_the_error_says_how_to_name_one(capsys):
     assert code == 2
     assert capsys.readouterr().err == (
         "error: no cluster to speak to\n"
-        "  why:  neither --server, REGENT_URL nor a saved login names one, "
-        "and .regent holds no local cluster\n"
+        "  why:  no --server, REGENT_URL, --context or REGENT_CONTEXT names one, "
+        "no context is in use, and .regent holds no local cluster\n"
         "  next: regent up, or regent login --server URL\n"
     )
 
@@ -142,7 +142,7 @@ def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_clust
         (
             refusal(401, "unauthenticated", "sign in first"),
             5,
-            f"error: sign in first\n  next: regent login --server {SERVER}\n",
+            "error: sign in first\n  next: regent login --context saved\n",
         ),
         (
             refusal(404, "cluster_not_found", "no cluster 'east'"),
@@ -169,7 +169,7 @@ def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_clust
             1,
             (
                 f"error: {SERVER} is not a Regent control plane\n  why:  its answer is text/html\n"
-                "  next: check --server and REGENT_URL\n"
+                "  next: check --server and REGENT_URL, or the context: regent context show\n"
             ),
         ),
     ],
@@ -190,7 +190,7 @@ def test_a_login_is_kept_in_a_file_that_only_its_owner_reads(server, monkeypatch
     again = run(["whoami"])
 
     assert (code, again) == (0, 0)
-    assert stat.S_IMODE(login_path().stat().st_mode) == 0o600
+    assert stat.S_IMODE(context_path().stat().st_mode) == 0o600
     assert json.loads(server.requests[0].content)["password"] == "pass word"
     assert server.requests[1].headers["Authorization"] == "Bearer fresh"
     assert "fresh" not in capsys.readouterr().out
@@ -202,7 +202,7 @@ def test_logging_out_forgets_the_token_even_when_the_session_is_over(signed_in, 
     code = run(["logout"])
 
     assert code == 0
-    assert "saved-token" not in login_path().read_text()
+    assert "saved-token" not in context_path().read_text()
     assert capsys.readouterr().out == f"signed out of {SERVER}\n"
 
 

@@ -1,11 +1,14 @@
 """Shells complete commands and options by the script that regent prints."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from backend.cli.app import run
+from backend.cli.context_file import Context, change_contexts
 from tests.cli_help import commands
 
 ASK = """
@@ -47,6 +50,48 @@ def test_bash_completes_nouns_verbs_options_and_choices(script, words, wanted):
     )
 
     assert wanted <= set(asked.stdout.split())
+    assert asked.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["regent", "--context", ""], {"prod", "staging-eu", "staging-us"}),
+        (["regent", "topic", "list", "--context", "sta"], {"staging-eu", "staging-us"}),
+        (["regent", "topic", "list", "--context", "=", "p"], {"prod"}),
+        (["regent", "context", "use", "staging-u"], {"staging-us"}),
+        (["regent", "contexts", "delete", ""], {"prod", "staging-eu", "staging-us"}),
+        (["regent", "context", "re"], {"rename"}),
+        (["regent", "context", "set", "--cl"], {"--cluster"}),
+    ],
+)
+def test_bash_completes_names_of_contexts(server, script, words, wanted, tmp_path):
+    assert server is not None
+    with change_contexts() as contexts:
+        for name in ("prod", "staging-eu", "staging-us"):
+            contexts.put(Context(name, "http://regent.test"))
+    command = tmp_path / "regent"
+    main = "from backend.cli.app import main; main()"
+    command.write_text(f"#!{sys.executable}\n{main}\n")
+    command.chmod(0o700)
+
+    asked = subprocess.run(
+        [
+            "bash",
+            "-c",
+            ASK.replace("_regent\n", "_regent_or_contexts\n"),
+            "bash",
+            script("bash"),
+            *words,
+        ],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    assert set(asked.stdout.split()) == wanted
     assert asked.stderr == ""
 
 

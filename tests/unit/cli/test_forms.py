@@ -116,6 +116,7 @@ def test_the_exit_codes_are_those_that_are_promised():
         "OUTCOME_UNKNOWN": 7,
         "STILL_RUNNING": 8,
         "INTERRUPTED": 130,
+        "READER_GONE": 141,
     }
 
 

@@ -66,12 +66,13 @@ function refreshing(client: QueryClient) {
 }
 
 export type UserDeed =
-  | { deed: 'role'; name: string; role: Role; reason: string }
+  | { deed: 'role'; name: string; role: Role; clusterPatterns: string[]; reason: string }
   | { deed: 'disable' | 'enable'; name: string; reason: string };
 
 export function inviteUser(client: QueryClient) {
   return {
-    mutationFn: (wanted: { name: string; role: Role }) => ask(AddUserDocument, wanted),
+    mutationFn: (wanted: { name: string; role: Role; clusterPatterns: string[] }) =>
+      ask(AddUserDocument, wanted),
     ...refreshing(client),
   };
 }
@@ -89,7 +90,8 @@ export function changeUser(client: QueryClient) {
       const { name } = wanted;
       const reason = wanted.reason.trim() || null;
       if (wanted.deed === 'role') {
-        await ask(ChangeUserRoleDocument, { name, role: wanted.role, reason });
+        const { role, clusterPatterns } = wanted;
+        await ask(ChangeUserRoleDocument, { name, role, clusterPatterns, reason });
       } else {
         const document = wanted.deed === 'disable' ? DisableUserDocument : EnableUserDocument;
         await ask(document, { name, reason });

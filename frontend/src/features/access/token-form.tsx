@@ -6,6 +6,7 @@ import { ErrorNotice } from '@/components/error-notice';
 import type { Role } from '@/gql/operations';
 import classes from './access-form.module.css';
 import { createToken } from './access-queries';
+import { PatternsField } from './patterns-field';
 import { patternsIn, rolesUpTo } from './roles';
 import { SecretOnce } from './secret-once';
 
@@ -88,15 +89,7 @@ export function TokenForm({ ownRole, onDone }: TokenFormProps) {
         clampBehavior="none"
         allowDecimal={false}
       />
-      <TextInput
-        label={t('tokens.clusters')}
-        description={t('tokens.clustersHint')}
-        placeholder="*"
-        value={patterns}
-        onChange={(event) => setPatterns(event.currentTarget.value)}
-        autoComplete="off"
-        spellCheck={false}
-      />
+      <PatternsField value={patterns} onChange={setPatterns} />
       <Checkbox
         label={t('tokens.readOnly')}
         checked={isReadOnly}

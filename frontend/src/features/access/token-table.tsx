@@ -36,7 +36,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
         ),
         column.accessor((token) => token.clusterPatterns.join(', '), {
           id: 'clusters',
-          header: t('tokens.clusters'),
+          header: t('patterns.label'),
           cell: ({ getValue }) => <code>{getValue()}</code>,
         }),
         column.accessor((token) => formatDateTime(Date.parse(token.expiresAt)), {

@@ -6,7 +6,8 @@ import { ErrorNotice } from '@/components/error-notice';
 import type { UserFieldsFragment } from '@/gql/operations';
 import classes from './access-form.module.css';
 import { changeUser, type UserDeed } from './access-queries';
-import { roles } from './roles';
+import { PatternsField } from './patterns-field';
+import { patternsIn, roles } from './roles';
 
 const reasonLengthMax = 500;
 
@@ -30,10 +31,14 @@ export function UserDeedForm({ user, deed, onDone }: UserDeedFormProps) {
   });
   const { name } = user;
   const [role, setRole] = useState(user.role);
+  const [patterns, setPatterns] = useState(user.clusterPatterns.join(', '));
   const [reason, setReason] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    change.mutate(deed === 'role' ? { deed, name, role, reason } : { deed, name, reason });
+    const clusterPatterns = patternsIn(patterns);
+    change.mutate(
+      deed === 'role' ? { deed, name, role, clusterPatterns, reason } : { deed, name, reason },
+    );
   };
   return (
     <form className={classes.form} onSubmit={submit}>
@@ -45,15 +50,18 @@ export function UserDeedForm({ user, deed, onDone }: UserDeedFormProps) {
       ) : null}
       <p className={classes.lead}>{t(`userDeed.${deed}.lead`, { name })}</p>
       {deed === 'role' ? (
-        <Select
-          label={t('users.role')}
-          description={t(`roleHint.${role}`)}
-          data={roles.map((one) => ({ value: one, label: t(`userRole.${one}`) }))}
-          value={role}
-          onChange={(one) => setRole(roles.find((known) => known === one) ?? role)}
-          allowDeselect={false}
-          data-autofocus
-        />
+        <>
+          <Select
+            label={t('users.role')}
+            description={t(`roleHint.${role}`)}
+            data={roles.map((one) => ({ value: one, label: t(`userRole.${one}`) }))}
+            value={role}
+            onChange={(one) => setRole(roles.find((known) => known === one) ?? role)}
+            allowDeselect={false}
+            data-autofocus
+          />
+          <PatternsField value={patterns} onChange={setPatterns} />
+        </>
       ) : null}
       <TextInput
         label={t('confirm.reason')}

@@ -6,7 +6,8 @@ import { ErrorNotice } from '@/components/error-notice';
 import type { Role } from '@/gql/operations';
 import classes from './access-form.module.css';
 import { inviteUser } from './access-queries';
-import { roles } from './roles';
+import { PatternsField } from './patterns-field';
+import { patternsIn, roles } from './roles';
 import { SecretOnce } from './secret-once';
 
 const nameLengthMax = 128;
@@ -17,6 +18,7 @@ export function UserForm({ onDone }: { onDone: () => void }) {
   const invite = useMutation(inviteUser(useQueryClient()));
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('VIEWER');
+  const [patterns, setPatterns] = useState('');
   const [isTried, setIsTried] = useState(false);
   const invited = invite.data?.data.invited;
   if (invited) {
@@ -32,7 +34,8 @@ export function UserForm({ onDone }: { onDone: () => void }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setIsTried(true);
-    if (name.trim() !== '') invite.mutate({ name: name.trim(), role });
+    if (name.trim() === '') return;
+    invite.mutate({ name: name.trim(), role, clusterPatterns: patternsIn(patterns) });
   };
   return (
     <form className={classes.form} onSubmit={submit} noValidate>
@@ -63,6 +66,7 @@ export function UserForm({ onDone }: { onDone: () => void }) {
         onChange={(one) => setRole(roles.find((known) => known === one) ?? 'VIEWER')}
         allowDeselect={false}
       />
+      <PatternsField value={patterns} onChange={setPatterns} />
       <div className={classes.end}>
         <Button type="submit" loading={invite.isPending}>
           {t('users.add')}

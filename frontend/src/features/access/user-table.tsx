@@ -28,6 +28,11 @@ export function UserTable({ users, onAct }: UserTableProps) {
           id: 'role',
           header: t('users.role'),
         }),
+        column.accessor((user) => user.clusterPatterns.join(', '), {
+          id: 'clusters',
+          header: t('patterns.label'),
+          cell: ({ getValue }) => <code>{getValue()}</code>,
+        }),
         column.display({
           id: 'state',
           header: t('users.state'),

@@ -112,5 +112,7 @@ export function messageBodyOf(
         signal,
       ),
     placeholderData: keepPreviousData,
+    // It never changes, and each look at it stands in the audit.
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -2,6 +2,7 @@ import { Button, Menu } from '@mantine/core';
 import { IconChevronDown, IconKey, IconLogout } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatDateTime } from '@/lib/format';
 import { type Session, signOut } from './session-queries';
@@ -30,6 +31,12 @@ export function AccountMenu({ session, onSignedOut }: AccountMenuProps) {
         <Menu.Label c="var(--text-muted)">
           {t('account.role', { role: session.role })}
           <br />
+          {session.cluster_limits.map((patterns) => (
+            <Fragment key={patterns.join()}>
+              {t('account.clusters', { patterns: patterns.join(', ') })}
+              <br />
+            </Fragment>
+          ))}
           {t('account.until', { time: formatDateTime(Date.parse(session.expires_at)) })}
         </Menu.Label>
         <Menu.Item leftSection={<IconKey size={14} aria-hidden />} component={Link} to="/password">

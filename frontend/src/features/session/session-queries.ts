@@ -4,6 +4,8 @@ import { callRest } from '@/lib/rest';
 export type Session = {
   name: string;
   role: string;
+  /** A cluster is within reach when it fits a pattern of each; none means all clusters. */
+  cluster_limits: string[][];
   expires_at: string;
   /** A one-time password lets its user do nothing but replace it. */
   must_change_password: boolean;

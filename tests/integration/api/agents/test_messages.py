@@ -257,3 +257,64 @@ async def test_a_broker_that_is_away_is_named_and_the_others_are_read(get, regis
     assert message_id in {one["message_id"] for one in page["items"]}
     assert [one["group_name"] for one in page["unknown"]] == ["dead"]
     assert time.monotonic() - began < 60
+
+
+async def test_the_audit_says_who_read_which_body_and_holds_none(
+    broker, client, get, anybody, credentials, sent, ask
+):
+    message_id = await sent(b"salary", queue_id=1, unique="U-9")
+    viewer = await credentials("session", Role.VIEWER)
+    program = await credentials("token", Role.OPERATOR)
+    path = f"/api/v1{MESSAGES}/{message_id}/body"
+    twice = (
+        "{ "
+        + " ".join(
+            f'{name}: messageBody(clusterName: "c", messageId: "{message_id}") {{ content }}'
+            for name in ("first", "second")
+        )
+        + " }"
+    )
+
+    await anybody.get(path, headers=viewer)
+    await client.get(f"/api/v1{MESSAGES}/7F00000100002A9F00000000000F0000/body")
+    await get(f"{MESSAGES}/{message_id}")
+    await anybody.get(path, headers=program)
+    read = await ask(twice)
+    entries = (await get("/audit"))["items"]
+
+    assert [read[name]["content"] for name in ("first", "second")] == ["salary"] * 2
+    assert [(one["actor"], one["source"].split()[0], one["cluster_name"]) for one in entries] == [
+        ("admin", "graphql", "c"),
+        ("admin", "graphql", "c"),
+        (entries[2]["actor"], "rest", "c"),
+    ]
+    assert entries[2]["actor"].startswith("operator-")
+    assert entries[2]["source"].endswith("token t")
+    assert {(one["action"], one["subject"]) for one in entries} == {
+        ("message.read_body", f"message {message_id}")
+    }
+    assert entries[0]["details"] == {
+        "topic": "orders",
+        "broker_group": GROUP,
+        "queue_id": 1,
+        "queue_offset": 0,
+        "shown_bytes": 6,
+        "is_cut": False,
+    }
+    assert "salary" not in json.dumps(entries)
+    assert (await get("/audit/verification"))["broken_number"] is None
+    assert broker is not None
+
+
+async def test_a_body_that_can_not_be_entered_is_not_shown(broker, client, sent, monkeypatch):
+    message_id = await sent(b"salary")
+
+    async def fail(*_arguments, **_named):
+        raise TimeoutError
+
+    monkeypatch.setattr("backend.services.message_bodies.audit.append", fail)
+    answer = await client.get(f"/api/v1{MESSAGES}/{message_id}/body")
+
+    assert answer.status_code == 503
+    assert "salary" not in answer.text
+    assert broker is not None
