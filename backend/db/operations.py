@@ -98,7 +98,9 @@ async def save(connection: Connection, before: Operation, after: Operation) -> N
     for was, step in zip(before.steps, after.steps, strict=True):
         if was != step:
             values = {name: getattr(step, name) for name in _STEP_FIELDS}
-            await connection.execute(_SAVE_STEP, {**values, "saved_id": after.id, "at": was.position})
+            await connection.execute(
+                _SAVE_STEP, {**values, "saved_id": after.id, "at": was.position}
+            )
 
 
 async def get(connection: Connection, operation_id: UUID) -> Operation:
@@ -218,7 +220,7 @@ async def _list_steps(connection: Connection, ids: Sequence[UUID]) -> dict[UUID,
 @cache
 def _update(names: frozenset[str]) -> Update:
     """Make the statement that changes these columns; the life of operations has a few dozen."""
-    values = {name: bindparam(name) for name in sorted(names)}
+    values: dict[str, Any] = {name: bindparam(name) for name in sorted(names)}
     return update(operations).where(operations.c.id == bindparam("saved_id")).values(values)
 
 
@@ -237,9 +239,7 @@ def _conditions(chosen: OperationFilter) -> list[ColumnElement[bool]]:
 
 def _values(operation: Operation) -> dict[str, Any]:
     return {
-        **{
-            name: getattr(operation, name) for name in _FIELDS if name != "id"
-        },
+        **{name: getattr(operation, name) for name in _FIELDS if name != "id"},
         "parameters": dict(operation.parameters),
         "plan": msgspec.to_builtins(operation.plan),
         "read_back": msgspec.to_builtins(operation.read_back),

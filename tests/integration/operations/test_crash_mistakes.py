@@ -1,4 +1,4 @@
-"""The stories of `test_crashes` find each mistake that they are there for: one is planted a test."""
+"""The stories of `test_crashes` find the mistakes that they are there for, planted one a test."""
 
 from dataclasses import replace
 from datetime import timedelta

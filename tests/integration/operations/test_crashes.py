@@ -50,7 +50,7 @@ AWAY_FROM_THE_END = st.integers(0, 10**6)
 def open_stories(database_url):
     """Give a loop and a database, which hold nothing between two stories.
 
-    The loop is the server's own; the pool's connections are not pinged, as this Postgres never dies.
+    The loop is the server's own; connections are not pinged, since this Postgres never dies.
     """
     loop = uvloop.new_event_loop()
     database = create_async_engine(driver_url(database_url))
