@@ -54,6 +54,7 @@ VARIABLES: Final[dict[str, Any]] = {
     "chosen": {"clusterName": CLUSTER},
     "key": KEY,
     "isUnique": False,
+    "form": "AUTO",
     "first": 50,
     "groupCount": 50,
 }
