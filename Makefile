@@ -66,8 +66,8 @@ crash: $(STAMPS)/python ## Open the store from 20 000 crash images (two to four 
 chaos: $(STAMPS)/engine ## Fail a group over 500 times by faults of every kind, from a new seed (an hour)
 	$(PYTHON) -m tests.chaos $(CHAOS)
 
-operations: $(STAMPS)/engine ## Kill workers and servers at every point of an operation in 2 000 stories (a quarter of an hour)
-	REGENT_OPERATION_RUNS=2000 $(PYTHON) -m pytest -q tests/integration/operations/test_crashes.py
+operations: $(STAMPS)/engine ## Kill workers and servers at every point of an operation in 10 000 stories (ten minutes)
+	REGENT_OPERATION_RUNS=10000 $(PYTHON) -m pytest -q -n 2 tests/integration/operations/test_crashes.py
 
 schemas: $(STAMPS)/engine ## Ask every door 300 generated questions each, with and without a credential (ten minutes)
 	REGENT_SCHEMA_EXAMPLES=300 $(PYTHON) -m pytest -q tests/integration/api/test_openapi.py tests/integration/api/test_graphql_schema.py

@@ -29,6 +29,7 @@ from backend.clients.remoting_client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
 from backend.services import topology
+from backend.services.cluster_census import Censuses
 from backend.services.event_feed import EventFeed
 from backend.services.passwords import PasswordVerifier
 from backend.services.samples import observe
@@ -120,6 +121,8 @@ async def _serve_http(
     http_socket: socket.socket,
 ) -> None:
     client = RemotingClient()
+    brokers = Brokers(client)
+    censuses = Censuses(resources.database, brokers, resources.clock)
     context = ApiContext(
         settings=settings,
         database=resources.database,
@@ -127,7 +130,8 @@ async def _serve_http(
         clock=resources.clock,
         task_queue=resources.task_queue,
         name_server=name_server,
-        brokers=Brokers(client),
+        brokers=brokers,
+        censuses=censuses,
         verifier=PasswordVerifier(),
         attempts=AttemptLimiter(asyncio.get_running_loop().time),
         samples=Feed("samples", lambda: observe(resources.redis)),
@@ -157,6 +161,7 @@ async def _serve_http(
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+        await censuses.aclose()
         await client.aclose()
 
 

@@ -20,7 +20,9 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.operation import Author
 from backend.domain.route import TopicRoute, TopologyChange
 from backend.services.broker_configs import PropertySource
+from backend.services.broker_statuses import StatusSource
 from backend.services.clients import ClientSource
+from backend.services.cluster_census import Censuses, CensusSource
 from backend.services.consumer_group_details import GroupDetailSource
 from backend.services.event_feed import EventFeed
 from backend.services.group_changes import Controller
@@ -56,6 +58,7 @@ class NameServerView(Protocol):
 
 
 class BrokerSource(
+    CensusSource,
     ClientSource,
     DeliverySource,
     GroupDetailSource,
@@ -63,6 +66,7 @@ class BrokerSource(
     PositionSource,
     PropertySource,
     QueueSource,
+    StatusSource,
     Protocol,
 ):
     """Ask brokers for what only they know."""
@@ -79,6 +83,7 @@ class ApiContext:
     task_queue: TaskQueue
     name_server: NameServerView
     brokers: BrokerSource
+    censuses: Censuses
     verifier: PasswordVerifier
     attempts: AttemptLimiter
     samples: Feed[ObservedSample]

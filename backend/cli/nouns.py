@@ -3,10 +3,12 @@
 from backend.cli import (
     adoptions,
     broker_orders,
+    broker_statuses,
     controller_settings,
     group_views,
     recorded_lags,
     replica_lags,
+    topic_figures,
     topic_orders,
 )
 from backend.cli.broker_configs import config
@@ -19,6 +21,7 @@ from backend.cli.topics import topic
 __all__ = ["broker", "controller", "group", "replica", "topic"]
 
 broker_orders.register(broker)
+broker_statuses.register(broker)
 broker.command(config)
 controller_settings.register(controller)
 group_views.register(group)
@@ -26,3 +29,4 @@ recorded_lags.register(group)
 adoptions.register(replica)
 replica_lags.register(replica)
 topic_orders.register(topic)
+topic_figures.register(topic)

@@ -14,6 +14,7 @@ from backend.cli.topic_orders import BrokerGroups
 
 offset = App(name=["offset", "offsets"], help="Change where consumer groups go on reading.")
 
+Mode = Literal["auto", "online", "offline"]
 QueueId = Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65_535))]
 
 
@@ -26,7 +27,7 @@ def reset_offsets(
     to: str,
     broker_group: BrokerGroups = None,
     queue: Annotated[list[QueueId] | None, Parameter(negative="")] = None,
-    mode: Literal["auto", "online", "offline"] = "auto",
+    mode: Mode = "auto",
     cluster: ClusterName = None,
     ordering: Ordering = Ordering(),  # noqa: B008
     options: Options = Options(),  # noqa: B008
@@ -60,6 +61,55 @@ def reset_offsets(
             "consumer_group": group,
             "topic_name": topic,
             **place,
+            "broker_groups": broker_group or [],
+            "queue_ids": queue or [],
+            "mode": mode,
+        }
+        is_json = options.output == "json"
+        order_change(client, "reset_offsets", parameters, ordering, is_json=is_json)
+
+
+@offset.command(name="clone")
+def clone_offsets(
+    source: str,
+    target: str,
+    topic: str,
+    /,
+    *,
+    broker_group: BrokerGroups = None,
+    queue: Annotated[list[QueueId] | None, Parameter(negative="")] = None,
+    mode: Mode = "auto",
+    cluster: ClusterName = None,
+    ordering: Ordering = Ordering(),  # noqa: B008
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Have a consumer group go on reading a topic where another group is.
+
+    A reset to the other group's offsets of now: shown for each queue, and taken back by the former
+    ones. Queues where the other group never committed stay as they are.
+
+    Examples:
+        regent offset clone billing billing-2 orders --dry-run
+        regent offset clone billing billing-2 orders --mode offline
+
+    Args:
+        source: Name of the consumer group whose offsets are taken.
+        target: Name of the consumer group that goes on from there.
+        topic: Name of the topic.
+        broker_group: Name of a broker group, more than once if need be.
+        queue: Number of a queue, more than once if need be.
+        mode: Tell consumers, or write the offsets of a group without any; auto looks who is there.
+        cluster: Name of the cluster; not needed when there is only one.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        parameters = {
+            "cluster_name": choose_target(client, cluster, f"consumer group {target} in {topic}"),
+            "consumer_group": target,
+            "topic_name": topic,
+            "position": "group",
+            "source_group": source,
             "broker_groups": broker_group or [],
             "queue_ids": queue or [],
             "mode": mode,

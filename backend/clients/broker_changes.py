@@ -73,10 +73,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class QueueEnds:
-    """Hold the offsets of a queue's oldest message and of the next one."""
+    """Hold the offsets of a queue's oldest message and of the next one.
+
+    `stored_at_ms` is when the newest was stored, by the broker's clock; None where there is none.
+    """
 
     low: int
     high: int
+    stored_at_ms: int | None = None
 
 
 class BrokerChanges:
@@ -158,7 +162,11 @@ class BrokerChanges:
             address, RequestCode.GET_TOPIC_STATS_INFO, TopicHeader(topic=topic)
         )
         return {
-            queue.queue_id: QueueEnds(ends.min_offset, ends.max_offset)
+            queue.queue_id: QueueEnds(
+                ends.min_offset,
+                ends.max_offset,
+                ends.last_update_timestamp_ms if ends.last_update_timestamp_ms > 0 else None,
+            )
             for queue, ends in _read_queues(address, response, bodies.TopicOffset)
         }
 

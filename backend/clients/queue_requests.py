@@ -130,6 +130,16 @@ class QueueRequests:
         # A key is topic@group, and neither holds the mark.
         return sorted({key.rpartition("@")[2] for key in table})
 
+    async def runtime_info(self, address: str) -> Mapping[str, str]:
+        """Ask a broker for the figures that it shows of itself, under stock's names (28).
+
+        Raises:
+            BrokerUnreachable: nobody answers there, or not in time.
+            BrokerRefused: the answer is an error, or can't be read.
+        """
+        response = await self._client.request(address, RequestCode.GET_BROKER_RUNTIME_INFO)
+        return _read(address, response, bodies.KeyValueTable).table
+
     async def delayed_count(self, address: str) -> int:
         """Ask a broker how many messages wait for their time in its delay levels (28).
 
@@ -137,8 +147,7 @@ class QueueRequests:
             BrokerUnreachable: nobody answers there, or not in time.
             BrokerRefused: the answer is an error, or can't be read.
         """
-        response = await self._client.request(address, RequestCode.GET_BROKER_RUNTIME_INFO)
-        table = _read(address, response, bodies.KeyValueTable).table
+        table = await self.runtime_info(address)
         told = [value for key, value in table.items() if key.startswith(DELAY_PROGRESS)]
         try:
             pairs = [tuple(map(int, value.split(","))) for value in told]

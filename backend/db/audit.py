@@ -22,6 +22,14 @@ from backend.domain.operation import Author
 # One writer at a time, so that no entry is bound to one that another replaces.
 _CHAIN_LOCK: Final = 0x5245_4745_4E54
 _ENTRY_FIELDS: Final = tuple(field.name for field in fields(Entry))
+# Others wait while these are carried out, so they are made once.
+_LOCK_CHAIN: Final = select(func.pg_advisory_xact_lock(_CHAIN_LOCK))
+_NEWEST: Final = (
+    select(audit_entries.c.number, audit_entries.c.hash)
+    .order_by(audit_entries.c.number.desc())
+    .limit(1)
+)
+_ADD: Final = insert(audit_entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,8 @@ class Deed:
 
 async def append(connection: Connection, deed: Deed, *, at: datetime) -> None:
     """Enter a deed; do so last in a transaction, since others wait from here to its end."""
-    await connection.execute(select(func.pg_advisory_xact_lock(_CHAIN_LOCK)))
-    columns = audit_entries.c
-    newest = select(columns.number, columns.hash).order_by(columns.number.desc()).limit(1)
-    row = (await connection.execute(newest)).one_or_none()
+    await connection.execute(_LOCK_CHAIN)
+    row = (await connection.execute(_NEWEST)).one_or_none()
     if row is not None:
         end = ChainEnd(row.number, bytes(row.hash))
     else:
@@ -70,9 +76,7 @@ async def append(connection: Connection, deed: Deed, *, at: datetime) -> None:
     )
     chained = chain(entry, end.hash)
     values = {name: getattr(entry, name) for name in _ENTRY_FIELDS}
-    await connection.execute(
-        insert(audit_entries).values(**values, previous_hash=end.hash, hash=chained.hash)
-    )
+    await connection.execute(_ADD, {**values, "previous_hash": end.hash, "hash": chained.hash})
 
 
 async def list_newest(
@@ -153,7 +157,7 @@ async def let_go(
     Only a beginning of the chain goes, so that what is kept has no gap; the checkpoint carries the
     hash that the first kept entry is bound to.
     """
-    await connection.execute(select(func.pg_advisory_xact_lock(_CHAIN_LOCK)))
+    await connection.execute(_LOCK_CHAIN)
     columns = audit_entries.c
     oldest = select(columns.number, columns.hash, columns.happened_at)
     rows = (await connection.execute(oldest.order_by(columns.number).limit(limit))).all()

@@ -27,6 +27,7 @@ NUMBERED_AT_ONCE_MAX: Final = 5_000
 
 _EVENT_FIELDS: Final = tuple(field.name for field in fields(Event))
 
+_STAGE: Final = insert(staged_events).returning(func.pg_notify(STAGED_CHANNEL, ""))
 _NUMBER: Final = text("""
 WITH taken AS (
     DELETE FROM staged_events
@@ -66,8 +67,7 @@ async def stage(connection: Connection, happenings: Collection[Happening]) -> No
         }
         for one in happenings
     ]
-    notified = func.pg_notify(STAGED_CHANNEL, "")
-    await connection.execute(insert(staged_events).values(rows).returning(notified))
+    await connection.execute(_STAGE, rows)
 
 
 async def number_staged(connection: Connection) -> int:

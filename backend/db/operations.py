@@ -7,11 +7,22 @@ outbox is written with the change that needs a worker, and holds when to send fo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import ColumnElement, delete, func, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Update,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.cluster_scope import reached
@@ -24,7 +35,33 @@ from backend.domain.plan import Plan, ReadBack
 
 OperationKey = tuple[datetime, UUID]
 
+_FIELDS = tuple(field.name for field in fields(Operation) if field.name != "steps")
 _STEP_FIELDS = tuple(field.name for field in fields(Step))
+
+# Each change of an operation carries these out: made once, they cost half of what making them
+# anew does, which is more than Postgres takes.
+_FIND = select(operations).where(operations.c.id == bindparam("operation_id"))
+_LOCK = _FIND.with_for_update()
+_STEPS = (
+    select(operation_steps)
+    .where(operation_steps.c.operation_id.in_(bindparam("operation_ids", expanding=True)))
+    .order_by(operation_steps.c.operation_id, operation_steps.c.position)
+)
+_SAVE_STEP = (
+    update(operation_steps)
+    .where(
+        operation_steps.c.operation_id == bindparam("saved_id"),
+        operation_steps.c.position == bindparam("at"),
+    )
+    .values({name: bindparam(name) for name in _STEP_FIELDS})
+)
+_SETTLE = delete(outbox).where(outbox.c.operation_id == bindparam("settled_id"))
+_NEW_DEBT = upsert(outbox)
+_OWE = _NEW_DEBT.on_conflict_do_update(
+    index_elements=["operation_id"],
+    set_={"task_name": _NEW_DEBT.excluded.task_name, "due_at": _NEW_DEBT.excluded.due_at},
+)
+_CLOCK_MS = select(func.extract("epoch", func.clock_timestamp()) * 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +97,12 @@ async def save(connection: Connection, before: Operation, after: Operation) -> N
     old, new = _values(before), _values(after)
     changed = {name: value for name, value in new.items() if value != old[name]}
     if changed:
-        await connection.execute(
-            update(operations).where(operations.c.id == after.id).values(**changed)
-        )
+        await connection.execute(_update(frozenset(changed)), {**changed, "saved_id": after.id})
     for was, step in zip(before.steps, after.steps, strict=True):
         if was != step:
-            values = _step_values(after.id, step)
+            values = {name: getattr(step, name) for name in _STEP_FIELDS}
             await connection.execute(
-                update(operation_steps)
-                .where(
-                    operation_steps.c.operation_id == after.id,
-                    operation_steps.c.position == step.position,
-                )
-                .values(**values)
+                _SAVE_STEP, {**values, "saved_id": after.id, "at": was.position}
             )
 
 
@@ -134,18 +164,14 @@ async def owe(
     connection: Connection, operation_id: UUID, *, task_name: str, due_at: datetime
 ) -> None:
     """Note when to send for a worker; a later note replaces an earlier one."""
-    statement = upsert(outbox).values(operation_id=operation_id, task_name=task_name, due_at=due_at)
     await connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["operation_id"],
-            set_={"task_name": statement.excluded.task_name, "due_at": statement.excluded.due_at},
-        )
+        _OWE, {"operation_id": operation_id, "task_name": task_name, "due_at": due_at}
     )
 
 
 async def settle(connection: Connection, operation_id: UUID) -> None:
     """Note that no worker is needed any more."""
-    await connection.execute(delete(outbox).where(outbox.c.operation_id == operation_id))
+    await connection.execute(_SETTLE, {"settled_id": operation_id})
 
 
 async def draw_fence(connection: Connection) -> int:
@@ -153,8 +179,7 @@ async def draw_fence(connection: Connection) -> int:
 
     One clock for all workers, and one that goes on when a database is restored from before.
     """
-    milliseconds = func.extract("epoch", func.clock_timestamp()) * 1000
-    return int(await connection.scalar(select(milliseconds)) or 0)
+    return int(await connection.scalar(_CLOCK_MS) or 0)
 
 
 async def take_due(
@@ -178,10 +203,8 @@ async def take_due(
 
 
 async def _get(connection: Connection, operation_id: UUID, *, locks: bool) -> Operation:
-    statement = select(operations).where(operations.c.id == operation_id)
-    if locks:
-        statement = statement.with_for_update()
-    row = (await connection.execute(statement)).mappings().one_or_none()
+    found = await connection.execute(_LOCK if locks else _FIND, {"operation_id": operation_id})
+    row = found.mappings().one_or_none()
     if row is None:
         raise OperationNotFound(operation_id)
     steps = await _list_steps(connection, [operation_id])
@@ -189,17 +212,19 @@ async def _get(connection: Connection, operation_id: UUID, *, locks: bool) -> Op
 
 
 async def _list_steps(connection: Connection, ids: Sequence[UUID]) -> dict[UUID, list[Step]]:
-    statement = (
-        select(operation_steps)
-        .where(operation_steps.c.operation_id.in_(ids))
-        .order_by(operation_steps.c.operation_id, operation_steps.c.position)
-    )
     found: dict[UUID, list[Step]] = {}
-    for row in (await connection.execute(statement)).mappings():
+    for row in (await connection.execute(_STEPS, {"operation_ids": ids})).mappings():
         values = {name: row[name] for name in _STEP_FIELDS}
         step = Step(**(values | {"state": StepState(row["state"])}))
         found.setdefault(row["operation_id"], []).append(step)
     return found
+
+
+@cache
+def _update(names: frozenset[str]) -> Update:
+    """Make the statement that changes these columns; the life of operations has a few dozen."""
+    values: dict[str, Any] = {name: bindparam(name) for name in sorted(names)}
+    return update(operations).where(operations.c.id == bindparam("saved_id")).values(values)
 
 
 def _conditions(chosen: OperationFilter) -> list[ColumnElement[bool]]:
@@ -218,11 +243,7 @@ def _conditions(chosen: OperationFilter) -> list[ColumnElement[bool]]:
 
 def _values(operation: Operation) -> dict[str, Any]:
     return {
-        **{
-            field.name: getattr(operation, field.name)
-            for field in fields(Operation)
-            if field.name not in {"id", "steps"}
-        },
+        **{name: getattr(operation, name) for name in _FIELDS if name != "id"},
         "parameters": dict(operation.parameters),
         "plan": msgspec.to_builtins(operation.plan),
         "read_back": msgspec.to_builtins(operation.read_back),
@@ -235,7 +256,7 @@ def _step_values(operation_id: UUID, step: Step) -> dict[str, Any]:
 
 
 def _operation(row: Mapping[Any, Any], steps: Sequence[Step]) -> Operation:
-    values = {field.name: row[field.name] for field in fields(Operation) if field.name != "steps"}
+    values = {name: row[name] for name in _FIELDS}
     return Operation(
         **values
         | {

@@ -1,6 +1,6 @@
 """Keep how far consumer groups were when their masters were last asked."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Final
@@ -70,6 +70,29 @@ async def list_of_cluster(
     return [
         RecordedLag(group, topic, int(queues), int(lag), at)
         for group, topic, queues, lag, at in await connection.execute(statement)
+    ]
+
+
+async def list_of_topics(
+    connection: Connection, cluster_name: str, topic_names: Collection[str]
+) -> list[RecordedLag]:
+    """List how far the groups are that read some topics, by topic and group."""
+    columns = recorded_lags.c
+    key = (columns.topic_name, columns.consumer_group)
+    statement = (
+        select(
+            *key,
+            func.sum(columns.queue_count),
+            func.sum(columns.lag),
+            func.min(columns.measured_at),
+        )
+        .where(columns.cluster_name == cluster_name, columns.topic_name.in_(topic_names))
+        .group_by(*key)
+        .order_by(*key)
+    )
+    return [
+        RecordedLag(group, topic, int(queues), int(lag), at)
+        for topic, group, queues, lag, at in await connection.execute(statement)
     ]
 
 

@@ -146,6 +146,28 @@ async def get(connection: Connection, cluster_name: str, topic_name: str) -> Top
     return _topic(row)
 
 
+async def list_of_name(connection: Connection, topic_name: str) -> list[Topic]:
+    """List the topics of a name, which different clusters may hold, by cluster."""
+    statement = _select().where(topics.c.name == topic_name).order_by(clusters.c.name)
+    return [_topic(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def list_holders(
+    connection: Connection, cluster_name: str, topic_names: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Name the broker groups that hold each of some topics; one that nobody holds has none."""
+    statement = (
+        select(topics.c.name, broker_groups.c.name)
+        .select_from(topic_placements.join(topics).join(clusters))
+        .join(broker_groups, broker_groups.c.id == topic_placements.c.broker_group_id)
+        .where(clusters.c.name == cluster_name, topics.c.name.in_(topic_names))
+    )
+    found: dict[str, set[str]] = {name: set() for name in topic_names}
+    for topic_name, group_name in await connection.execute(statement):
+        found[topic_name].add(group_name)
+    return {name: frozenset(groups) for name, groups in found.items()}
+
+
 async def list_of_clusters(
     connection: Connection,
     cluster_ids: Collection[int],

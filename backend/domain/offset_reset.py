@@ -5,13 +5,14 @@ from enum import StrEnum
 
 
 class Position(StrEnum):
-    """Say where a group shall go on."""
+    """Say where a group shall go on; `group` is where another group is."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
     TIME = "time"
     OFFSET = "offset"
     GIVEN = "given"
+    GROUP = "group"
 
 
 class ResetMode(StrEnum):

@@ -5,7 +5,7 @@ on it is unknown, never none (D21).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
@@ -44,6 +44,12 @@ class Questions:
         self._deadline = asyncio.get_running_loop().time() + DEADLINE_S
         self._whys: dict[BrokerKey, str] = {}
         self._silent: set[BrokerKey] = set()
+
+    def follow_up(self) -> "Questions":
+        """Begin further questions that ask nobody again who can't be reached."""
+        further = Questions()
+        further._whys, further._silent = dict(self._whys), set(self._silent)
+        return further
 
     @property
     def unknown(self) -> tuple[UnknownBroker, ...]:
@@ -92,9 +98,15 @@ class Questions:
 
 
 async def find_masters(
-    cluster_name: str, questions: Questions, *, database: Database
+    cluster_name: str,
+    questions: Questions,
+    *,
+    database: Database,
+    holding: Collection[str] | None = None,
 ) -> Sequence[BrokerKey]:
     """Find the masters of a cluster; groups without one online are noted as not known.
+
+    Only the broker groups named in `holding` are meant, or all.
 
     Raises:
         InvalidName: no cluster may be called so.
@@ -104,6 +116,8 @@ async def find_masters(
     async with database.connect() as connection:
         await clusters.get(connection, cluster_name)
         known = await broker_rows.list_masters(connection, cluster_name)
+    if holding is not None:
+        known = [one for one in known if one.group_name in holding]
     for broker in known:
         if not broker.is_online:
             questions.note(key_of(broker), NO_MASTER)

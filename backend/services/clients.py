@@ -10,26 +10,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
-from backend.clients.client_requests import ToldClient, ToldClients
+from backend.clients.client_requests import ToldClient
 from backend.clients.clock import Clock
-from backend.db.engine import Database
 from backend.domain.client import Client, ClientFilter, Connection
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.message_errors import ClientNotFound
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.queue_lock import BrokerKey
-from backend.services.broker_questions import Questions, UnknownBroker, find_brokers
+from backend.services.broker_questions import Questions, UnknownBroker
+from backend.services.cluster_census import Censuses, ClientCensus
 
 STOCK_GROUP_COUNT_MAX: Final = 200
 
 
 class ClientSource(Protocol):
     """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def connected_clients(self, address: str) -> ToldClients | None:
-        """Ask an agent for all clients."""
-        ...
 
     async def producers(self, address: str, *, now_ms: int) -> list[ToldClient]:
         """Ask for the clients of producer groups."""
@@ -59,7 +55,7 @@ async def list_clients(
     *,
     size: int,
     after: str | None,
-    database: Database,
+    censuses: Censuses,
     brokers: ClientSource,
     clock: Clock,
 ) -> ClientPage:
@@ -71,23 +67,22 @@ async def list_clients(
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size)
-    questions = Questions()
-    clients = await _collect(
-        cluster_name, questions, chosen.group, database=database, brokers=brokers, clock=clock
-    )
+    census = await censuses.clients(cluster_name)
+    questions = census.questions.follow_up()
+    clients = await _collect(census, questions, chosen.group, brokers=brokers, clock=clock)
     meant = [one for one in clients if chosen.takes(one)]
     rest = [one for one in meant if after is None or one.client_id > after]
     page = cut_page(
         rest[: size + 1], size=size, key=lambda one: one.client_id, total_count=len(meant)
     )
-    return ClientPage(page, questions.unknown, clock.now())
+    return ClientPage(page, questions.unknown, census.observed_at)
 
 
 async def describe_client(
     cluster_name: str,
     client_id: str,
     *,
-    database: Database,
+    censuses: Censuses,
     brokers: ClientSource,
     clock: Clock,
 ) -> tuple[Client, tuple[UnknownBroker, ...]]:
@@ -99,10 +94,9 @@ async def describe_client(
         ClientNotFound: every broker told that it is not connected.
         BrokerSilent: it is connected to no broker that answered, and others did not answer.
     """
-    questions = Questions()
-    clients = await _collect(
-        cluster_name, questions, None, database=database, brokers=brokers, clock=clock
-    )
+    census = await censuses.clients(cluster_name)
+    questions = census.questions.follow_up()
+    clients = await _collect(census, questions, None, brokers=brokers, clock=clock)
     for one in clients:
         if one.client_id == client_id:
             return one, questions.unknown
@@ -112,41 +106,45 @@ async def describe_client(
 
 
 async def _collect(
-    cluster_name: str,
+    census: ClientCensus,
     questions: Questions,
     group: str | None,
     *,
-    database: Database,
     brokers: ClientSource,
     clock: Clock,
 ) -> list[Client]:
-    asked = await find_brokers(cluster_name, questions, database=database)
-    told = await asyncio.gather(*(_ask(one, group, brokers, questions, clock) for one in asked))
+    told = await asyncio.gather(
+        *(_told_by(one, census, group, brokers, questions, clock) for one in census.brokers)
+    )
     by_id: dict[str, list[Connection]] = {}
-    for broker, clients in zip(asked, told, strict=True):
+    for broker, clients in zip(census.brokers, told, strict=True):
         for one in _merged(clients):
             by_id.setdefault(one.client_id, []).append(_connection(broker, one))
     return [Client(client_id, tuple(found)) for client_id, found in sorted(by_id.items())]
 
 
-async def _ask(
+async def _told_by(
     broker: BrokerKey,
+    census: ClientCensus,
     group: str | None,
     brokers: ClientSource,
     questions: Questions,
     clock: Clock,
 ) -> Sequence[ToldClient]:
-    at = broker.address
-
-    async def ask() -> Sequence[ToldClient]:
-        told = await brokers.connected_clients(at)
-        if told is None:
-            return await _ask_stock(broker, group, brokers, questions, now_ms=clock.now_ms())
-        if len(told.clients) < told.total_count:
-            questions.note(broker, f"it lists {len(told.clients)} of {told.total_count} clients")
-        return told.clients
-
-    return await questions.ask(broker, ask) or ()
+    if broker not in census.told:
+        return ()
+    told = census.told[broker]
+    if told is None:
+        return (
+            await questions.ask(
+                broker,
+                lambda: _ask_stock(broker, group, brokers, questions, now_ms=clock.now_ms()),
+            )
+            or ()
+        )
+    if len(told.clients) < told.total_count:
+        questions.note(broker, f"it lists {len(told.clients)} of {told.total_count} clients")
+    return told.clients
 
 
 async def _ask_stock(

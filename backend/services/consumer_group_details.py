@@ -8,15 +8,15 @@ from typing import Final, Protocol
 
 from backend.clients.broker_changes import QueueEnds
 from backend.clients.clock import Clock
-from backend.db.engine import Database
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import QueueLag
 from backend.domain.operation_errors import BrokerSilent, ConsumerGroupNotFound
 from backend.domain.queue_lock import BrokerKey
 from backend.domain.queue_reading import GroupMember, QueueReaders
 from backend.domain.topic_layout import TopicLayout
-from backend.remoting.names import dead_letter_topic
-from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+from backend.remoting.names import dead_letter_topic, retry_topic
+from backend.services.broker_questions import Questions, UnknownBroker
+from backend.services.cluster_census import Censuses
 from backend.services.consumer_groups import GroupSource, Observation, Observer
 
 ASKED_MEMBER_COUNT_MAX: Final = 64
@@ -83,11 +83,11 @@ async def describe_consumer_group(
     cluster_name: str,
     name: str,
     *,
-    database: Database,
+    censuses: Censuses,
     brokers: GroupDetailSource,
     clock: Clock,
 ) -> GroupDetail:
-    """Ask all masters of a cluster for everything about a group.
+    """Ask the masters of a cluster that know a group for everything about it.
 
     Raises:
         InvalidName: no cluster may be called so.
@@ -95,12 +95,20 @@ async def describe_consumer_group(
         ConsumerGroupNotFound: every master told that it knows nothing of it.
         BrokerSilent: those that answered know nothing of it, and others did not answer.
     """
-    questions = Questions()
-    masters = await find_masters(cluster_name, questions, database=database)
+    census = await censuses.groups(cluster_name)
+    if not any(name in groups for groups in census.groups.values()):
+        # It may have been created since.
+        census = await censuses.groups(cluster_name, is_fresh=True)
+    retries, letters = retry_topic(name), dead_letter_topic(name)
+    holders = await censuses.holders(cluster_name, [retries, letters])
+    questions = census.questions.follow_up()
+    masters = census.masters_of(name, holders[retries])
+    serving = [one for one in census.masters if name in census.groups.get(one, ())]
+    keeping = census.masters_of(name, holders[letters])
     observed, settings, dead = await asyncio.gather(
         Observer(brokers, questions, clock).observe(name, masters),
-        questions.ask_each(masters, lambda one: brokers.group_settings(one.address, name)),
-        asyncio.gather(*(_dead_letters(name, one, brokers, questions) for one in masters)),
+        questions.ask_each(serving, lambda one: brokers.group_settings(one.address, name)),
+        asyncio.gather(*(_dead_letters(name, one, brokers, questions) for one in keeping)),
     )
     if not (settings or observed.online or observed.queues):
         for silent in questions.unknown:

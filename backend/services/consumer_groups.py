@@ -1,8 +1,8 @@
-"""Describe consumer groups from what the masters of their cluster tell, asked each time.
+"""Describe consumer groups from what the masters of their cluster tell.
 
-Nothing of it is kept here: who is connected and how far they are changes by the second. A list
-asks each master for its groups once; members and lags are asked for the groups of one page only, so
-what a page costs does not grow with the list.
+A list takes names from the census of the last second. Members and lags are asked for the groups of
+one page only, and of those masters only that know something of the group, so what a page costs
+grows neither with the list nor with the cluster.
 """
 
 import asyncio
@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from backend.clients.clock import Clock
-from backend.db.engine import Database
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import (
     GroupState,
@@ -26,18 +25,15 @@ from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.queue_lock import BrokerKey
 from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.remoting.names import BUILT_IN_GROUPS, SYSTEM_GROUP_PREFIX, retry_topic
-from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+from backend.services.broker_questions import Questions, UnknownBroker
+from backend.services.cluster_census import Censuses
 
 OBSERVED_COUNT_MAX: Final = 100
-"""Each costs some questions to every master, so a page of groups is smaller than others."""
+"""Each costs some questions to its masters, so a page of groups is smaller than others."""
 
 
 class GroupSource(Protocol):
     """Speaks to brokers; each as the method of `Brokers` of that name."""
-
-    async def all_groups(self, address: str) -> dict[str, GroupSettings]:
-        """Ask for every group."""
-        ...
 
     async def online_group(self, address: str, group: str) -> OnlineGroup | None:
         """Ask who of a group is connected."""
@@ -140,11 +136,9 @@ async def list_consumer_groups(
     after: str | None,
     search: str | None = None,
     includes_system: bool = False,
-    database: Database,
-    brokers: GroupSource,
-    clock: Clock,
+    censuses: Censuses,
 ) -> GroupPage:
-    """List the consumer groups of a cluster by name.
+    """List the consumer groups of a cluster by name, as they were told within the last second.
 
     Raises:
         InvalidName: no cluster may be called so.
@@ -152,12 +146,10 @@ async def list_consumer_groups(
         InvalidPageSize: the page is empty or too large.
     """
     check_page_size(size, size_max=OBSERVED_COUNT_MAX)
-    questions = Questions()
-    masters = await find_masters(cluster_name, questions, database=database)
-    told = await questions.ask_each(masters, lambda one: brokers.all_groups(one.address))
+    census = await censuses.groups(cluster_name)
     wanted = search_text(search).lower()
     by_name: dict[str, dict[str, GroupSettings]] = {}
-    for broker, groups in told.items():
+    for broker, groups in census.groups.items():
         for name, settings in groups.items():
             by_name.setdefault(name, {})[broker.group_name] = settings
     names = sorted(
@@ -167,28 +159,33 @@ async def list_consumer_groups(
     )
     rest = [ListedGroup(name, by_name[name]) for name in names if after is None or name > after]
     page = cut_page(rest[: size + 1], size=size, key=lambda one: one.name, total_count=len(names))
-    return GroupPage(page, questions.unknown, clock.now())
+    return GroupPage(page, census.questions.unknown, census.observed_at)
 
 
 async def observe_consumer_groups(
     cluster_name: str,
     names: Iterable[str],
     *,
-    database: Database,
+    censuses: Censuses,
     brokers: GroupSource,
     clock: Clock,
 ) -> dict[str, Observation]:
-    """Ask all masters of a cluster who of some groups is there, and how far they are.
+    """Ask the masters that know some groups who of them is there, and how far they are.
 
     Raises:
         InvalidName: no cluster may be called so.
         ClusterNotFound: none is.
     """
-    questions = Questions()
-    masters = await find_masters(cluster_name, questions, database=database)
-    observer = Observer(brokers, questions, clock)
+    census = await censuses.groups(cluster_name)
     wanted = list(dict.fromkeys(names))
-    found = await asyncio.gather(*(observer.observe(name, masters) for name in wanted))
+    holders = await censuses.holders(cluster_name, [retry_topic(name) for name in wanted])
+    observer = Observer(brokers, census.questions.follow_up(), clock)
+    found = await asyncio.gather(
+        *(
+            observer.observe(name, census.masters_of(name, holders[retry_topic(name)]))
+            for name in wanted
+        )
+    )
     return dict(zip(wanted, found, strict=True))
 
 
@@ -199,7 +196,7 @@ class Observer:
         self._brokers, self._questions, self._clock = brokers, questions, clock
 
     async def observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
-        """Ask all masters of one group."""
+        """Ask masters of one group."""
         told = await asyncio.gather(*(self._ask(name, master) for master in masters))
         online = {
             master: one for master, (one, _) in zip(masters, told, strict=True) if one is not None

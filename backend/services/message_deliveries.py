@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from backend.clients.message_requests import KeyQuery
+from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.message import (
     ORIGIN_ID,
@@ -70,10 +71,19 @@ async def describe_deliveries(
     at, topic = home.address, message.topic
     told = await questions.ask(home, lambda: brokers.groups_of_topic(at, topic))
     groups = [name for name in told or () if not is_system_group(name)]
+    meant = [name(one) for one in groups[:GROUP_COUNT_MAX] for name in _TOPICS_OF_COPIES]
+    async with database.connect() as connection:
+        holders = await topics.list_holders(connection, cluster_name, meant)
+    # Whoever delays a copy has made the topic that it goes to.
+    holding = frozenset({home.group_name}).union(*holders.values())
+    masters = [one for one in masters if one.group_name in holding]
     judge = _Judge(message, home, masters, brokers, questions)
     delayed = await judge.search(SCHEDULE_TOPIC)
     found = await asyncio.gather(*(judge.judge(g, delayed) for g in groups[:GROUP_COUNT_MAX]))
     return Deliveries(tuple(found), len(groups), questions.unknown)
+
+
+_TOPICS_OF_COPIES: Final = (retry_topic, dead_letter_topic)
 
 
 class _Judge:

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from backend.clients.broker_changes import QueueEnds
 from backend.clients.message_requests import KeyQuery, locate_message
 from backend.db import brokers as broker_rows
+from backend.db import topics
 from backend.db.engine import Database
 from backend.domain.message import StoredMessage
 from backend.domain.message_errors import InvalidMessageSearch, MessageNotFound
@@ -18,7 +19,9 @@ from backend.domain.message_reading import Pulled
 from backend.domain.names import check_topic_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import check_page_size
+from backend.domain.queue_lock import BrokerKey
 from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+from backend.services.clusters import describe_cluster
 from backend.services.queue_locks import key_of
 from backend.services.topics import describe_topic
 
@@ -97,8 +100,7 @@ async def get_message(
         MessageNotFound: nobody who was asked holds it.
         BrokerSilent: who may hold it does not answer.
     """
-    questions = Questions()
-    masters = await find_masters(cluster_name, questions, database=database)
+    await describe_cluster(cluster_name, database=database)
     place = locate_message(message_id)
     if place is not None:
         found = await _at_place(cluster_name, message_id, place, database=database, brokers=brokers)
@@ -114,6 +116,8 @@ async def get_message(
     query = KeyQuery(
         check_topic_name(topic), message_id, is_unique=True, count_max=1, begin_ms=0, end_ms=EVER_MS
     )
+    questions = Questions()
+    masters = await _find_holders(cluster_name, query.topic, questions, database=database)
     told = await questions.ask_each(
         masters, lambda one: brokers.find_by_key(one.address, one.group_name, query)
     )
@@ -142,7 +146,7 @@ async def find_messages(
     if not search.key.strip() or search.key != search.key.strip():
         raise InvalidMessageSearch("a key is not empty and has no blanks around it")
     questions = Questions()
-    masters = await find_masters(search.cluster_name, questions, database=database)
+    masters = await _find_holders(search.cluster_name, search.topic, questions, database=database)
     query = KeyQuery(
         search.topic,
         search.key,
@@ -160,6 +164,17 @@ async def find_messages(
     )
     kept = messages[-search.count_max :]
     return FoundMessages(tuple(kept), is_whole and len(kept) == len(messages), questions.unknown)
+
+
+async def _find_holders(
+    cluster_name: str, topic: str, questions: Questions, *, database: Database
+) -> Sequence[BrokerKey]:
+    """Find the masters that have registered a topic; of one that nobody has, all may hold it."""
+    async with database.connect() as connection:
+        holders = await topics.list_holders(connection, cluster_name, [topic])
+    return await find_masters(
+        cluster_name, questions, database=database, holding=holders[topic] or None
+    )
 
 
 async def _at_place(

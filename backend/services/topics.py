@@ -64,6 +64,21 @@ async def describe_topic(cluster_name: str, topic_name: str, *, database: Databa
         return await topics.get(connection, cluster_name, topic_name)
 
 
+async def list_holding_clusters(
+    topic_name: str, *, database: Database
+) -> list[tuple[Topic, list[TopicPlacement]]]:
+    """List the clusters that hold a topic of a name, and on which broker groups.
+
+    Raises:
+        InvalidName: no topic may be called so.
+    """
+    check_topic_name(topic_name)
+    async with database.connect() as connection:
+        found = await topics.list_of_name(connection, topic_name)
+        held = await topics.list_placements(connection, [one.id for one in found])
+    return [(one, held[one.id]) for one in found]
+
+
 async def list_placements(
     topic_ids: Collection[int], *, database: Database
 ) -> dict[int, list[TopicPlacement]]:

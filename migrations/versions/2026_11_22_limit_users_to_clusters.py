@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "20261122_08"
-down_revision = "20261122_06"
+down_revision = "20261122_07"
 branch_labels = None
 depends_on = None
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import httpx
 
-from tests.bench.api_load import CLUSTER, answering_agent, load_cluster
+from tests.bench.api_load import CLUSTER, KEY, TOPIC, answering_brokers, loaded_cluster
 from tests.bench.control_plane import ControlPlane, running_control_plane
 from tests.bench.measure import Measure
 from tests.pages import Page, console_queries, rest_pages
@@ -35,32 +35,26 @@ PARAMETERS: Final = {
     "broker_group_name": "group-117",
     "broker_name": "group-117",
     "broker_id": "1",
-    "topic_name": "topic-7117",
-    "consumer_group": "group-17",
-    "client_id": "127.0.0.1@1",
-    "message_id": "7F00000100002A9F0000000000000000",
-    "key": "a-key",
+    "topic_name": TOPIC,
+    "consumer_group": "readers-17",
+    "client_id": "127.0.0.1@readers-17",
+    "client": "127.0.0.1@readers-17",
+    "key": KEY,
     "user_name": "admin",
 }
-NOT_LOADED: Final = {
-    "/api/v1/clusters/{cluster_name}/clients/{client_id}": "no client is connected",
-    "/api/v1/clusters/{cluster_name}/messages/{message_id}": "the agent holds no message",
-    "/api/v1/clusters/{cluster_name}/messages/{message_id}/body": "the same",
-    "Message": "the same",
-    "MessageBody": "the same",
-}
-"""Pages of what the loaded cluster does not hold."""
 VARIABLES: Final[dict[str, Any]] = {
     "clusterName": CLUSTER,
     "groupName": "group-117",
     "brokerName": "group-117",
     "brokerId": 1,
-    "topicName": "topic-7117",
-    "consumerGroup": "group-17",
-    "name": "group-17",
+    "topicName": TOPIC,
+    "consumerGroup": "readers-17",
+    "name": "readers-17",
+    "clientId": "127.0.0.1@readers-17",
     "chosen": {"clusterName": CLUSTER},
-    "key": "a-key",
+    "key": KEY,
     "isUnique": False,
+    "form": "AUTO",
     "first": 50,
     "groupCount": 50,
 }
@@ -84,15 +78,15 @@ def measure_api() -> list[Measure]:
         secret = Path(directory) / "secret"
         secret.write_text(PASSWORD)
         with (
-            answering_agent(Path(directory)) as agent_port,
+            answering_brokers(Path(directory)) as brokers,
             running_control_plane(REGENT_BOOTSTRAP_SECRET_FILE=str(secret)) as plane,
+            loaded_cluster(plane, brokers.port),
         ):
-            load_cluster(plane, agent_port)
-            answers = asyncio.run(_ask_all(plane))
+            answers = asyncio.run(_ask_all(plane, brokers.message_id))
     return [_measure(answers)]
 
 
-async def _ask_all(plane: ControlPlane) -> dict[str, Answers]:
+async def _ask_all(plane: ControlPlane, message_id: str) -> dict[str, Answers]:
     base = f"http://127.0.0.1:{plane.http_port}"
     async with httpx.AsyncClient(base_url=base, timeout=30) as client:
         credentials = {"name": "admin", "password": PASSWORD}
@@ -100,9 +94,9 @@ async def _ask_all(plane: ControlPlane) -> dict[str, Answers]:
         client.headers["Authorization"] = f"Bearer {answer.raise_for_status().json()['token']}"
         operation_id = await _plan_operations(client)
         document = (await client.get("/api/v1/openapi.json")).raise_for_status().json()
-        known = {"operation_id": operation_id, "id": operation_id}
-        pages = rest_pages(document, PARAMETERS | known) + console_queries(VARIABLES | known)
-        requests = [page for page in pages if page.name not in NOT_LOADED]
+        known = {"operation_id": operation_id, "message_id": message_id}
+        asked = {"id": operation_id, "messageId": message_id}
+        requests = rest_pages(document, PARAMETERS | known) + console_queries(VARIABLES | asked)
         answers: dict[str, Answers] = defaultdict(Answers)
         for request in requests:
             await _ask(client, request, Answers())

@@ -1,9 +1,9 @@
 """A cluster at the size of goal G10, for the pages to be asked of.
 
 200 broker groups of a master and a replica, 10 000 topics with 80 000 queues register with the
-control plane as brokers do. One real agent answers for all of them: it listens on every address of
-the loopback network, and each broker has one of its own. So the agent's own state (25 consumer
-groups) is told by 200 brokers, and what they are asked at once costs one process.
+control plane as brokers do. One process answers as all of them, each by its own address of the
+loopback network (`many_brokers.py`): 5 000 consumer groups with a member each and a lag, 25 on
+every broker. What does not differ from broker to broker, and messages, a real agent tells.
 """
 
 import json
@@ -13,30 +13,70 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+
+from regent_engine import encode_properties
 
 from backend.remoting.request_code import RequestCode
 from tests.bench.control_plane import ROOT, START_TIMEOUT_S, ControlPlane, Peer, frame
+from tests.bench.many_brokers import (
+    BROKER_COUNT,
+    QUEUE_COUNT,
+    REPLICA_IDS,
+    TOPICS_PER_BROKER,
+)
+from tests.integration.broker.client import send_fields
 from tests.integration.broker.properties import broker_properties
 from tests.ports import free_port
 from workers.broker.properties import format_properties_text
 
 CLUSTER = "bench"
-GROUP_COUNT = 200
-TOPICS_PER_GROUP = 50
-QUEUE_COUNT = 8
-CONSUMER_GROUPS_PER_BROKER = 25
-REPLICA_IDS = (1, 2)
+TOPIC, KEY = "topic-7117", "a-key"
+MESSAGE_COUNT = 100
+MADE_QUEUE_COUNT = 4
+"""So many queues a topic has that was made by its first message."""
 TIMEOUT_MS = 3_600_000
 
 
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Hold the port that all brokers listen on, and the id of a message that they hold."""
+
+    port: int
+    message_id: str
+
+
 @contextmanager
-def answering_agent(directory: Path) -> Iterator[int]:
-    """Run the agent that answers for every broker; give its port."""
+def answering_brokers(directory: Path) -> Iterator[Answering]:
+    """Run what answers as every broker, and the agent behind it."""
     port = free_port()
+    # Messages name the place where the broker that holds their topic is asked for them.
+    home = f"127.{REPLICA_IDS[0]}.{int(TOPIC.removeprefix('topic-')) // TOPICS_PER_BROKER}.1"
+    with _running_agent(directory, port, home) as agent:
+        message_id = _fill(agent)
+        command = [sys.executable, "-m", "tests.bench.many_brokers", str(port), str(port)]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline() != b"listening\n":
+                raise RuntimeError("the brokers do not listen")
+            yield Answering(port, message_id)
+        finally:
+            process.terminate()
+            process.wait(timeout=START_TIMEOUT_S)
+
+
+@contextmanager
+def _running_agent(directory: Path, port: int, home: str) -> Iterator[int]:
     config = directory / "broker.conf"
     properties = broker_properties(
-        directory, listenPort=str(port), bindAddress="0.0.0.0", namesrvAddr=""
+        directory,
+        listenPort=str(port),
+        bindAddress="127.0.0.1",
+        brokerIP1=home,
+        namesrvAddr="",
+        autoCreateTopicEnable="true",
     )
     config.write_text(format_properties_text(properties))
     log = directory / "agent.log"
@@ -53,35 +93,44 @@ def answering_agent(directory: Path) -> Iterator[int]:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the agent did not start:\n{log.read_text()}")
             time.sleep(0.05)
-        _fill(port)
         yield port
     finally:
         process.terminate()
         process.wait(timeout=START_TIMEOUT_S)
 
 
-def load_cluster(plane: ControlPlane, agent_port: int) -> None:
-    """Register every broker with its topics, as id and as route."""
+@contextmanager
+def loaded_cluster(plane: ControlPlane, port: int) -> Iterator[None]:
+    """Register every broker with its topics, as id and as route; they stay as long as it lasts."""
     peer = plane.connect()
-    for number in range(GROUP_COUNT):
+    for number in range(BROKER_COUNT):
         for broker_id in REPLICA_IDS:
-            for asked in _joining(number, broker_id, agent_port):
+            for asked in _joining(number, broker_id, port):
                 _ask(peer, asked)
-    peer.close()
+    try:
+        yield
+    finally:
+        # Whose connection closes is away at once.
+        peer.close()
 
 
-def _fill(port: int) -> None:
-    """Give the agent its consumer groups and a topic with messages."""
+def _fill(port: int) -> str:
+    """Send messages to the agent; give the id of one."""
     peer = Peer(port)
-    for number in range(CONSUMER_GROUPS_PER_BROKER):
-        group = {"groupName": f"group-{number}", "consumeEnable": True, "retryQueueNums": 1}
-        body = json.dumps(group).encode()
-        _ask(peer, frame(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, {}, body))
+    message_id = ""
+    for number in range(MESSAGE_COUNT):
+        text = encode_properties({"KEYS": KEY, "UNIQ_KEY": f"U-{number}"}).decode()
+        fields = send_fields(TOPIC, queue_id=number % MADE_QUEUE_COUNT, properties=text)
+        asked = frame(
+            RequestCode.SEND_MESSAGE_V2, {name: str(one) for name, one in fields.items()}, b"{}"
+        )
+        message_id = peer.ask(asked).ext["msgId"]
     peer.close()
+    return message_id
 
 
-def _joining(number: int, broker_id: int, agent_port: int) -> list[bytes]:
-    name, address = f"group-{number}", f"127.{broker_id}.{number}.1:{agent_port}"
+def _joining(number: int, broker_id: int, port: int) -> list[bytes]:
+    name, address = f"group-{number}", f"127.{broker_id}.{number}.1:{port}"
     applied = {
         "clusterName": CLUSTER,
         "brokerName": name,
@@ -118,8 +167,8 @@ def _joining(number: int, broker_id: int, agent_port: int) -> list[bytes]:
 
 
 def _topics(number: int) -> bytes:
-    first = number * TOPICS_PER_GROUP
-    names = [f"topic-{first + i}" for i in range(TOPICS_PER_GROUP)]
+    first = number * TOPICS_PER_BROKER
+    names = [f"topic-{first + i}" for i in range(TOPICS_PER_BROKER)]
     table = {
         name: {
             "topicName": name,

@@ -12,6 +12,7 @@ from backend.domain.client import ClientFilter, version_name
 from backend.domain.message import DeliveryState
 from backend.nameserver.server import NameServer
 from backend.services.clients import list_clients
+from backend.services.cluster_census import Censuses
 from backend.services.consumer_group_details import describe_consumer_group
 from backend.services.consumer_groups import list_consumer_groups
 from backend.services.message_browsing import Browsing, browse_messages
@@ -42,6 +43,12 @@ class Cluster:
         self.server, self.client = server, client
         self.stores = {"database": database, "brokers": brokers}
         self.asked = self.stores | {"clock": SystemClock()}
+        self.censuses = Censuses(database, brokers, SystemClock(), kept_for_s=0)
+        self.by_census = {
+            "censuses": self.censuses,
+            "brokers": brokers,
+            "clock": SystemClock(),
+        }
 
     async def run(self, scenario, **options):
         return await asyncio.to_thread(self.client.run, scenario, **options)
@@ -78,7 +85,7 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
     )
 
     async def describe():
-        return await describe_consumer_group("c", "billing", **cluster.asked)
+        return await describe_consumer_group("c", "billing", **cluster.by_census)
 
     async def has_read_all():
         try:
@@ -92,7 +99,7 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
 
     online = await eventually(has_read_all, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
     clients = await list_clients(
-        "c", ClientFilter(group="billing"), size=10, after=None, **cluster.asked
+        "c", ClientFilter(group="billing"), size=10, after=None, **cluster.by_census
     )
     await reading
 
@@ -102,7 +109,7 @@ async def test_groups_clients_and_messages_are_told_as_they_are(cluster, eventua
     await eventually(has_left, timeout_s=SEEN_TIMEOUT_S, interval_s=0.2)
     await cluster.run("send", mode="sync", topic="orders", first=COUNT, count=MORE)
     behind = await describe()
-    listed = await list_consumer_groups("c", size=10, after=None, **cluster.asked)
+    listed = await list_consumer_groups("c", size=10, after=None, censuses=cluster.censuses)
 
     (member,) = online.members
     assert online.models == ("clustering",)

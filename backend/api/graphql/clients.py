@@ -114,7 +114,7 @@ class ClientQuery:
             domain.ClientFilter(group, role, search),
             size=first,
             after=decode_cursor(after, str),
-            database=api.database,
+            censuses=api.censuses,
             brokers=api.brokers,
             clock=api.clock,
         )
@@ -135,7 +135,7 @@ class ClientQuery:
             found, unknown = await service.describe_client(
                 cluster_name,
                 client_id,
-                database=api.database,
+                censuses=api.censuses,
                 brokers=api.brokers,
                 clock=api.clock,
             )

@@ -255,9 +255,7 @@ class ConsumerGroupQuery:
             after=decode_cursor(after, str),
             search=search,
             includes_system=includes_system,
-            database=api.database,
-            brokers=api.brokers,
-            clock=api.clock,
+            censuses=api.censuses,
         )
         page = connect(
             found.page,
@@ -284,7 +282,7 @@ class ConsumerGroupQuery:
         api = info.context.api
         try:
             found = await details.describe_consumer_group(
-                cluster_name, name, database=api.database, brokers=api.brokers, clock=api.clock
+                cluster_name, name, censuses=api.censuses, brokers=api.brokers, clock=api.clock
             )
         except ConsumerGroupNotFound:
             return None

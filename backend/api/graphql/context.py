@@ -138,7 +138,7 @@ class Loaders:
             told = await observe_consumer_groups(
                 cluster_name,
                 names,
-                database=self._api.database,
+                censuses=self._api.censuses,
                 brokers=self._api.brokers,
                 clock=self._api.clock,
             )

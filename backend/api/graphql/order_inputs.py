@@ -136,3 +136,4 @@ class ResetOffsetsInput:
     broker_groups: list[str] = strawberry.field(default_factory=list)
     queue_ids: list[int] = strawberry.field(default_factory=list)
     mode: ResetMode = ResetMode.AUTO
+    source_group: str | None = None

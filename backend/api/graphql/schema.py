@@ -17,6 +17,7 @@ from backend.api.feeds import Feed
 from backend.api.graphql.access import AccessMutation, AccessQuery
 from backend.api.graphql.audit import AuditQuery
 from backend.api.graphql.broker_configs import BrokerConfigQuery
+from backend.api.graphql.broker_statuses import BrokerStatusQuery
 from backend.api.graphql.capacity import CapacityReport
 from backend.api.graphql.clients import ClientQuery
 from backend.api.graphql.clusters import Cluster
@@ -38,6 +39,7 @@ from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
+from backend.api.graphql.topic_figures import TopicFigureQuery
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
 from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
@@ -72,6 +74,8 @@ class Query(
     ConsumerGroupQuery,
     ClientQuery,
     MessageQuery,
+    TopicFigureQuery,
+    BrokerStatusQuery,
 ):
     """Ask what is."""
 

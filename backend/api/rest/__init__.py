@@ -10,6 +10,7 @@ from backend.api.rest import (
     audit,
     broker_configs,
     broker_groups,
+    broker_statuses,
     brokers,
     capacity,
     clients,
@@ -26,6 +27,7 @@ from backend.api.rest import (
     replica_groups,
     replica_lags,
     sessions,
+    topic_figures,
     topics,
     users,
 )
@@ -37,7 +39,8 @@ def build_router() -> APIRouter:
     guarded = APIRouter(dependencies=[Depends(check_permission)])
     resources = (
         *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
-        *(replica_lags, adoptions, brokers, broker_configs, topics, locks, capacity, operations),
+        *(replica_lags, adoptions, brokers, broker_configs, broker_statuses),
+        *(topics, topic_figures, locks, capacity, operations),
         *(consumer_groups, recorded_lags, clients, messages, audit, events, findings, maintenance),
     )
     for resource in resources:

@@ -77,7 +77,7 @@ async def show_clients(
         ClientFilter(group, role, search),
         size=limit,
         after=decode_cursor(after, str),
-        database=context.database,
+        censuses=context.censuses,
         brokers=context.brokers,
         clock=context.clock,
     )
@@ -97,7 +97,7 @@ async def show_client(cluster_name: str, client_id: str, context: Context) -> Cl
     client, unknown = await describe_client(
         cluster_name,
         client_id,
-        database=context.database,
+        censuses=context.censuses,
         brokers=context.brokers,
         clock=context.clock,
     )

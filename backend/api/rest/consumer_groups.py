@@ -149,14 +149,12 @@ async def show_consumer_groups(
         after=decode_cursor(after, str),
         search=search,
         includes_system=includes_system,
-        database=context.database,
-        brokers=context.brokers,
-        clock=context.clock,
+        censuses=context.censuses,
     )
     observed = await observe_consumer_groups(
         cluster_name,
         [one.name for one in found.page.items],
-        database=context.database,
+        censuses=context.censuses,
         brokers=context.brokers,
         clock=context.clock,
     )
@@ -180,7 +178,7 @@ async def show_consumer_group(
     found = await describe_consumer_group(
         cluster_name,
         consumer_group,
-        database=context.database,
+        censuses=context.censuses,
         brokers=context.brokers,
         clock=context.clock,
     )

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Self
 from cyclopts import App, Parameter
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.mqadmin.builders import BrokerPlace, misuse
 from backend.cli.mqadmin.stock import (
     IGNORED,
     StockCommand,
@@ -20,12 +21,10 @@ from backend.cli.mqadmin.stock import (
 )
 from backend.cli.mqadmin.translations import (
     COUNTERPARTS,
-    BrokerPlace,
     Counterpart,
     Declined,
     Named,
     Translated,
-    misuse,
 )
 from backend.cli.output import print_line, print_note, print_table
 from backend.cli.rest import RestClient, connect, segment

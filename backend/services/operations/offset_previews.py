@@ -36,7 +36,8 @@ class QueueOffset:
 class ResetOffsets:
     """Set a group's offsets in a topic, in all queues or in those named.
 
-    `timestamp_ms` goes with the position `time`, `offset` with `offset`, `offsets` with `given`.
+    `timestamp_ms` goes with the position `time`, `offset` with `offset`, `offsets` with `given`,
+    `source_group` with `group`: where that group never committed, nothing is set.
     """
 
     cluster_name: str
@@ -49,6 +50,7 @@ class ResetOffsets:
     broker_groups: BrokerGroups = ()
     queue_ids: Annotated[tuple[QueueId, ...], msgspec.Meta(max_length=1_000)] = ()
     mode: ResetMode = ResetMode.AUTO
+    source_group: str | None = None
 
     @property
     def target(self) -> str:
@@ -63,6 +65,8 @@ class Seen:
     queues: tuple[QueueReset, ...]
     members: tuple[str, ...]
     is_known: bool
+    is_held: bool = True
+    """Whether the master holds the topic."""
 
 
 Held = Mapping[Master, Seen]
@@ -74,7 +78,7 @@ async def look(master: Master, order: ResetOffsets, context: OperationContext) -
     group, topic = order.consumer_group, order.topic_name
     layout = await brokers.topic_layout(address, topic)
     if layout is None:
-        return Seen((), (), is_known=False)
+        return Seen((), (), is_known=False, is_held=False)
     given = {
         one.queue_id: one.offset for one in order.offsets if one.group_name == master.group_name
     }
@@ -92,6 +96,10 @@ async def look(master: Master, order: ResetOffsets, context: OperationContext) -
         brokers.members(address, group),
         brokers.group_settings(address, group),
     )
+    source: Mapping[int, int | None] = {}
+    if order.source_group is not None:
+        source = await brokers.committed_offsets(address, order.source_group, topic, wanted)
+        wanted = [queue_id for queue_id in wanted if source[queue_id] is not None]
     at = (
         await brokers.offsets_at(address, topic, wanted, order.timestamp_ms)
         if order.timestamp_ms is not None
@@ -106,6 +114,7 @@ async def look(master: Master, order: ResetOffsets, context: OperationContext) -
             Position.TIME: at.get(queue_id, 0),
             Position.OFFSET: order.offset or 0,
             Position.GIVEN: given.get(queue_id, 0),
+            Position.GROUP: source.get(queue_id) or 0,
         }[order.position]
         queues.append(QueueReset(queue_id, low, high, former[queue_id], offset))
     return Seen(tuple(queues), tuple(members), is_known=settings is not None)
@@ -145,8 +154,9 @@ def _totals(held: Held) -> tuple[int, int]:
 def summary(order: ResetOffsets, held: Held) -> str:
     """Say it in one line."""
     skipped, repeated = _totals(held)
+    place = f"where {order.source_group} is" if order.source_group else f"from {order.position}"
     return (
-        f"{order.consumer_group} goes on in {order.topic_name} from {order.position}:"
+        f"{order.consumer_group} goes on in {order.topic_name} {place}:"
         f" {skipped} messages skipped, {repeated} read again"
     )
 

@@ -39,12 +39,18 @@ async def plan(order: ResetOffsets, context: OperationContext) -> Plan:
     """
     _check_order(order)
     masters.check_consumer_group(order.consumer_group)
+    if order.source_group is not None:
+        masters.check_consumer_group(order.source_group)
     chosen = order.broker_groups or tuple({one.group_name for one in order.offsets})
     meant = await masters.find_masters(order.cluster_name, chosen, context)
     seen = await masters.ask_each(meant.found, lambda one: previews.look(one, order, context))
     held = {one: told for one, told in seen.items() if isinstance(told, Seen) and told.queues}
     silent = [one for one in seen.values() if isinstance(one, Silence)]
-    if not silent and not any(isinstance(one, Seen) and one.queues for one in seen.values()):
+    is_held = any(isinstance(one, Seen) and one.is_held for one in seen.values())
+    if is_held and not held and not silent and order.source_group is not None:
+        reason = f"{order.source_group} has committed no offset in {order.topic_name}"
+        raise InvalidParameters(previews.KIND_NAME, reason)
+    if not silent and not is_held:
         raise TopicNotFound(order.cluster_name, order.topic_name)
     if not silent and not any(told.is_known for told in held.values()):
         raise ConsumerGroupNotFound(order.cluster_name, order.consumer_group)
@@ -132,20 +138,32 @@ def undo(order: ResetOffsets, operation: Operation) -> ResetOffsets:
 KIND: Final = Kind(previews.KIND_NAME, ResetOffsets, plan, steps, verify, undo)
 
 
+_NEEDED: Final = {
+    Position.TIME: "timestamp_ms",
+    Position.OFFSET: "offset",
+    Position.GIVEN: "offsets",
+    Position.GROUP: "source_group",
+}
+
+
 def _check_order(order: ResetOffsets) -> None:
     given = {
         Position.TIME: order.timestamp_ms is not None,
         Position.OFFSET: order.offset is not None,
         Position.GIVEN: bool(order.offsets),
+        Position.GROUP: order.source_group is not None,
     }
     for position, is_given in given.items():
         if is_given is not (order.position is position):
-            value = {"time": "timestamp_ms", "offset": "offset", "given": "offsets"}[position]
+            value = _NEEDED[position]
             verb = "needs" if order.position is position else "takes no"
             reason = f"the position {order.position} {verb} {value}"
             raise InvalidParameters(previews.KIND_NAME, reason)
     if order.offsets and (order.broker_groups or order.queue_ids):
         raise InvalidParameters(previews.KIND_NAME, "offsets name their queues themselves")
+    if order.source_group == order.consumer_group:
+        reason = "a group's offsets are where it is already: name another source_group"
+        raise InvalidParameters(previews.KIND_NAME, reason)
 
 
 def _reset_work(

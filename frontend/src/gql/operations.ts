@@ -88,6 +88,10 @@ export type CheckVerdict =
   | 'PASS'
   | 'WARN';
 
+export type ClientRole =
+  | 'CONSUMER'
+  | 'PRODUCER';
+
 export type ConfirmationInput = {
   acceptsLoss?: boolean;
   reason?: string | null | undefined;
@@ -181,6 +185,13 @@ export type ElectionVerdict =
   | 'UNVERIFIED'
   | 'WINS';
 
+export type FindingCode =
+  | 'EPOCH_BACKWARDS'
+  | 'REPLICA_AHEAD'
+  | 'ROUTE_WITHOUT_BROKER'
+  | 'SET_WITHOUT_MASTER'
+  | 'TWO_MASTERS';
+
 export type ForgetReplicasInput = {
   brokerIds?: Array<string>;
   clusterName: string;
@@ -238,6 +249,7 @@ export type MessageRange = {
 export type OffsetPosition =
   | 'EARLIEST'
   | 'GIVEN'
+  | 'GROUP'
   | 'LATEST'
   | 'OFFSET'
   | 'TIME';
@@ -356,6 +368,7 @@ export type ResetOffsetsInput = {
   offsets?: Array<QueueOffsetInput>;
   position: OffsetPosition;
   queueIds?: Array<number>;
+  sourceGroup?: string | null | undefined;
   timestampMs?: string | null | undefined;
   topicName: string;
 };
@@ -369,6 +382,10 @@ export type Role =
   | 'ADMIN'
   | 'OPERATOR'
   | 'VIEWER';
+
+export type Severity =
+  | 'CRITICAL'
+  | 'WARNING';
 
 export type StepState =
   | 'DONE'
@@ -554,6 +571,28 @@ export type RequestCapacityReportMutationVariables = Exact<{ [key: string]: neve
 
 export type RequestCapacityReportMutation = { requestCapacityReport: { id: string, status: string, requestedAt: string, startedAt: string | null, finishedAt: string | null, requestedBy: string, error: string | null, coverageFrom: string | null, coverageTo: string | null, sampleCount: string | null } };
 
+export type ClientsQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+  search?: string | null | undefined;
+  group?: string | null | undefined;
+  role?: ClientRole | null | undefined;
+}>;
+
+
+export type ClientsQuery = { clients: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ groupName: string, brokerId: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }> } };
+
+export type ClientQueryVariables = Exact<{
+  clusterName: string;
+  clientId: string;
+}>;
+
+
+export type ClientQuery = { client: { client: { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ groupName: string, brokerId: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> }, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+
+export type ClientFieldsFragment = { clientId: string, roles: Array<ClientRole>, producerGroups: Array<string>, consumerGroups: Array<string>, heardMs: string | null, connections: Array<{ groupName: string, brokerId: string, brokerAddress: string, address: string, language: string, version: number, versionName: string | null, heardMs: string | null, producerGroups: Array<string>, consumerGroups: Array<string> }> };
+
 export type ClustersQueryVariables = Exact<{
   first: number;
 }>;
@@ -577,11 +616,21 @@ export type ConsumerGroupQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
 
 export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean };
 
 export type UnknownBrokerFieldsFragment = { groupName: string, address: string, why: string };
+
+export type FindingsQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+  after?: string | null | undefined;
+  isOpen?: boolean | null | undefined;
+}>;
+
+
+export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
 
 export type LockFieldsFragment = { clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
 
@@ -967,6 +1016,27 @@ export const CapacityRowFieldsFragmentDoc = new TypedDocumentString(`
   note
 }
     `, {"fragmentName":"CapacityRowFields"}) as unknown as TypedDocumentString<CapacityRowFieldsFragment, unknown>;
+export const ClientFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ClientFields on Client {
+  clientId
+  roles
+  producerGroups
+  consumerGroups
+  heardMs
+  connections {
+    groupName
+    brokerId
+    brokerAddress
+    address
+    language
+    version
+    versionName
+    heardMs
+    producerGroups
+    consumerGroups
+  }
+}
+    `, {"fragmentName":"ClientFields"}) as unknown as TypedDocumentString<ClientFieldsFragment, unknown>;
 export const LagFieldsFragmentDoc = new TypedDocumentString(`
     fragment LagFields on ConsumerLag {
   messageCount
@@ -1646,6 +1716,89 @@ export const RequestCapacityReportDocument = new TypedDocumentString(`
   coverageTo
   sampleCount
 }`) as unknown as TypedDocumentString<RequestCapacityReportMutation, RequestCapacityReportMutationVariables>;
+export const ClientsDocument = new TypedDocumentString(`
+    query Clients($clusterName: String!, $first: Int!, $after: String, $search: String, $group: String, $role: ClientRole) {
+  clients(
+    clusterName: $clusterName
+    first: $first
+    after: $after
+    search: $search
+    group: $group
+    role: $role
+  ) {
+    totalCount
+    observedAt
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+    nodes {
+      ...ClientFields
+    }
+  }
+}
+    fragment ClientFields on Client {
+  clientId
+  roles
+  producerGroups
+  consumerGroups
+  heardMs
+  connections {
+    groupName
+    brokerId
+    brokerAddress
+    address
+    language
+    version
+    versionName
+    heardMs
+    producerGroups
+    consumerGroups
+  }
+}
+fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<ClientsQuery, ClientsQueryVariables>;
+export const ClientDocument = new TypedDocumentString(`
+    query Client($clusterName: String!, $clientId: String!) {
+  client(clusterName: $clusterName, clientId: $clientId) {
+    client {
+      ...ClientFields
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment ClientFields on Client {
+  clientId
+  roles
+  producerGroups
+  consumerGroups
+  heardMs
+  connections {
+    groupName
+    brokerId
+    brokerAddress
+    address
+    language
+    version
+    versionName
+    heardMs
+    producerGroups
+    consumerGroups
+  }
+}
+fragment UnknownBrokerFields on UnknownBroker {
+  groupName
+  address
+  why
+}`) as unknown as TypedDocumentString<ClientQuery, ClientQueryVariables>;
 export const ClustersDocument = new TypedDocumentString(`
     query Clusters($first: Int!) {
   clusters(first: $first) {
@@ -1720,6 +1873,9 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       isOrdered
       retryCountMax
       consumeTimeoutMinutes
+      consumeFromMinEnabled
+      retryQueueCount
+      notifiesMembers
     }
     members {
       clientId
@@ -1760,6 +1916,35 @@ fragment UnknownBrokerFields on UnknownBroker {
   address
   why
 }`) as unknown as TypedDocumentString<ConsumerGroupQuery, ConsumerGroupQueryVariables>;
+export const FindingsDocument = new TypedDocumentString(`
+    query Findings($clusterName: String!, $first: Int!, $after: String, $isOpen: Boolean) {
+  findings(
+    clusterName: $clusterName
+    first: $first
+    after: $after
+    isOpen: $isOpen
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      code
+      severity
+      title
+      clusterName
+      subject
+      evidence
+      advice
+      since
+      openedAt
+      closedAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindingsQuery, FindingsQueryVariables>;
 export const LocksDocument = new TypedDocumentString(`
     query Locks($chosen: LockFilter!, $first: Int!, $after: String) {
   locks(chosen: $chosen, first: $first, after: $after) {

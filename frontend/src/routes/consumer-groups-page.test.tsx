@@ -97,3 +97,36 @@ test('a group that is not there is said', async () => {
 
   expect(await screen.findByText('There is no consumer group gone in this cluster')).toBeVisible();
 });
+
+test('the form that changes a group shows what it is set to now, where that is one thing', async () => {
+  const user = userEvent.setup();
+  const [settings] = aConsumerGroup().settings;
+  const other = { ...settings, groupName: 'broker-b', retryCountMax: 3 };
+  const group = aConsumerGroup({ settings: [settings, other] as never });
+  const { calls } = renderConsole('/consumer-groups/billing', {
+    answers: {
+      ConsumerGroup: () => ({ consumerGroup: group }),
+      PlanOperation: () => ({ operation: anOperation() }),
+    },
+  });
+
+  await user.click(await screen.findByRole('button', { name: 'Change settings…' }));
+  const form = within(await screen.findByRole('dialog'));
+
+  expect(form.getByRole('textbox', { name: /Time to consume/ })).toHaveAttribute(
+    'placeholder',
+    'as it is (15)',
+  );
+  expect(form.getByRole('textbox', { name: /Retries at most/ })).toHaveAttribute(
+    'placeholder',
+    'as it is',
+  );
+  await user.type(form.getByRole('textbox', { name: /Retry queues/ }), '2');
+  await user.click(form.getByRole('button', { name: 'Plan it' }));
+
+  expect(
+    calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
+  ).toMatchObject({
+    changeConsumerGroup: { groupName: 'billing', retryQueueCount: 2, retryCountMax: null },
+  });
+});

@@ -2,9 +2,12 @@ import { accessRoute } from './access-route';
 import { auditRoute } from './audit-route';
 import { brokerRoute } from './broker-route';
 import { capacityRoute } from './capacity-route';
+import { clientRoute } from './client-route';
+import { clientsRoute } from './clients-route';
 import { consoleRoute } from './console-route';
 import { consumerGroupRoute } from './consumer-group-route';
 import { consumerGroupsRoute } from './consumer-groups-route';
+import { findingsRoute } from './findings-route';
 import { locksRoute } from './locks-route';
 import { messageRoute } from './message-route';
 import { messagesRoute } from './messages-route';
@@ -33,9 +36,12 @@ export const routeTree = rootRoute.addChildren([
     topicRoute,
     consumerGroupsRoute,
     consumerGroupRoute,
+    clientsRoute,
+    clientRoute,
     messagesRoute,
     messageRoute,
     locksRoute,
+    findingsRoute,
     capacityRoute,
     operationsRoute,
     operationRoute,

@@ -40,6 +40,9 @@ export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): Consu
         isOrdered: false,
         retryCountMax: 16,
         consumeTimeoutMinutes: 15,
+        consumeFromMinEnabled: true,
+        retryQueueCount: 1,
+        notifiesMembers: true,
       },
     ],
     members: [

@@ -29,6 +29,7 @@ from backend.domain.election import Sighting
 from backend.domain.name_server import NameServerStatus
 from backend.domain.topic import QueueSettings
 from backend.services import passwords, topology
+from backend.services.cluster_census import Censuses
 from backend.services.event_feed import EventFeed
 from backend.services.operations.engine import run_operation
 from backend.services.passwords import PasswordVerifier
@@ -153,6 +154,8 @@ def context(database, database_url, redis, redis_url, name_server, brokers, cons
         task_queue=HandTaskQueue(),
         name_server=name_server,
         brokers=brokers,
+        # What a test has just changed is to be seen at once.
+        censuses=Censuses(database, brokers, SystemClock(), kept_for_s=0),
         verifier=PasswordVerifier(),
         attempts=AttemptLimiter(time.monotonic),
         samples=Feed("samples", lambda: observe(redis)),

@@ -11,6 +11,7 @@ NAMES = {
     "topic_name": "topic-0",
     "consumer_group": "consumers",
     "client_id": "127.0.0.1@1",
+    "client": "127.0.0.1@1",
     "message_id": "7F00000100002A9F0000000000000000",
     "key": "a-key",
 }

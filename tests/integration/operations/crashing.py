@@ -129,7 +129,12 @@ class World:
         self.context = OperationContext(database, self.clock, self.queue, controller=None)
         kind = Kind("count", Count, self._plan, self._steps, self._verify, self._undo)
         self.kinds = {"count": kind}
-        event.listen(database.sync_engine, "commit", self._on_commit)
+        self._engine = database.sync_engine
+        event.listen(self._engine, "commit", self._on_commit)
+
+    def leave(self):
+        """Have what others commit in this database pass by."""
+        event.remove(self._engine, "commit", self._on_commit)
 
     def _on_commit(self, _connection):
         self.wire.point("commit")

@@ -360,3 +360,28 @@ async def test_where_nothing_was_before_a_reset_is_not_undone(agents):
     assert done.state is S.DONE, done.outcome
     with pytest.raises(NotUndoable, match="no offset"):
         await agents.undo(done)
+
+
+async def test_offsets_are_cloned_where_the_other_group_committed_and_taken_back(agents):
+    await consumed(agents)
+    clone = {"consumer_group": "audit", "topic_name": "orders", "broker_groups": ["broker-a"]}
+    clone |= {"position": "group", "source_group": "billing"}
+    offsets = agents.agent().offsets
+    await agents.order("create_consumer_group", group_name="audit")
+
+    done = await agents.order("reset_offsets", **clone)
+    cloned = dict(offsets.of_topic("audit", "orders"))
+    with pytest.raises(InvalidParameters) as nowhere:
+        await agents.plan("reset_offsets", **(clone | {"source_group": "nobody"}))
+    with pytest.raises(InvalidParameters) as itself:
+        await agents.plan("reset_offsets", **(clone | {"source_group": "audit"}))
+    offsets.commit("billing", "orders", queue_id=0, offset=3)
+    again = await agents.order("reset_offsets", **clone)
+    undone = await agents.undo(again)
+
+    assert (done.state, again.state, undone.state) == (S.DONE, S.DONE, S.DONE)
+    assert cloned == {0: 8}
+    assert offsets.of_topic("audit", "orders") == {0: 8}
+    assert "audit goes on in orders where billing is" in done.plan.summary
+    assert "nobody has committed no offset in orders" in str(nowhere.value)
+    assert "where it is already" in str(itself.value)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.interop.client import RunningScenario, StockClient
 from tests.system.browser.console_page import ConsolePage, Scheme, open_console
@@ -112,6 +112,83 @@ def test_a_message_is_found_by_key_with_the_keyboard_and_its_body_is_shown(
     expect(delivery).to_contain_text("consumed")
     expect(page.get_by_role("region", name="Content of the body")).to_be_visible()
     look(console, "message", scheme)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.usefixtures("left_behind")
+def test_clients_are_found_by_group_and_shown_with_their_connections(
+    consoles: dict[Scheme, ConsolePage], scheme: Scheme
+):
+    console = consoles[scheme]
+    page = console.page
+
+    console.open("/clients")
+    expect(console.heading("Clients")).to_be_visible()
+    page.get_by_role("textbox", name="Consumer or producer group").focus()
+    page.keyboard.type(GROUP)
+    page.keyboard.press("Enter")
+    rows = console.table("Clients").get_by_role("row")
+    expect(rows).to_have_count(2, timeout=SEEN_TIMEOUT_MS)
+    expect(rows.nth(1)).to_contain_text("JAVA 5.5.0")
+    look(console, "clients", scheme)
+    rows.nth(1).get_by_role("link").click()
+
+    expect(console.table("Connections").get_by_role("row").nth(1)).to_contain_text(GROUP)
+    look(console, "client", scheme)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_findings_are_told_with_what_to_do(consoles: dict[Scheme, ConsolePage], scheme: Scheme):
+    console = consoles[scheme]
+    page = console.page
+
+    console.open("/findings")
+    expect(page.get_by_text("No invariant is broken")).to_be_visible()
+    look(console, "findings-none", scheme)
+    # Nothing is broken here: what is shown of a finding is drawn from an answer of the test.
+    page.route("**/graphql", _tell_finding)
+    page.get_by_role("radio", name="All", exact=True).click()
+
+    expect(page.get_by_role("link", name="broker-b/1")).to_be_visible()
+    look(console, "findings", scheme)
+    page.unroute("**/graphql")
+
+
+def _tell_finding(route: Route) -> None:
+    asked = route.request.post_data or ""
+    if "query Findings" not in asked:
+        route.continue_()
+        return
+    finding = {
+        "id": "7",
+        "code": "TWO_MASTERS",
+        "severity": "CRITICAL",
+        "title": "Two brokers of a group act as master",
+        "clusterName": "DefaultCluster",
+        "subject": "broker-b/1",
+        "evidence": {"registered": "10.0.0.2:10911", "elected": 2},
+        "advice": "Stop the registered broker that the controller did not elect.",
+        "since": "2026-11-22T09:59:58Z",
+        "openedAt": "2026-11-22T10:00:00Z",
+        "closedAt": None,
+    }
+    ended = {**finding, "id": "6", "closedAt": "2026-11-22T10:05:00Z"}
+    page = {"hasNextPage": False, "endCursor": None}
+    found = {"totalCount": 2, "pageInfo": page, "nodes": [finding, ended]}
+    route.fulfill(json={"data": {"findings": found}})
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.usefixtures("left_behind")
+def test_a_form_shows_what_a_group_is_set_to(consoles: dict[Scheme, ConsolePage], scheme: Scheme):
+    console = consoles[scheme]
+
+    console.open(f"/consumer-groups/{GONE}")
+    console.page.get_by_role("button", name="Change settings…").click()
+    retries = console.page.get_by_role("dialog").get_by_label("Retries at most")
+
+    expect(retries).to_have_attribute("placeholder", "as it is (16)")
+    look(console, "change-group", scheme)
 
 
 @pytest.mark.usefixtures("left_behind")

@@ -107,6 +107,25 @@ def translated(monkeypatch, server, capsys):
             f"skipAccumulatedMessage -g billing -t orders -c {C} -f true",
             f"offset reset billing orders --to latest --cluster {C}",
         ),
+        (f"topicStatus -t orders -c {C}", f"topic offsets orders --cluster {C}"),
+        ("topicClusterList -t orders", "topic clusters orders"),
+        ("statsAll -t orders", "topic stats --search orders"),
+        (
+            "allocateMQ -t orders -i 10.0.0.7,10.0.0.8",
+            "topic allocate orders --client 10.0.0.7 --client 10.0.0.8",
+        ),
+        (
+            "brokerStatus -b 10.0.0.1:10911",
+            f"broker status broker-a --cluster {C} --broker 1",
+        ),
+        (
+            "brokerConsumeStats -b 10.0.0.1:10911 -l 100",
+            f"broker consume-stats broker-a --cluster {C} --broker 1 --lag-min 100",
+        ),
+        (
+            "cloneGroupOffset -s billing -d billing-2 -t orders -o true",
+            "offset clone billing billing-2 orders --mode offline",
+        ),
         ("wipeWritePerm -b broker-a", "broker cordon broker-a"),
         ("addWritePerm -b broker-a", "broker uncordon broker-a"),
         ("haStatus -b 10.0.0.1:10911", f"replica lag broker-a --cluster {C}"),

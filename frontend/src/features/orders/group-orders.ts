@@ -1,6 +1,7 @@
 import { countIn, type Field, flagIn, namesIn, textIn } from './field';
 import limits from './limits.json';
 import type { OrderKind } from './order-kind';
+import { commonOf } from './topic-orders';
 
 const flags = {
   consumeEnabled: true,
@@ -61,16 +62,34 @@ export function createGroup(clusterName: string, groups: readonly string[]): Ord
   };
 }
 
+/** What a consumer group is set to on one broker group. */
+export type ServedGroup = {
+  [name in keyof typeof flags]: boolean;
+} & { [name in keyof typeof counts]: number } & { groupName: string };
+
+/** Of a group that is named, `settings` say what it is set to now, where that is one thing. */
 export function changeGroup(
   clusterName: string,
   groups: readonly string[],
   groupName = '',
+  settings: readonly ServedGroup[] = [],
 ): OrderKind {
+  const present = <T>(pick: (one: ServedGroup) => T) => commonOf(settings.map(pick));
   const fields: Field[] = [
     nameField(groupName),
     placesField(groups),
-    ...countNames.map((name): Field => ({ name, kind: 'count', ...counts[name], initial: null })),
-    ...flagNames.map((name): Field => ({ name, kind: 'yesNo', present: null })),
+    ...countNames.map(
+      (name): Field => ({
+        name,
+        kind: 'count',
+        ...counts[name],
+        initial: null,
+        present: present((one) => one[name]),
+      }),
+    ),
+    ...flagNames.map(
+      (name): Field => ({ name, kind: 'yesNo', present: present((one) => one[name]) }),
+    ),
   ];
   return {
     word: 'changeGroup',

@@ -1,0 +1,122 @@
+"""The commands `regent broker status | consume-stats`: what a broker tells of itself."""
+
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.broker_configs import RegisteredId
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.paging import collect, print_unknown
+from backend.cli.rest import RestClient, connect, segment
+from backend.cli.target import Options
+
+PAGE_SIZE = 100
+
+LeastLag = Annotated[int, Parameter(validator=validators.Number(gte=0))]
+
+
+def register(broker: App) -> None:
+    """Add the commands to those of brokers."""
+    broker.command(show_status, name="status")
+    broker.command(show_consume_stats, name="consume-stats")
+
+
+def show_status(
+    group: str,
+    /,
+    *names: str,
+    broker: RegisteredId = 0,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show a running broker's own figures: rates, positions, disks, what waits.
+
+    The broker itself is asked; names and values are as stock brokers write them.
+
+    Examples:
+        regent broker status broker-a
+        regent broker status broker-a putTps commitLogDiskRatio --broker 1
+
+    Args:
+        group: Name of the broker group.
+        names: Names of figures; all when left out.
+        broker: Id of the broker as it is registered; 0 is the master.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get(f"{_place(client, cluster, group, broker)}/status")
+    figures = {
+        name: value for name, value in found["figures"].items() if not names or name in names
+    }
+    if options.output == "json":
+        print_json({**found, "figures": figures})
+        return
+    print_table(("NAME", "VALUE"), figures.items())
+
+
+def show_consume_stats(
+    group: str,
+    /,
+    *,
+    broker: RegisteredId = 0,
+    lag_min: LeastLag = 0,
+    sort: Literal["name", "lag"] = "name",
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show how far consumer groups are in the queues of one broker.
+
+    The broker itself is asked, for the groups that have committed an offset there.
+
+    Examples:
+        regent broker consume-stats broker-a
+        regent broker consume-stats broker-a --lag-min 1 --sort lag
+
+    Args:
+        group: Name of the broker group.
+        broker: Id of the broker as it is registered; 0 is the master.
+        lag_min: Only queues in which so many messages or more are left to read.
+        sort: By name, or what lags most first.
+        cluster: Name of the cluster; not needed when there is only one.
+        limit: How many groups at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        path = f"{_place(client, cluster, group, broker)}/consume-stats"
+        found, unknown = collect(client, path, limit=limit, page_size=PAGE_SIZE)
+    rows: list[dict[str, Any]] = [
+        {"consumer_group": one["consumer_group"], **queue}
+        for one in found
+        for queue in one["queues"]
+        if queue["lag"] >= lag_min
+    ]
+    if sort == "lag":
+        rows.sort(key=lambda row: -row["lag"])
+    if options.output == "json":
+        print_json({"items": rows, "unknown": unknown})
+        return
+    print_table(
+        ("CONSUMER GROUP", "TOPIC", "QUEUE#", "COMMITTED#", "END#", "LAG#", "LAST CONSUMED"),
+        [
+            (
+                row["consumer_group"],
+                row["topic"],
+                row["queue_id"],
+                row["committed"],
+                row["end"],
+                row["lag"],
+                time_text(row["consumed_at"]),
+            )
+            for row in rows
+        ],
+    )
+    print_line(f"\nmessages left to read: {sum(row['lag'] for row in rows)}")
+    print_unknown(unknown)
+
+
+def _place(client: RestClient, cluster: str | None, group: str, broker: int) -> str:
+    place = f"/clusters/{segment(choose_cluster(client, cluster))}"
+    return f"{place}/broker-groups/{segment(group)}/brokers/{broker}"

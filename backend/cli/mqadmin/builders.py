@@ -1,0 +1,225 @@
+"""Write stock's options as regent's own words, command by command."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from backend.cli.errors import CommandError, ExitCode
+
+READ, WRITE = 4, 2
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerPlace:
+    """Name a broker as regent does."""
+
+    cluster_name: str
+    group_name: str
+    broker_id: int
+
+
+class Directory(Protocol):
+    """Look up what stock's options do not say."""
+
+    def find_broker(self, address: str) -> BrokerPlace:
+        """Find the broker of an address."""
+        ...
+
+    def has_topic(self, cluster_name: str | None, topic_name: str) -> bool:
+        """Tell whether there is a topic of that name."""
+        ...
+
+    def has_group(
+        self, cluster_name: str | None, broker_group: str | None, group_name: str
+    ) -> bool:
+        """Tell whether a broker group, or any, knows a consumer group."""
+        ...
+
+
+Given = Mapping[str, str]
+
+
+def cluster_words(given: Given) -> list[str]:
+    """Name the cluster that is given."""
+    return ["--cluster", given["c"]] if "c" in given else []
+
+
+def _place(given: Given, directory: Directory) -> list[str]:
+    """Say where: in a cluster, or on the group of the broker whose address is given."""
+    if "b" not in given:
+        return cluster_words(given)
+    broker = directory.find_broker(given["b"])
+    return ["--cluster", broker.cluster_name, "--broker-group", broker.group_name]
+
+
+def _broker(given: Given, directory: Directory) -> tuple[str, list[str]]:
+    if "b" not in given:
+        raise misuse("-b must be given", "one broker is meant at a time")
+    broker = directory.find_broker(given["b"])
+    id_text = str(broker.broker_id)
+    return broker.group_name, ["--cluster", broker.cluster_name, "--broker", id_text]
+
+
+def _permission(text: str) -> list[str]:
+    if text not in {"2", "4", "6"}:
+        raise misuse(f"-p {text} is no permission", "2 is to write, 4 to read, 6 both")
+    bits = int(text)
+    return [
+        "--readable" if bits & READ else "--no-readable",
+        "--writable" if bits & WRITE else "--no-writable",
+    ]
+
+
+def _truth(given: Given, name: str, option: str) -> list[str]:
+    if name not in given:
+        return []
+    return [f"--{option}" if given[name].lower() == "true" else f"--no-{option}"]
+
+
+def topic(given: Given, directory: Directory) -> list[str]:
+    """Create or change a topic."""
+    where = _place(given, directory)
+    cluster = where[1] if where else None
+    verb = "set" if directory.has_topic(cluster, given["t"]) else "create"
+    words = ["topic", verb, given["t"], *where]
+    for name, option in (("w", "--queues"), ("r", "--read-queues")):
+        words += [option, given[name]] if name in given else []
+    words += _permission(given["p"]) if "p" in given else []
+    words += _truth(given, "o", "ordered")
+    if "a" in given:
+        name, _, value = given["a"].partition("=")
+        if name != "+message.type":
+            raise misuse(f"-a {given['a']} can't be set", "of the attributes only +message.type=…")
+        words += ["--message-type", value]
+    return words
+
+
+def topic_permission(given: Given, directory: Directory) -> list[str]:
+    """Change who may use a topic."""
+    return ["topic", "set", given["t"], *_permission(given["p"]), *_place(given, directory)]
+
+
+def group(given: Given, directory: Directory) -> list[str]:
+    """Create or change a consumer group."""
+    where = _place(given, directory)
+    cluster, broker_group = where[1] if where else None, where[3] if "b" in given else None
+    verb = "set" if directory.has_group(cluster, broker_group, given["g"]) else "create"
+    words = ["group", verb, given["g"], *where]
+    for name, option in (
+        ("s", "consume"),
+        ("m", "consume-from-min"),
+        ("d", "broadcast"),
+        ("o", "ordered"),
+        ("a", "notify-members"),
+    ):
+        words += _truth(given, name, option)
+    for name, option in (("q", "--retry-queues"), ("r", "--retries")):
+        words += [option, given[name]] if name in given else []
+    return words
+
+
+def group_deletion(given: Given, directory: Directory) -> list[str]:
+    """Delete a consumer group."""
+    words = ["group", "delete", given["g"], *_place(given, directory)]
+    return [*words, "--clean-offsets"] if given.get("r", "").lower() == "true" else words
+
+
+def config_change(given: Given, directory: Directory) -> list[str]:
+    """Set a broker's property."""
+    group, which = _broker(given, directory)
+    return ["broker", "config", "set", group, f"{given['k']}={given['v']}", *which]
+
+
+def config(given: Given, directory: Directory) -> list[str]:
+    """Show a broker's properties."""
+    group, which = _broker(given, directory)
+    return ["broker", "config", "get", group, *which]
+
+
+def broker_status(given: Given, directory: Directory) -> list[str]:
+    """Show a broker's figures."""
+    group, which = _broker(given, directory)
+    return ["broker", "status", group, *which]
+
+
+def consume_stats(given: Given, directory: Directory) -> list[str]:
+    """Show how far groups are on a broker."""
+    group, which = _broker(given, directory)
+    words = ["broker", "consume-stats", group, *which]
+    return [*words, "--lag-min", given["l"]] if "l" in given else words
+
+
+def offset_clone(given: Given, _directory: Directory) -> list[str]:
+    """Take another group's offsets over."""
+    words = ["offset", "clone", given["s"], given["d"], given["t"]]
+    return [*words, "--mode", "offline"] if given.get("o", "").lower() == "true" else words
+
+
+def allocation(given: Given, _directory: Directory) -> list[str]:
+    """Deal queues out among clients."""
+    clients = [one.strip() for one in given["i"].split(",") if one.strip()]
+    return ["topic", "allocate", given["t"], *(word for c in clients for word in ("--client", c))]
+
+
+def offset_reset(given: Given, directory: Directory) -> list[str]:
+    """Set a group's offsets."""
+    to = given["o"] if "o" in given else _moment(given["s"])
+    words = ["offset", "reset", given["g"], given["t"], "--to", to, *_place(given, directory)]
+    return [*words, "--queue", given["q"]] if "q" in given else words
+
+
+def _moment(text: str) -> str:
+    """Read a time as stock does: `now`, milliseconds since 1970, or 2026-03-02#12:00:00:000."""
+    if text == "now":
+        return "latest"
+    try:
+        if text.isdecimal():
+            at = datetime.fromtimestamp(int(text) / 1000).astimezone()
+        else:
+            at = datetime.strptime(text, "%Y-%m-%d#%H:%M:%S:%f").astimezone()
+    except (ValueError, OverflowError, OSError) as error:
+        raise misuse(f"-s {text} is no time", "such as 2026-03-02#12:00:00:000, or now") from error
+    return at.isoformat(timespec="milliseconds")
+
+
+def offset_skip(given: Given, _directory: Directory) -> list[str]:
+    """Have a group go on at the end."""
+    return ["offset", "reset", given["g"], given["t"], "--to", "latest", *cluster_words(given)]
+
+
+def group_of(given: Given) -> str:
+    """Return the broker group that is given."""
+    if "b" not in given:
+        raise misuse("-b must be given", "one broker group is meant at a time")
+    return given["b"]
+
+
+def replica_lag(given: Given, directory: Directory) -> list[str]:
+    """Show how far replicas are."""
+    group, which = _broker(given, directory)
+    return ["replica", "lag", group, *which[:2]]
+
+
+def sync_state(given: Given, _directory: Directory) -> list[str]:
+    """Show sync-state sets."""
+    names = [given["b"]] if "b" in given else []
+    return ["controller", "sync-state", *names, *cluster_words(given)]
+
+
+def election(given: Given, _directory: Directory) -> list[str]:
+    """Elect a master."""
+    return ["controller", "elect", given["bn"], "--broker", given["b"], *cluster_words(given)]
+
+
+def forgetting(given: Given, _directory: Directory) -> list[str]:
+    """Forget replicas."""
+    ids = [one for one in given.get("b", "").split(";") if one]
+    words = ["controller", "forget", given["bn"], *cluster_words(given)]
+    words += [word for one in ids for word in ("--broker", one)]
+    return [*words, "--living"] if "l" in given else words
+
+
+def misuse(what: str, why: str) -> CommandError:
+    """Say that options can't be translated."""
+    return CommandError(what, why=why, exit_code=ExitCode.USAGE)

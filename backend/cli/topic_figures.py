@@ -1,0 +1,169 @@
+"""The commands `regent topic offsets | clusters | stats | allocate`."""
+
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.output import number_text, print_json, print_line, print_table, time_text
+from backend.cli.paging import print_unknown
+from backend.cli.rest import connect, segment
+from backend.cli.target import Options
+from backend.cli.topics import Kind
+
+
+def register(topic: App) -> None:
+    """Add the commands to those of topics."""
+    topic.command(show_offsets, name="offsets")
+    topic.command(show_clusters, name="clusters")
+    topic.command(show_stats, name="stats")
+    topic.command(show_allocations, name="allocate")
+
+
+def show_offsets(
+    name: str,
+    /,
+    *,
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show where a topic's queues begin and end, and when they were last written.
+
+    The masters that hold the topic are asked.
+
+    Example:
+        regent topic offsets orders
+
+    Args:
+        name: Name of the topic.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        place = f"/clusters/{segment(choose_cluster(client, cluster))}/topics/{segment(name)}"
+        found = client.get(f"{place}/offsets")
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("GROUP", "QUEUE#", "MIN OFFSET#", "MAX OFFSET#", "MESSAGES#", "LAST STORED"),
+        [
+            (
+                one["group_name"],
+                one["queue_id"],
+                one["min_offset"],
+                one["max_offset"],
+                one["max_offset"] - one["min_offset"],
+                time_text(one["stored_at"]),
+            )
+            for one in found["queues"]
+        ],
+    )
+    print_line(f"\nmessages: {number_text(found['message_count'], digits=0)}")
+    print_unknown(found["unknown"])
+
+
+def show_clusters(name: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+    """Show which clusters hold a topic of a name.
+
+    Example:
+        regent topic clusters orders
+
+    Args:
+        name: Name of the topic.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get(f"/topics/{segment(name)}/clusters")
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("CLUSTER", "KIND", "BROKER GROUPS"),
+        [(one["cluster_name"], one["kind"], ", ".join(one["group_names"])) for one in found],
+    )
+
+
+def show_stats(
+    *,
+    cluster: ClusterName = None,
+    search: str | None = None,
+    kind: Kind | None = None,
+    limit: Limit = 500,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show what topics take in, and how far the groups that read them are.
+
+    No broker is asked: rates are of the last samples, lags of when they were last measured.
+
+    Examples:
+        regent topic stats
+        regent topic stats --kind normal --search orders
+
+    Args:
+        cluster: Name of the cluster; not needed when there is only one.
+        search: Only topics whose name holds this text.
+        kind: Only topics of this kind.
+        limit: How many topics at most.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        path = f"/clusters/{segment(choose_cluster(client, cluster))}/topic-stats"
+        found = list(client.list(path, limit=limit, search=search, kind=kind))
+    if options.output == "json":
+        print_json(found)
+        return
+    rows: list[tuple[object, ...]] = []
+    for one in found:
+        figures = (
+            one["name"],
+            number_text(one["messages_in_per_second"]),
+            number_text(one["bytes_in_per_second"], digits=0),
+        )
+        rows += [
+            (*figures, reader["consumer_group"], reader["lag"], time_text(reader["measured_at"]))
+            for reader in one["readers"]
+        ] or [(*figures, None, None, None)]
+    print_table(("TOPIC", "MESSAGES/S#", "BYTES/S#", "CONSUMER GROUP", "LAG#", "MEASURED"), rows)
+
+
+def show_allocations(
+    name: str,
+    /,
+    *,
+    client: Annotated[list[str], Parameter(negative="")],
+    cluster: ClusterName = None,
+    options: Options = Options(),  # noqa: B008
+) -> None:
+    """Show which client would read which queue, by each rule that clients may have.
+
+    Nothing is changed: clients decide it for themselves.
+
+    Example:
+        regent topic allocate orders --client 10.0.0.7@412 --client 10.0.0.8@97
+
+    Args:
+        name: Name of the topic.
+        client: Id of a client, once for each.
+        cluster: Name of the cluster; not needed when there is only one.
+        options: Which server, and how to print.
+    """
+    with connect(options) as server:
+        place = f"/clusters/{segment(choose_cluster(server, cluster))}/topics/{segment(name)}"
+        found = server.get(f"{place}/allocations", client=client)
+    if options.output == "json":
+        print_json(found)
+        return
+    print_table(
+        ("RULE", "CLIENT", "QUEUES#", "WHICH"),
+        [
+            (
+                one["rule"],
+                client_id,
+                len(queues),
+                ", ".join(f"{queue['group_name']}/{queue['queue_id']}" for queue in queues),
+            )
+            for one in found
+            for client_id, queues in one["clients"].items()
+        ],
+    )

@@ -1,0 +1,147 @@
+"""Describe a running broker by the figures that it shows of itself, and by its readers."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.clients.clock import Clock
+from backend.db import brokers as broker_rows
+from backend.db.engine import Database
+from backend.domain.broker import Broker
+from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.operation_errors import BrokerSilent
+from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.queue_reading import QueueProgress
+from backend.services.broker_questions import Questions, UnknownBroker
+from backend.services.queue_locks import key_of
+
+PAGE_SIZE_MAX = 100
+
+
+class StatusSource(Protocol):
+    """Speaks to brokers; each as the method of `Brokers` of that name."""
+
+    async def runtime_info(self, address: str) -> Mapping[str, str]:
+        """Ask for the broker's figures."""
+        ...
+
+    async def groups_with_offsets(self, address: str) -> list[str]:
+        """Ask which groups have committed an offset."""
+        ...
+
+    async def progress(
+        self, address: str, group: str, topic: str | None = None
+    ) -> list[QueueProgress]:
+        """Ask how far a group is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerStatus:
+    """Hold a broker's figures under stock's names, as it writes them."""
+
+    broker: Broker
+    figures: Mapping[str, str]
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStats:
+    """Hold how far a consumer group is in its queues on one broker."""
+
+    consumer_group: str
+    queues: tuple[QueueProgress, ...]
+
+    @property
+    def lag(self) -> int:
+        """Count the messages that are left to read there."""
+        return sum(one.lag for one in self.queues)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumeStats:
+    """Hold one page of groups by name; the broker is named where it did not tell all of them."""
+
+    page: Page[GroupStats, str]
+    unknown: tuple[UnknownBroker, ...]
+    observed_at: datetime
+
+
+async def describe_status(
+    cluster_name: str,
+    group_name: str,
+    broker_id: int,
+    *,
+    database: Database,
+    brokers: StatusSource,
+    clock: Clock,
+) -> BrokerStatus:
+    """Ask the broker that a group holds under an id for its figures.
+
+    Raises:
+        InvalidName: no cluster or group may be called so.
+        BrokerUnknown: the records hold no such broker.
+        BrokerSilent: it does not tell.
+    """
+    broker = await _find(cluster_name, group_name, broker_id, database=database)
+    try:
+        figures = await brokers.runtime_info(broker.address)
+    except (BrokerUnreachable, BrokerRefused) as error:
+        raise BrokerSilent(broker.address, error.reason) from error
+    return BrokerStatus(broker, dict(sorted(figures.items())), clock.now())
+
+
+async def list_consume_stats(
+    cluster_name: str,
+    group_name: str,
+    broker_id: int,
+    *,
+    size: int,
+    after: str | None,
+    database: Database,
+    brokers: StatusSource,
+    clock: Clock,
+) -> ConsumeStats:
+    """Ask a broker how far the groups are that have committed an offset there, by name.
+
+    Only the groups of the page are asked for. One that the broker does not tell is left out, and
+    the broker named as unknown.
+
+    Raises:
+        InvalidName: no cluster or group may be called so.
+        InvalidPageSize: the page is empty or too large.
+        BrokerUnknown: the records hold no such broker.
+        BrokerSilent: it does not tell which groups there are.
+    """
+    check_page_size(size, size_max=PAGE_SIZE_MAX)
+    broker = await _find(cluster_name, group_name, broker_id, database=database)
+    key, questions = key_of(broker), Questions()
+    names = await questions.ask(key, lambda: brokers.groups_with_offsets(broker.address))
+    if names is None:
+        raise BrokerSilent(broker.address, questions.unknown[0].why)
+    wanted = [name for name in sorted(names) if after is None or name > after][: size + 1]
+
+    async def ask(name: str) -> GroupStats | None:
+        told = await questions.ask(key, lambda: brokers.progress(broker.address, name))
+        return None if told is None else GroupStats(name, _sorted(told))
+
+    page = cut_page(wanted, size=size, key=lambda name: name, total_count=len(names))
+    found = await asyncio.gather(*(ask(name) for name in page.items))
+    told = tuple(one for one in found if one is not None)
+    return ConsumeStats(Page(told, page.next_key, page.total_count), questions.unknown, clock.now())
+
+
+def _sorted(queues: Sequence[QueueProgress]) -> tuple[QueueProgress, ...]:
+    return tuple(sorted(queues, key=lambda one: (one.topic, one.queue_id)))
+
+
+async def _find(
+    cluster_name: str, group_name: str, broker_id: int, *, database: Database
+) -> Broker:
+    check_cluster_name(cluster_name)
+    check_group_name(group_name)
+    async with database.connect() as connection:
+        return await broker_rows.get_of_group(connection, cluster_name, group_name, broker_id)

@@ -1,0 +1,152 @@
+"""Ask the brokers of a cluster once which groups they serve and who is connected to them.
+
+With that a page knows which masters to ask about what it shows: those where a group has offsets or
+members. All pages of a process share what was told within the last second, and say when that was.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from backend.clients.client_requests import ToldClients
+from backend.clients.clock import Clock
+from backend.db import topics
+from backend.db.engine import Database
+from backend.domain.consumer_group import GroupSettings
+from backend.domain.queue_lock import BrokerKey
+from backend.services.broker_questions import Questions, find_brokers, find_masters
+from backend.services.recent_answers import KEPT_S, RecentAnswers
+
+
+class CensusSource(Protocol):
+    """Speaks to brokers; each as the method of `Brokers` of that name."""
+
+    async def all_groups(self, address: str) -> dict[str, GroupSettings]:
+        """Ask for every group."""
+        ...
+
+    async def groups_with_offsets(self, address: str) -> list[str]:
+        """Ask which groups have committed an offset."""
+        ...
+
+    async def connected_clients(self, address: str) -> ToldClients | None:
+        """Ask an agent for all clients."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCensus:
+    """Hold who is connected to each broker that is online.
+
+    `told` is without those that did not answer, who are noted in the questions, and `None` for
+    stock brokers, which know no such request.
+    """
+
+    brokers: tuple[BrokerKey, ...]
+    told: Mapping[BrokerKey, ToldClients | None]
+    questions: Questions
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCensus:
+    """Hold which consumer groups each master serves, and which of them it knows something of.
+
+    Of a master that is not in `known` any group may have offsets or members there.
+    """
+
+    masters: tuple[BrokerKey, ...]
+    groups: Mapping[BrokerKey, Mapping[str, GroupSettings]]
+    known: Mapping[BrokerKey, frozenset[str]]
+    questions: Questions
+    observed_at: datetime
+
+    def masters_of(self, consumer_group: str, also: Iterable[str] = ()) -> tuple[BrokerKey, ...]:
+        """Return the masters to be asked about a group; `also` names further broker groups."""
+        further = frozenset(also)
+        return tuple(
+            one
+            for one in self.masters
+            if one not in self.known
+            or consumer_group in self.known[one]
+            or one.group_name in further
+        )
+
+
+class Censuses:
+    """Take censuses of clusters, and keep each for a moment."""
+
+    def __init__(
+        self,
+        database: Database,
+        brokers: CensusSource,
+        clock: Clock,
+        *,
+        kept_for_s: float = KEPT_S,
+    ) -> None:
+        self._database, self._brokers, self._clock = database, brokers, clock
+        self._clients = RecentAnswers(self._ask_clients, kept_for_s=kept_for_s)
+        self._groups = RecentAnswers(self._ask_groups, kept_for_s=kept_for_s)
+
+    async def clients(self, cluster_name: str) -> ClientCensus:
+        """Ask all brokers of a cluster who is connected to them.
+
+        Raises:
+            InvalidName: no cluster may be called so.
+            ClusterNotFound: none is.
+        """
+        return await self._clients.get(cluster_name)
+
+    async def groups(self, cluster_name: str, *, is_fresh: bool = False) -> GroupCensus:
+        """Ask all masters of a cluster which groups they serve, and have offsets or members of.
+
+        Raises:
+            InvalidName: no cluster may be called so.
+            ClusterNotFound: none is.
+        """
+        return await self._groups.get(cluster_name, is_fresh=is_fresh)
+
+    async def holders(
+        self, cluster_name: str, topic_names: Sequence[str]
+    ) -> Mapping[str, frozenset[str]]:
+        """Say which broker groups hold each of some topics, as they have registered them."""
+        async with self._database.connect() as connection:
+            return await topics.list_holders(connection, cluster_name, topic_names)
+
+    async def aclose(self) -> None:
+        """End the questions that are on their way."""
+        await asyncio.gather(self._clients.aclose(), self._groups.aclose())
+
+    async def _ask_clients(self, cluster_name: str) -> ClientCensus:
+        questions, observed_at = Questions(), self._clock.now()
+        asked = await find_brokers(cluster_name, questions, database=self._database)
+        told: dict[BrokerKey, ToldClients | None] = {}
+
+        async def ask(broker: BrokerKey) -> None:
+            async def question() -> bool:
+                told[broker] = await self._brokers.connected_clients(broker.address)
+                return True
+
+            await questions.ask(broker, question)
+
+        await asyncio.gather(*(ask(one) for one in asked))
+        return ClientCensus(tuple(asked), told, questions, observed_at)
+
+    async def _ask_groups(self, cluster_name: str) -> GroupCensus:
+        questions, observed_at = Questions(), self._clock.now()
+        masters = await find_masters(cluster_name, questions, database=self._database)
+        groups, with_offsets, clients = await asyncio.gather(
+            questions.ask_each(masters, lambda one: self._brokers.all_groups(one.address)),
+            questions.ask_each(masters, lambda one: self._brokers.groups_with_offsets(one.address)),
+            self.clients(cluster_name),
+        )
+        known = {}
+        for master, names in with_offsets.items():
+            told = clients.told.get(master)
+            if told is not None and len(told.clients) == told.total_count:
+                members = (name for one in told.clients for name in one.consumer_groups)
+                known[master] = frozenset({*names, *members})
+        observed_at = min(observed_at, clients.observed_at)
+        return GroupCensus(tuple(masters), groups, known, questions, observed_at)

@@ -1,0 +1,62 @@
+"""Ask the masters that hold a topic where its queues begin and end now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from backend.clients.broker_changes import QueueEnds
+from backend.clients.clock import Clock
+from backend.db.engine import Database
+from backend.services.broker_questions import Questions, UnknownBroker, find_masters
+from backend.services.topics import describe_topic, list_placements
+
+
+class EndSource(Protocol):
+    """Speaks to brokers."""
+
+    async def topic_ends(self, address: str, topic: str) -> dict[int, QueueEnds]:
+        """Ask where a topic's queues end; as `Brokers.topic_ends`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOffsets:
+    """Hold the ends of a topic's queues by broker group and queue, and who did not tell them."""
+
+    queues: Mapping[tuple[str, int], QueueEnds]
+    unknown: tuple[UnknownBroker, ...]
+    observed_at: datetime
+
+    @property
+    def message_count(self) -> int | None:
+        """Count the messages that the queues hold; None while a broker does not tell."""
+        if self.unknown:
+            return None
+        return sum(one.high - one.low for one in self.queues.values())
+
+
+async def list_offsets(
+    cluster_name: str, topic_name: str, *, database: Database, brokers: EndSource, clock: Clock
+) -> TopicOffsets:
+    """Ask the masters of the broker groups that hold the topic, and nobody else.
+
+    Raises:
+        InvalidName: no cluster or no topic may be called so.
+        ClusterNotFound: no cluster is.
+        TopicNotFound: no topic of the cluster is.
+    """
+    topic = await describe_topic(cluster_name, topic_name, database=database)
+    placements = (await list_placements([topic.id], database=database))[topic.id]
+    holding = {one.group_name for one in placements}
+    questions = Questions()
+    masters = await find_masters(cluster_name, questions, database=database, holding=holding)
+    told = await questions.ask_each(
+        masters, lambda one: brokers.topic_ends(one.address, topic_name)
+    )
+    queues = {
+        (broker.group_name, queue_id): one
+        for broker, ends in told.items()
+        for queue_id, one in ends.items()
+    }
+    return TopicOffsets(dict(sorted(queues.items())), questions.unknown, clock.now())

@@ -1,0 +1,38 @@
+import { useTranslation } from 'react-i18next';
+import { ReplicaGroupLink } from '@/components/replica-group-link';
+import { StateMark } from '@/components/state-mark';
+import { formatDateTime } from '@/lib/format';
+import { evidenceOf, type Finding, groupOf, toneOf } from './finding';
+import classes from './finding-list.module.css';
+
+/** What is or was wrong: how bad it is, of whom, what shows it and what to do about it. */
+export function FindingList({ findings }: { findings: Finding[] }) {
+  const { t } = useTranslation();
+  return (
+    <ul className={classes.list} aria-label={t('findings.title')}>
+      {findings.map((one) => {
+        const evidence = evidenceOf(one);
+        return (
+          <li key={one.id} className={classes.finding}>
+            <div className={classes.head}>
+              <StateMark
+                tone={toneOf(one)}
+                label={t(one.closedAt === null ? `severity.${one.severity}` : 'findings.ended')}
+              />
+              <strong>{one.title}</strong>
+              <ReplicaGroupLink groupName={groupOf(one)}>{one.subject}</ReplicaGroupLink>
+            </div>
+            {evidence ? <p className={classes.evidence}>{evidence}</p> : null}
+            <p>{one.advice}</p>
+            <p className={classes.times}>
+              {t('findings.since', { since: formatDateTime(Date.parse(one.since)) })}
+              {one.closedAt === null
+                ? null
+                : ` · ${t('findings.until', { until: formatDateTime(Date.parse(one.closedAt)) })}`}
+            </p>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

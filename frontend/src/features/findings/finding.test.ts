@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { aFinding } from '@/testing/finding-builders';
+import { evidenceOf, groupOf, toneOf } from './finding';
+
+test('what has ended is no alarm, however bad it was', () => {
+  expect(toneOf(aFinding())).toBe('warn');
+  expect(toneOf(aFinding({ severity: 'CRITICAL' }))).toBe('bad');
+  expect(toneOf(aFinding({ severity: 'CRITICAL', closedAt: '2026-11-22T10:01:00Z' }))).toBe('idle');
+});
+
+test('a finding of a broker leads to its group', () => {
+  expect(groupOf(aFinding({ subject: 'broker-a/2' }))).toBe('broker-a');
+  expect(groupOf(aFinding({ subject: 'broker-a' }))).toBe('broker-a');
+});
+
+test('evidence is read out whatever it holds, and what is not known is said', () => {
+  const evidence = { masters: ['a/1', 'a/2'], epoch: 3, elected: null, seen: { by: 'x' } };
+
+  expect(evidenceOf(aFinding({ evidence }))).toBe(
+    'masters: a/1, a/2 · epoch: 3 · elected: unknown · seen: {"by":"x"}',
+  );
+  expect(evidenceOf(aFinding({ evidence: {} }))).toBe('');
+});

@@ -1,0 +1,30 @@
+import type { StateTone } from '@/components/state-mark';
+import type { FindingsQuery } from '@/gql/operations';
+
+export type Finding = FindingsQuery['findings']['nodes'][number];
+
+export const findingStates = ['open', 'closed', 'all'] as const;
+export type FindingState = (typeof findingStates)[number];
+
+/** One that has ended is no alarm any more, however bad it was. */
+export function toneOf({ severity, closedAt }: Finding): StateTone {
+  if (closedAt !== null) return 'idle';
+  return severity === 'CRITICAL' ? 'bad' : 'warn';
+}
+
+/** A finding is of a broker group, or of a broker as `group/id`. */
+export function groupOf({ subject }: Finding): string {
+  return subject.replace(/\/\d+$/, '');
+}
+
+/** Evidence in a line: whatever the finding names, in its own words. */
+export function evidenceOf({ evidence }: Finding): string {
+  const entries = Object.entries((evidence ?? {}) as Record<string, unknown>);
+  return entries.map(([name, value]) => `${name}: ${shown(value)}`).join(' · ');
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.map(shown).join(', ');
+  if (value === null || value === undefined) return 'unknown';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

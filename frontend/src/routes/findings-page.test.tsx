@@ -1,0 +1,54 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { violations } from '@/testing/axe';
+import { graphqlError } from '@/testing/control-plane';
+import { aFinding, findingPage } from '@/testing/finding-builders';
+import { renderConsole } from '@/testing/render-console';
+
+test('what is broken is told with its evidence, what to do, and since when', async () => {
+  const bad = aFinding({ id: '8', severity: 'CRITICAL', subject: 'broker-a/2', title: 'Two lead' });
+  renderConsole('/findings', { answers: { Findings: () => findingPage([bad, aFinding()]) } });
+
+  const list = await screen.findByRole('list', { name: 'Findings' });
+  const [first, second] = within(list).getAllByRole('listitem');
+
+  expect(within(first as HTMLElement).getByText('critical')).toBeVisible();
+  expect(within(first as HTMLElement).getByRole('link', { name: 'broker-a/2' })).toHaveAttribute(
+    'href',
+    '/replica-groups/broker-a',
+  );
+  expect(within(second as HTMLElement).getByText('topics: 12')).toBeVisible();
+  expect(within(second as HTMLElement).getByText('Start a broker of the group.')).toBeVisible();
+  expect(await violations(document.body)).toEqual([]);
+});
+
+test('what has ended is asked for apart, and says until when it stood', async () => {
+  const user = userEvent.setup();
+  const ended = aFinding({ closedAt: '2026-11-22T10:05:00Z' });
+  const { address, calls } = renderConsole('/findings', {
+    answers: { Findings: ({ isOpen }) => findingPage(isOpen ? [] : [ended]) },
+  });
+  expect(await screen.findByText('No invariant is broken')).toBeVisible();
+
+  await user.click(screen.getByRole('radio', { name: 'Ended' }));
+
+  expect(await screen.findByText('ended')).toBeVisible();
+  expect(screen.getByText(/until/)).toBeVisible();
+  expect(address()).toBe('/findings?state=closed');
+  await waitFor(() =>
+    expect(calls.findLast(({ operation }) => operation === 'Findings')?.variables).toMatchObject({
+      clusterName: 'regent',
+      isOpen: false,
+    }),
+  );
+});
+
+test('findings that could not be read are not called none', async () => {
+  renderConsole('/findings', {
+    answers: { Findings: () => graphqlError('unavailable', 'the database does not answer') },
+  });
+
+  expect(await screen.findByRole('alert')).toHaveTextContent('the database does not answer');
+  expect(screen.queryByText('No invariant is broken')).toBeNull();
+});

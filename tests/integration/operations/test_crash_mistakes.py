@@ -1,0 +1,89 @@
+"""The stories of `test_crashes` find the mistakes that they are there for, planted one a test."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from backend.db import operations
+from backend.domain import operation_run
+from backend.services.operations import journal, orders
+from backend.services.operations.kind import StepRun
+from tests.integration.operations.test_crashes import Machine, open_stories
+
+STORIES_MAX = 400
+
+
+@pytest.fixture
+def stories(database_url):
+    with open_stories(database_url) as (loop, database):
+        yield lambda: Machine(loop, database)
+
+
+async def _nothing(*_positional, **_named):
+    return None
+
+
+async def _no_key(*_positional, **_named):
+    return True
+
+
+def _begun_as_done(operation, position, *, fence, before, at):
+    begun = BEGIN_STEP(operation, position, fence=fence, before=before, at=at)
+    total = {"total": before["total"] + 1}
+    return END_STEP(begun, position, fence=fence, before=before, after=total, at=at)
+
+
+BEGIN_STEP, END_STEP = operation_run.begin_step, operation_run.end_step
+WRITE = journal.write
+
+
+async def _write_steps_only(connection, before, after, author, *, clock):
+    """Forget the outbox where an operation goes from a worker back into the queue."""
+    await WRITE(connection, before, after, author, clock=clock)
+    if before.fence and after.state == "queued":
+        await operations.settle(connection, after.id)
+
+
+def _claim_under_one_number(operation, *, at, lease, fence_floor=0):
+    claimed = CLAIM(operation, at=at, lease=lease, fence_floor=fence_floor)
+    return claimed and replace(claimed, fence=1)
+
+
+CLAIM = operation_run.claim
+
+MISTAKES = {
+    "nobody is owed a worker": (operations, "owe", _nothing),
+    "a lost message is not sent again": (journal, "RESEND_AFTER", timedelta(days=1)),
+    "an operation given back is not owed a worker": (journal, "write", _write_steps_only),
+    "each attempt has a key of its own": (
+        StepRun,
+        "key",
+        property(lambda run: f"operation {run.operation.id}/{run.position}#{run.fence}"),
+    ),
+    "the journal says done before it is": (operation_run, "begin_step", _begun_as_done),
+    "every claim has the same fencing number": (operation_run, "claim", _claim_under_one_number),
+    "plans under one key are two": (orders, "_find_known", _nothing),
+}
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_planted_mistake_is_found(stories, monkeypatch, mistake):
+    monkeypatch.setattr(*MISTAKES[mistake])
+
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(
+            stories,
+            settings=settings(
+                max_examples=STORIES_MAX,
+                stateful_step_count=8,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate],
+                suppress_health_check=list(HealthCheck),
+                report_multiple_bugs=False,
+            ),
+        )

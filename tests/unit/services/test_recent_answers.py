@@ -1,0 +1,74 @@
+"""Answers that many pages share for a moment."""
+
+import asyncio
+
+import pytest
+
+from backend.services.recent_answers import RecentAnswers
+
+
+class Source:
+    """Answers with how often it was asked, once it is let."""
+
+    def __init__(self):
+        self.asked, self.may_answer, self.error = [], asyncio.Event(), None
+        self.may_answer.set()
+
+    async def ask(self, key):
+        self.asked.append(key)
+        await self.may_answer.wait()
+        if self.error is not None:
+            raise self.error
+        return len(self.asked)
+
+
+async def test_an_answer_is_shared_until_it_is_too_old():
+    source = Source()
+    kept, not_kept = (RecentAnswers(source.ask, kept_for_s=one) for one in (3_600, 0))
+
+    assert [await kept.get("a"), await kept.get("a"), await kept.get("b")] == [1, 1, 2]
+    assert await kept.get("a", is_fresh=True) == 3
+    assert await kept.get("a") == 3
+    assert [await not_kept.get("a"), await not_kept.get("a")] == [4, 5]
+
+
+async def test_who_asks_meanwhile_waits_for_the_same_answer_whoever_gives_up():
+    source = Source()
+    source.may_answer.clear()
+    recent = RecentAnswers(source.ask, kept_for_s=0)
+
+    first, second = (asyncio.create_task(recent.get("a")) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    source.may_answer.set()
+
+    assert first.cancelled()
+    assert await second == 1
+    assert source.asked == ["a"]
+
+
+async def test_a_failure_is_told_to_all_and_not_kept():
+    source = Source()
+    source.error = LookupError("no cluster")
+    recent = RecentAnswers(source.ask, kept_for_s=3_600)
+
+    failed = await asyncio.gather(recent.get("a"), recent.get("a"), return_exceptions=True)
+    source.error = None
+
+    assert [str(one) for one in failed] == ["no cluster", "no cluster"]
+    assert await recent.get("a") == 2
+
+
+async def test_closing_ends_what_is_asked():
+    source = Source()
+    source.may_answer.clear()
+    recent = RecentAnswers(source.ask)
+    waiting = asyncio.create_task(recent.get("a"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    await recent.aclose()
+
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
