@@ -16,7 +16,7 @@ import psycopg
 import structlog
 
 from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
-from backend.db.group_notices import listen
+from backend.db.group_notices import GroupNotice, listen
 from backend.db.replica_groups import HeldGroup
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable
@@ -68,9 +68,13 @@ class RoleNotices:
                         self._controller.known.drop_before(
                             notice.revision, notice.cluster_name, notice.group_name
                         )
-                        if notice.kind is ChangeKind.MASTER_ELECTED:
+                        if notice.kind is not ChangeKind.MASTER_ELECTED:
+                            continue
+                        told = self._take_told(notice)
+                        names = (notice.cluster_name, notice.group_name)
+                        if not self._heard_ids(*names) <= told:
                             pushes.create_task(
-                                self._tell(notice.cluster_name, notice.group_name, notice.revision)
+                                self._tell(*names, revision=notice.revision, told=told)
                             )
             except* (psycopg.Error, OSError) as errors:
                 log.warning("group_notices_lost", error=str(errors.exceptions[0]))
@@ -94,12 +98,26 @@ class RoleNotices:
         heard = self._table.list_of_group(group.cluster_name, group.name)
         return sorted(heard, key=lambda one: one.key[2] != group.master_id)
 
-    async def _tell(self, cluster_name: str, group_name: str, revision: int | None = None) -> None:
-        told_at, told = self._told.pop((cluster_name, group_name), (None, frozenset[int]()))
-        if told_at != revision:
-            told = frozenset()
-        if all(one.key[2] in told for one in self._table.list_of_group(cluster_name, group_name)):
-            return
+    def _take_told(self, notice: GroupNotice) -> frozenset[int]:
+        """Say whom this process has told of an election already, or of a later one."""
+        key = (notice.cluster_name, notice.group_name)
+        revision, told = self._told.get(key, (None, frozenset[int]()))
+        if revision is None or revision > notice.revision:
+            return told
+        del self._told[key]
+        return told if revision == notice.revision else frozenset()
+
+    def _heard_ids(self, cluster_name: str, group_name: str) -> set[int]:
+        return {one.key[2] for one in self._table.list_of_group(cluster_name, group_name)}
+
+    async def _tell(
+        self,
+        cluster_name: str,
+        group_name: str,
+        *,
+        revision: int | None = None,
+        told: frozenset[int] = frozenset(),
+    ) -> None:
         async with self._slots:
             try:
                 group = await self._find(cluster_name, group_name, revision)

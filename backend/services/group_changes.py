@@ -14,7 +14,7 @@ from uuid import UUID
 
 from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock
-from backend.db import broker_groups, clusters, replica_groups
+from backend.db import broker_groups, clusters, group_notices, replica_groups
 from backend.db.engine import Connection, Database
 from backend.db.pipeline import Pipeline, pipeline_of
 from backend.db.replica_groups import Heard, HeldGroup
@@ -251,20 +251,23 @@ async def _write_and_keep(
     heard: Heard | None = None,
     guard: Guard | None = None,
 ) -> bool:
+    pipeline = pipeline_of(controller.database)
     if guard is None:
-        pipeline = pipeline_of(controller.database)
         revision = await _write(pipeline, change, held, controller, cause, heard=heard)
     else:
         async with controller.database.begin() as connection:
             await guard(connection)
             revision = await _write(connection, change, held, controller, cause)
-    if revision is not None and change.after is not None:
+    if revision is None:
+        return False
+    if change.after is not None:
         written = HeldGroup(held.id, revision, change.after, Liveness())
         controller.known.keep(written)
         if change.kind is ChangeKind.MASTER_ELECTED:
             for listener in controller.listeners:
                 listener(written)
-    return revision is not None
+    group_notices.tell(pipeline, change, revision)
+    return True
 
 
 async def _write(
@@ -309,4 +312,8 @@ async def _begin(change: Change, controller: Controller, cause: str, guard: Guar
         if not await replica_groups.add(connection, group_id, before.lease_policy):
             return False
         begun = HeldGroup(group_id, 0, before, Liveness())
-        return await _write(connection, change, begun, controller, cause) is not None
+        revision = await _write(connection, change, begun, controller, cause)
+    if revision is None:
+        return False
+    group_notices.tell(pipeline_of(controller.database), change, revision)
+    return True
