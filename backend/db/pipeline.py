@@ -113,11 +113,13 @@ class Pipeline:
             self._telling = asyncio.get_running_loop().create_task(self._tell(), name="notices")
 
     async def _tell(self) -> None:
-        while self._untold:
-            with contextlib.suppress(OperationalError):
-                await self.fetch(_TELL, self._take_untold())
-            await asyncio.sleep(TELL_INTERVAL_S)
-        self._telling = None
+        try:
+            while self._untold:
+                with contextlib.suppress(OperationalError):
+                    await self.fetch(_TELL, self._take_untold())
+                await asyncio.sleep(TELL_INTERVAL_S)
+        finally:
+            self._telling = None
 
     def _take_untold(self) -> Values:
         untold, self._untold = self._untold, {}

@@ -9,7 +9,7 @@ requests there, at its address. What is lost is healed by the brokers' own polli
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol, cast
 
 import msgspec
 import psycopg
@@ -32,7 +32,6 @@ PUSHES_AT_ONCE_MAX: Final = 64
 log = structlog.get_logger(__name__)
 
 
-@runtime_checkable
 class Notifiable(Protocol):
     """A connection over which a one-way request can be sent."""
 
@@ -86,11 +85,12 @@ class RoleNotices:
         told = set()
         for heard in self._by_rank(group):
             broker_id = heard.key[2]
-            if broker_id in group.replicas and _takes_notices(heard):
+            connection = _connection_of(heard)
+            if connection is not None and broker_id in group.replicas:
                 # Counted from the newest heartbeat that it can have an answer to.
                 lease_ms = int(heard.lease_ends_at_ms - heard.heard_at_ms)
                 is_granted = broker_id == group.master_id and lease_ms > 0
-                _notify(group, heard, lease_ms=lease_ms if is_granted else None)
+                _notify(group, connection, lease_ms=lease_ms if is_granted else None)
                 told.add(broker_id)
         self._told[group.cluster_name, group.name] = (held.revision, frozenset(told))
 
@@ -145,8 +145,9 @@ class RoleNotices:
         replica = group.replicas.get(heard.key[2])
         if replica is None:
             return
-        if _takes_notices(heard):
-            _notify(group, heard)
+        connection = _connection_of(heard)
+        if connection is not None:
+            _notify(group, connection)
             return
         ext, body = encode_header(master_header(group)), encode_set(group)
         code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
@@ -156,12 +157,14 @@ class RoleNotices:
             log.warning("role_notice_undelivered", broker_name=group.name, error=str(error))
 
 
-def _takes_notices(heard: HeardReplica) -> bool:
-    return heard.takes_notices and isinstance(heard.connection, Notifiable)
+def _connection_of(heard: HeardReplica) -> Notifiable | None:
+    """Find the connection over which a replica takes notices, if it does."""
+    if not heard.takes_notices or not hasattr(heard.connection, "notify"):
+        return None
+    return cast("Notifiable", heard.connection)
 
 
-def _notify(group: ReplicaGroup, heard: HeardReplica, *, lease_ms: int | None = None) -> None:
-    assert isinstance(heard.connection, Notifiable), "it takes notices"
+def _notify(group: ReplicaGroup, connection: Notifiable, *, lease_ms: int | None = None) -> None:
     header = msgspec.structs.replace(master_header(group), lease_ms=lease_ms)
     ext, body = encode_header(header), encode_set(group)
-    heard.connection.notify(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, ext=ext, body=body)
+    connection.notify(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, ext=ext, body=body)
