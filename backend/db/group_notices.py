@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import psycopg
+from sqlalchemy import func, select
 
-from backend.db.engine import Database, connect
+from backend.db.engine import Connection, Database, connect
 from backend.db.events import STAGED_CHANNEL
 from backend.db.pipeline import Pipeline
 from backend.domain.replica_group import Change, ChangeKind
@@ -30,15 +31,18 @@ class GroupNotice:
     revision: int
 
 
-def tell(pipeline: Pipeline, change: Change, revision: int) -> None:
-    """Have all processes told of a change that is committed, and that it has an event.
+async def tell(runner: Pipeline | Connection, change: Change, revision: int) -> None:
+    """Have all processes told of a change, and that it has an event, once it is committed.
 
     No name holds a slash.
     """
     group = change.before
     payload = f"{revision}/{change.kind}/{group.cluster_name}/{group.name}"
-    pipeline.tell(CHANNEL, payload)
-    pipeline.tell(STAGED_CHANNEL)
+    for notice in ((CHANNEL, payload), (STAGED_CHANNEL, "")):
+        if isinstance(runner, Pipeline):
+            runner.tell(*notice)
+        else:
+            await runner.execute(select(func.pg_notify(*notice)))
 
 
 @asynccontextmanager

@@ -251,8 +251,8 @@ async def _write_and_keep(
     heard: Heard | None = None,
     guard: Guard | None = None,
 ) -> bool:
-    pipeline = pipeline_of(controller.database)
     if guard is None:
+        pipeline = pipeline_of(controller.database)
         revision = await _write(pipeline, change, held, controller, cause, heard=heard)
     else:
         async with controller.database.begin() as connection:
@@ -266,7 +266,6 @@ async def _write_and_keep(
         if change.kind is ChangeKind.MASTER_ELECTED:
             for listener in controller.listeners:
                 listener(written)
-    group_notices.tell(pipeline, change, revision)
     return True
 
 
@@ -284,7 +283,7 @@ async def _write(
     if after is not None and change.kind is ChangeKind.MASTER_ELECTED:
         winner_id = after.master_id
     before = change.before
-    return await replica_groups.write(
+    revision = await replica_groups.write(
         runner,
         change,
         broker_group_id=held.id,
@@ -296,6 +295,9 @@ async def _write(
         else controller.witness.promise_lease((before.cluster_name, before.name, winner_id)),
         heard=heard,
     )
+    if revision is not None:
+        await group_notices.tell(runner, change, revision)
+    return revision
 
 
 async def _begin(change: Change, controller: Controller, cause: str, guard: Guard | None) -> bool:
@@ -312,8 +314,4 @@ async def _begin(change: Change, controller: Controller, cause: str, guard: Guar
         if not await replica_groups.add(connection, group_id, before.lease_policy):
             return False
         begun = HeldGroup(group_id, 0, before, Liveness())
-        revision = await _write(connection, change, begun, controller, cause)
-    if revision is None:
-        return False
-    group_notices.tell(pipeline_of(controller.database), change, revision)
-    return True
+        return await _write(connection, change, begun, controller, cause) is not None
