@@ -115,25 +115,20 @@ class Pipeline:
     async def _tell(self) -> None:
         try:
             while self._untold:
+                untold, self._untold = self._untold, {}
+                channels, payloads = zip(*untold, strict=True)
+                values = {"channels": list(channels), "payloads": list(payloads)}
                 with contextlib.suppress(OperationalError):
-                    await self.fetch(_TELL, self._take_untold())
+                    await self.fetch(_TELL, values)
                 await asyncio.sleep(TELL_INTERVAL_S)
         finally:
             self._telling = None
 
-    def _take_untold(self) -> Values:
-        untold, self._untold = self._untold, {}
-        channels, payloads = zip(*untold, strict=True)
-        return {"channels": list(channels), "payloads": list(payloads)}
-
     def close(self) -> None:
-        """Close the connections; what waits for an answer fails, what is to be told still goes."""
+        """Close the connections; what waits for an answer fails, and to be told is lost."""
         if self._telling is not None:
             self._telling.cancel()
             self._telling = None
-        lane = next((lane for lane in self._lanes if lane.is_open), None)
-        if self._untold and lane is not None:
-            lane.send_last(_TELL, _TELL.encode(self._take_untold()))
         for lane in self._lanes:
             lane.close("the pipeline was closed")
         self._lanes.clear()
@@ -208,11 +203,6 @@ class _Lane:
             [_text(answer.get_value(row, column)) for column in range(answer.nfields)]
             for row in range(answer.ntuples)
         ]
-
-    def send_last(self, statement: Statement, values: list[bytes | None]) -> None:
-        """Send a statement whose answer nobody will see, right before closing."""
-        with contextlib.suppress(psycopg.Error):
-            self._send(statement, values)
 
     def _send(
         self, statement: Statement, values: list[bytes | None]

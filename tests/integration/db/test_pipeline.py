@@ -138,20 +138,6 @@ async def test_who_is_told_of_a_statement_finds_it_committed(pipeline, database)
         assert await cursor.fetchall() == [(7,), (8,)]
 
 
-async def test_what_waits_to_be_told_is_told_when_the_pool_is_disposed_of(database_url, database):
-    mortal = open_database(database_url)
-    pipeline = pipeline_of(mortal)
-    async with await connect(database.url, application_name="ear") as ear:
-        await ear.execute("LISTEN told")
-        heard = ear.notifies(timeout=30)
-        pipeline.tell("told", "first")
-        assert (await anext(heard)).payload == "first"
-        pipeline.tell("told", "last")
-        await mortal.dispose()
-
-        assert (await anext(heard)).payload == "last"
-
-
 async def test_values_arrive_as_they_were(pipeline):
     at, number = datetime(2026, 11, 21, 1, 2, 3, 4, tzinfo=UTC), uuid4()
     values = {"at": at, "id": number, "flag": False, "nothing": None, "numbers": [-1, 2]} | {
