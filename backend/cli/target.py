@@ -96,7 +96,8 @@ def find_target(options: Options) -> Target:
         return _local_target(options.data or LOCAL_DIR, token=token)
     server = server.rstrip("/")
     known = None if token else read_contexts().of_server(server)
-    return Target(server, f"--server or {URL}", token=token or (known and known.token))
+    kept = None if known is None else known.token
+    return Target(server, f"--server or {URL}", token=token or kept)
 
 
 def choose_context(options: Options) -> Context | None:

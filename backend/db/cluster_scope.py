@@ -1,6 +1,6 @@
 """Choose rows by the clusters that somebody reaches, as `ClusterScope.includes` does."""
 
-from sqlalchemy import ColumnElement, or_
+from sqlalchemy import ColumnElement, false, or_
 
 from backend.domain.cluster_scope import ANY, ClusterScope
 
@@ -10,7 +10,8 @@ _ESCAPE = "\\"
 def reached(scope: ClusterScope, column: ColumnElement[str]) -> list[ColumnElement[bool]]:
     """Give the conditions under which a column names a cluster that is reached; none for all."""
     return [
-        or_(*(column.like(_like(pattern), escape=_ESCAPE) for pattern in limit))
+        # A limit without a pattern lets nothing pass.
+        or_(false(), *(column.like(_like(pattern), escape=_ESCAPE) for pattern in limit))
         for limit in scope.limits
     ]
 

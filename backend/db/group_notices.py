@@ -1,17 +1,24 @@
 """Hear of every change of a controller's groups as soon as it is committed, whoever made it.
 
-A connection of its own listens. A notice can be missed only while that connection is away.
+A connection of its own listens. A notice is missed while that connection is away, or when the
+process that made a change ends in the moment between the commit and telling of it; then brokers
+find out by asking.
 """
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import psycopg
+from sqlalchemy import func, select
 
-from backend.db.engine import Database, connect
-from backend.db.replica_groups import CHANNEL
-from backend.domain.replica_group import ChangeKind
+from backend.db.engine import Connection, Database, connect
+from backend.db.events import STAGED_CHANNEL
+from backend.db.pipeline import Pipeline
+from backend.domain.replica_group import Change, ChangeKind
+
+CHANNEL: Final = "regent_replica_groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,20 @@ class GroupNotice:
     group_name: str
     kind: ChangeKind
     revision: int
+
+
+async def tell(runner: Pipeline | Connection, change: Change, revision: int) -> None:
+    """Have all processes told of a change, and that it has an event, once it is committed.
+
+    No name holds a slash.
+    """
+    group = change.before
+    payload = f"{revision}/{change.kind}/{group.cluster_name}/{group.name}"
+    for notice in ((CHANNEL, payload), (STAGED_CHANNEL, "")):
+        if isinstance(runner, Pipeline):
+            runner.tell(*notice)
+        else:
+            await runner.execute(select(func.pg_notify(*notice)))
 
 
 @asynccontextmanager

@@ -6,9 +6,14 @@ two milliseconds against 0.05), and one connection of a pool for each that waits
 alone speaks to libpq: in its pipeline mode a statement does not wait for the answers of those
 before it, each is committed by itself, and the socket is always read, so that a server that went
 away is noticed without a ping. All other SQL goes through SQLAlchemy.
+
+Notices go apart from what they tell of. A commit that notifies waits for all others that do
+(Postgres holds one lock over the flush), so that a thousand elections could not share flushes; and
+each notice wakes a server process and a task for every listener there is.
 """
 
 import asyncio
+import contextlib
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +39,8 @@ LOOK_INTERVAL_S: Final = 0.2
 _SUCCESSES: Final = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK})
 _STATEMENT_HIDDEN: Final = "a statement of the pipeline"
 _PARAMETER: Final = re.compile(r"(?<![:\w]):(\w+)")
+TELL_INTERVAL_S: Final = 0.005
+"""What is to be told within this time after something was told goes out together."""
 
 Row = Sequence[Any]
 Values = Mapping[str, Any]
@@ -62,6 +69,15 @@ class Statement:
         return [encode_value(values[name]) for name in self.names]
 
 
+_TELL: Final = Statement(
+    "tell",
+    """
+SELECT pg_notify(told.channel, told.payload)
+  FROM unnest(CAST(:channels AS text[]), CAST(:payloads AS text[])) AS told (channel, payload)
+""",
+)
+
+
 class Pipeline:
     """Carry statements to one database, in the order of their coming where they share a lane."""
 
@@ -69,26 +85,50 @@ class Pipeline:
         self._url = database_url
         self._lanes: list[_Lane] = []
         self._opening = asyncio.Lock()
+        # By channel and payload, in the order of their coming, each once.
+        self._untold: dict[tuple[str, str], None] = {}
+        self._telling: asyncio.Task[None] | None = None
 
-    async def fetch(
-        self, statement: Statement, values: Values, *, then: Statement | None = None
-    ) -> list[Row]:
+    async def fetch(self, statement: Statement, values: Values) -> list[Row]:
         """Carry out a statement as a transaction of its own; each value comes as text, or None.
 
-        What is to happen `then` goes with the same values right behind it, as another transaction
-        whose answer nobody waits for. Who is cancelled while waiting knows nothing: the statement
-        may be committed all the same.
+        Who is cancelled while waiting knows nothing: the statement may be committed all the same.
 
         Raises:
             OperationalError: Postgres refuses, or does not answer; if the connection was lost
                 meanwhile, the statement may be committed all the same.
         """
-        sent = [(step, step.encode(values)) for step in (statement, then) if step is not None]
+        encoded = statement.encode(values)
         lane = self._free_lane() or await self._open_lane()
-        return await lane.fetch(sent)
+        return await lane.fetch(statement, encoded)
+
+    def tell(self, channel: str, payload: str = "") -> None:
+        """Have those told who listen on a channel: at once, or with what else is to be told soon.
+
+        Nobody waits for it, and a notice that can't be delivered is lost: who listens has lost its
+        own connection too then, or looks by itself.
+        """
+        self._untold[channel, payload] = None
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().create_task(self._tell(), name="notices")
+
+    async def _tell(self) -> None:
+        try:
+            while self._untold:
+                untold, self._untold = self._untold, {}
+                channels, payloads = zip(*untold, strict=True)
+                values = {"channels": list(channels), "payloads": list(payloads)}
+                with contextlib.suppress(OperationalError):
+                    await self.fetch(_TELL, values)
+                await asyncio.sleep(TELL_INTERVAL_S)
+        finally:
+            self._telling = None
 
     def close(self) -> None:
-        """Close the connections; what waits for an answer fails."""
+        """Close the connections; what waits for an answer fails, and to be told is lost."""
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
         for lane in self._lanes:
             lane.close("the pipeline was closed")
         self._lanes.clear()
@@ -143,18 +183,18 @@ class _Lane:
     def count(self) -> int:
         return len(self._waiting)
 
-    async def fetch(self, sent: Sequence[tuple[Statement, list[bytes | None]]]) -> list[Row]:
-        """Send statements and wait for what the first one answers."""
+    async def fetch(self, statement: Statement, values: list[bytes | None]) -> list[Row]:
+        """Send a statement and wait for its answer."""
         if len(self._waiting) >= IN_FLIGHT_MAX:
             raise _failure(psycopg.OperationalError("too many statements wait for Postgres"))
         try:
-            answers = [self._send(statement, values) for statement, values in sent]
+            answering = self._send(statement, values)
             self._flush()
         except psycopg.Error as error:
             self.close(str(error))
             raise _failure(error) from error
         try:
-            answer = await answers[0]
+            answer = await answering
         except asyncio.CancelledError:
             # Whoever gives up has waited for too long: nobody else shall wait behind this.
             self._retire()
@@ -268,15 +308,11 @@ def pipeline_of(database: Database) -> Pipeline:
     return found
 
 
-async def run(
-    runner: Pipeline | Connection, statement: Statement, values: Values, *, then: Statement
-) -> list[Row]:
-    """Carry out statements by themselves, or within a transaction that does more."""
+async def run(runner: Pipeline | Connection, statement: Statement, values: Values) -> list[Row]:
+    """Carry out a statement by itself, or within a transaction that does more."""
     if isinstance(runner, Pipeline):
-        return await runner.fetch(statement, values, then=then)
-    rows = (await runner.execute(statement.text, dict(values))).all()
-    await runner.execute(then.text, dict(values))
-    return [tuple(row) for row in rows]
+        return await runner.fetch(statement, values)
+    return [tuple(row) for row in await runner.execute(statement.text, dict(values))]
 
 
 def encode_value(value: object) -> bytes | None:

@@ -1,22 +1,20 @@
 """Keep the groups of a controller: each change is one statement (D1).
 
 A change replaces the group's row where its revision is still the one that was read, and notes the
-history and stages its event in the same statement; of two writers one finds no row. Right behind it
-the other processes are told.
+history and stages its event in the same statement; of two writers one finds no row.
 """
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+import msgspec
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
-from backend.db.events import STAGED_CHANNEL
 from backend.db.pipeline import Pipeline, Statement, run
 from backend.db.tables import replica_group_changes, replica_groups
 from backend.domain.broker_group import GroupMode
@@ -29,8 +27,6 @@ from backend.domain.replica_group import (
     ReplicaGroup,
     SyncStateSet,
 )
-
-CHANNEL: Final = "regent_replica_groups"
 
 _FIND: Final = Statement(
     "find_replica_groups",
@@ -61,23 +57,6 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
 """,
 )
 
-# In a transaction of its own: a commit that notifies waits for all others that do (Postgres holds
-# one lock over the flush), and a thousand elections could not share flushes. Told are a revision,
-# the kind of the change, the cluster and the group; no name holds a slash. Whoever finds that
-# another was faster tells of that one's change once more, which is harmless.
-_TELL: Final = Statement(
-    "tell_of_replica_group",
-    """
-SELECT pg_notify(
-       CAST(:channel AS text), concat_ws('/', revision, CAST(:kind AS text),
-       CAST(:cluster_name AS text), CAST(:group_name AS text))),
-       pg_notify(CAST(:events_channel AS text), '')
-  FROM replica_groups
- WHERE broker_group_id = CAST(:broker_group_id AS bigint)
-   AND revision <> CAST(:revision AS bigint)
-""",
-)
-
 _NOTE: Final = """
 noted AS (
     INSERT INTO replica_group_changes (
@@ -91,33 +70,26 @@ noted AS (
 staged AS (
     INSERT INTO staged_events (kind, cluster_name, subject, happened_at, details)
     SELECT 'group.' || CAST(:kind AS text), CAST(:cluster_name AS text),
-           CAST(:group_name AS text), CAST(:at AS timestamptz),
-           jsonb_build_object(
-               'master_id', CAST(:master_id AS bigint),
-               'master_epoch', CAST(:master_epoch AS integer),
-               'sync_state_set', CAST(:sync_state_set AS bigint[]),
-               'sync_state_set_epoch', CAST(:sync_state_set_epoch AS integer),
-               'cause', CAST(:cause AS text))
+           CAST(:group_name AS text), CAST(:at AS timestamptz), CAST(:details AS jsonb)
       FROM changed)
 SELECT revision FROM changed
 """
 
 # What was decided from this process's ears alone holds unless another process heard a replica
-# later, or one that is not heard here and is alive.
+# later, or one that is not heard here and is alive. An age is looked up in the two lists only for
+# what others heard: joined with them, a row would cost as much as the whole change.
 _UNHEARD_ELSEWHERE: Final = """
 NOT EXISTS (
     SELECT FROM replica_sightings s
-      LEFT JOIN unnest(CAST(:heard_ids AS bigint[]), CAST(:heard_ages AS bigint[]))
-             AS own (broker_id, age_ms) ON own.broker_id = s.broker_id
      WHERE s.broker_group_id = replica_groups.broker_group_id
        AND s.heard_by <> CAST(:heard_by AS uuid)
-       AND s.heard_at >= clock_timestamp() - make_interval(
-           secs => coalesce(own.age_ms, s.timeout_ms) / 1000.0))
+       AND s.heard_at >= clock_timestamp() - make_interval(secs => coalesce(
+           (CAST(:heard_ages AS bigint[]))[
+               array_position(CAST(:heard_ids AS bigint[]), s.broker_id)],
+           s.timeout_ms) / 1000.0))
 """
 
-_WRITE: Final = Statement(
-    "write_replica_group",
-    f"""
+_CHANGE: Final = f"""
 WITH changed AS (
     UPDATE replica_groups
        SET revision = CAST(CAST(pg_current_xact_id() AS text) AS bigint),
@@ -137,6 +109,16 @@ WITH changed AS (
             OR lease_expires_at <= clock_timestamp())
        AND (CAST(:heard_by AS uuid) IS NULL OR {_UNHEARD_ELSEWHERE})
  RETURNING broker_group_id, revision),
+"""  # noqa: S608 - all parts are ours
+
+_WRITE: Final = Statement("write_replica_group", f"{_CHANGE}{_NOTE}")
+
+# For the few kinds of change that concern replicas themselves: Postgres takes a quarter longer to
+# find out that there is none to save than for all else.
+_WRITE_REPLICAS: Final = Statement(
+    "write_replica_group_and_replicas",
+    f"""
+{_CHANGE}
 saved AS (
     INSERT INTO replicas (broker_group_id, broker_id, address, register_code, applied_at)
     SELECT changed.broker_group_id, told.broker_id, told.address, told.register_code,
@@ -214,7 +196,7 @@ async def list_named(
         "cluster_name": cluster_name,
         "heard_by": heard_by,
     }
-    return [_held(json.loads(row[0])) for row in await pipeline.fetch(_FIND, values)]
+    return [_held(msgspec.json.decode(row[0])) for row in await pipeline.fetch(_FIND, values)]
 
 
 async def add(connection: Connection, broker_group_id: int, policy: LeasePolicy) -> bool:
@@ -253,23 +235,32 @@ async def write(
     no other process could have told what would change the decision. A new master has the lease that
     goes with its election, if any. A group that is removed is no longer under a controller (D16).
     """
-    statement, values = _statement(change)
-    values |= {
+    values = _values(change) | {
         "broker_group_id": broker_group_id,
         "revision": revision,
         "cause": cause,
+        "details": _details(change, cause),
         "at": at,
     }
-    if statement is _WRITE:
+    if change.after is None:
+        statement = _REMOVE
+        values["mode"] = GroupMode.STATIC
+    else:
         ages_ms = {} if heard is None else heard.ages_ms
         values |= {
+            "is_master_lost": change.after.is_master_lost,
+            "preferred_id": change.after.preferred_id,
+            "ends_lease": change.kind is ChangeKind.MASTER_ELECTED,
             "awaits_lease": change.awaits_lease,
             "lease_ms": lease_ms,
             "heard_by": None if heard is None else heard.by,
             "heard_ids": list(ages_ms),
             "heard_ages": list(ages_ms.values()),
         }
-    rows = await run(runner, statement, values, then=_TELL)
+        replicas = _changed_replicas(change.before, change.after)
+        statement = _WRITE_REPLICAS if replicas else _WRITE
+        values |= replicas
+    rows = await run(runner, statement, values)
     return int(rows[0][0]) if rows else None
 
 
@@ -308,10 +299,10 @@ async def find_caused(
     return None if row is None else _past(row)
 
 
-def _statement(change: Change) -> tuple[Statement, dict[str, Any]]:
+def _values(change: Change) -> dict[str, Any]:
     # What is removed is noted as it was last.
     group = change.before if change.after is None else change.after
-    values: dict[str, Any] = {
+    return {
         "cluster_name": group.cluster_name,
         "group_name": group.name,
         "kind": change.kind,
@@ -319,26 +310,37 @@ def _statement(change: Change) -> tuple[Statement, dict[str, Any]]:
         "master_epoch": group.master_epoch,
         "sync_state_set": sorted(group.sync_state_set.members),
         "sync_state_set_epoch": group.sync_state_set.epoch,
-        "replica_addresses": json.dumps({i: r.address for i, r in group.replicas.items()}),
-        "channel": CHANNEL,
-        "events_channel": STAGED_CHANNEL,
+        "replica_addresses": _json({i: r.address for i, r in group.replicas.items()}),
     }
-    if change.after is None:
-        return _REMOVE, values | {"mode": GroupMode.STATIC}
-    before = change.before.replicas
+
+
+def _details(change: Change, cause: str) -> str:
+    group = change.before if change.after is None else change.after
+    return _json(
+        {
+            "master_id": group.master_id,
+            "master_epoch": group.master_epoch,
+            "sync_state_set": sorted(group.sync_state_set.members),
+            "sync_state_set_epoch": group.sync_state_set.epoch,
+            "cause": cause,
+        }
+    )
+
+
+def _changed_replicas(before: ReplicaGroup, after: ReplicaGroup) -> dict[str, Any]:
+    """Spell which replicas are to be saved or retired, or nothing if there are none."""
+    if before.replicas is after.replicas and before.retired_ids is after.retired_ids:
+        return {}
     saved = [
         {"broker_id": i, "address": r.address, "register_code": r.register_code}
-        for i, r in group.replicas.items()
-        if before.get(i) != r
+        for i, r in after.replicas.items()
+        if before.replicas.get(i) != r
     ]
-    values |= {
-        "is_master_lost": group.is_master_lost,
-        "preferred_id": group.preferred_id,
-        "ends_lease": change.kind is ChangeKind.MASTER_ELECTED,
-        "saved": json.dumps(saved),
-        "retired_ids": sorted(group.retired_ids - change.before.retired_ids),
-    }
-    return _WRITE, values
+    return {"saved": _json(saved), "retired_ids": sorted(after.retired_ids - before.retired_ids)}
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _held(row: Mapping[Any, Any]) -> HeldGroup:

@@ -18,8 +18,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
+from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, clusters, topic_placements, topics
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import TopicNotFound
 from backend.domain.topic import (
     DEAD_LETTER_PREFIX,
@@ -146,9 +148,12 @@ async def get(connection: Connection, cluster_name: str, topic_name: str) -> Top
     return _topic(row)
 
 
-async def list_of_name(connection: Connection, topic_name: str) -> list[Topic]:
-    """List the topics of a name, which different clusters may hold, by cluster."""
-    statement = _select().where(topics.c.name == topic_name).order_by(clusters.c.name)
+async def list_of_name(
+    connection: Connection, topic_name: str, *, within: ClusterScope
+) -> list[Topic]:
+    """List the topics of a name, which different clusters within reach may hold, by cluster."""
+    conditions = (topics.c.name == topic_name, *reached(within, clusters.c.name))
+    statement = _select().where(*conditions).order_by(clusters.c.name)
     return [_topic(row) for row in (await connection.execute(statement)).mappings()]
 
 

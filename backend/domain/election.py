@@ -1,6 +1,6 @@
 """Decide who becomes master of a broker group, and say of each replica why (control-plane.md 2.4).
 
-One function judges, and both the election and its explanation come from its verdicts, so that what
+One function finds the winner, for the election as for the explanation of all verdicts, so that what
 a person is told is what would happen. Offsets are compared in full width.
 """
 
@@ -157,17 +157,7 @@ def judge(group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> Election:
     Raises:
         BrokerNotRegistered: the one who asks, or is asked for, is no replica of the group.
     """
-    if ballot.broker_id is not None and ballot.broker_id not in group.replicas:
-        raise BrokerNotRegistered(group.name, ballot.broker_id)
-    members = group.sync_state_set.members
-    pool: Collection[int] = members
-    if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
-        winner_id: int | None = ballot.broker_id
-    else:
-        winner_id = _choose(group, liveness, ballot, members)
-        if winner_id is None and ballot.allows_unclean:
-            pool = group.replicas.keys()
-            winner_id = _choose(group, liveness, ballot, pool)
+    winner_id, pool = _find_winner(group, liveness, ballot)
     candidates = tuple(
         Candidate(broker_id, _verdict(broker_id, winner_id, group, liveness, ballot, pool))
         for broker_id in sorted(group.replicas)
@@ -193,12 +183,11 @@ def elect_master(
         ElectionFailed: a broker or an operator asked, and nobody may become master.
         MasterLeaseLive: the winner has to wait until the present master's lease has run out.
     """
-    election = judge(group, liveness, ballot)
-    winner_id = election.winner_id
+    winner_id, _ = _find_winner(group, liveness, ballot)
     if winner_id is None:
         refusal = MasterNotAvailable if ballot.broker_id is None else ElectionFailed
-        raise refusal(group.name, election.explanation)
-    if election.is_unchanged:
+        raise refusal(group.name, judge(group, liveness, ballot).explanation)
+    if winner_id == group.master_id and not group.is_master_lost:
         return None
     is_resigned = resigned is not None and resigned == _office(group)
     awaits_lease = must_await_lease(group, winner_id) and not is_resigned
@@ -229,6 +218,21 @@ def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
 def _office(group: ReplicaGroup) -> Resignation | None:
     """Name what the present master would resign from."""
     return None if group.master_id is None else Resignation(group.master_id, group.master_epoch)
+
+
+def _find_winner(
+    group: ReplicaGroup, liveness: Liveness, ballot: Ballot
+) -> tuple[int | None, Collection[int]]:
+    """Find who wins, if anybody, and among whom."""
+    if ballot.broker_id is not None and ballot.broker_id not in group.replicas:
+        raise BrokerNotRegistered(group.name, ballot.broker_id)
+    members = group.sync_state_set.members
+    if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
+        return ballot.broker_id, members
+    winner_id = _choose(group, liveness, ballot, members)
+    if winner_id is None and ballot.allows_unclean:
+        return _choose(group, liveness, ballot, group.replicas), group.replicas
+    return winner_id, members
 
 
 def _choose(

@@ -19,7 +19,7 @@ from backend.domain.replica_group import ChangeKind
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.sighting_writer import DATABASE_ERRORS, SightingWriter
 from backend.services import elections
-from backend.services.group_changes import Controller, GroupName
+from backend.services.group_changes import Controller, GroupName, GroupView
 
 SILENCE_SCAN_INTERVAL_S: Final = 0.25
 MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
@@ -84,12 +84,12 @@ class Failover:
         self, keys: Sequence[ReplicaKey], why: str, *, is_replaced: bool = False
     ) -> None:
         for key in keys:
-            log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
             self._gone.setdefault(key[:2], set()).add(key)
             if is_replaced:
                 # Only to be forgotten, and not while its successor takes over.
                 self._enqueue_later(key[:2], None, RETRY_DELAY_S)
             else:
+                log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
                 self._enqueue(key[:2], f"broker {key[2]} is gone: {why}")
 
     def _enqueue(self, group: Group, cause: str | None) -> None:
@@ -132,14 +132,8 @@ class Failover:
             return False
         if view is None or view.change is None:
             return False
-        log.info(
-            view.change.kind,
-            cluster=group[0],
-            broker_name=group[1],
-            master_id=view.group.master_id,
-            epoch=view.group.master_epoch,
-            cause=cause,
-        )
+        # In a turn of its own: somebody waits for an answer, or for a notice.
+        asyncio.get_running_loop().call_soon(_log_change, view, cause)
         return view.change.kind is ChangeKind.MASTER_ELECTED
 
     def _enqueue_later(self, group: Group, cause: str | None, delay_s: float) -> None:
@@ -182,3 +176,15 @@ class Failover:
                 continue
             for group in found:
                 self._enqueue((group.cluster_name, group.group_name), "no process hears its master")
+
+
+def _log_change(view: GroupView, cause: str) -> None:
+    assert view.change is not None, "it was asked for"
+    log.info(
+        view.change.kind,
+        cluster=view.group.cluster_name,
+        broker_name=view.group.name,
+        master_id=view.group.master_id,
+        epoch=view.group.master_epoch,
+        cause=cause,
+    )

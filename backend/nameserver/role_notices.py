@@ -9,14 +9,14 @@ requests there, at its address. What is lost is healed by the brokers' own polli
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol, cast
 
 import msgspec
 import psycopg
 import structlog
 
 from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
-from backend.db.group_notices import listen
+from backend.db.group_notices import GroupNotice, listen
 from backend.db.replica_groups import HeldGroup
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable
@@ -32,7 +32,6 @@ PUSHES_AT_ONCE_MAX: Final = 64
 log = structlog.get_logger(__name__)
 
 
-@runtime_checkable
 class Notifiable(Protocol):
     """A connection over which a one-way request can be sent."""
 
@@ -68,9 +67,13 @@ class RoleNotices:
                         self._controller.known.drop_before(
                             notice.revision, notice.cluster_name, notice.group_name
                         )
-                        if notice.kind is ChangeKind.MASTER_ELECTED:
+                        if notice.kind is not ChangeKind.MASTER_ELECTED:
+                            continue
+                        told = self._take_told(notice)
+                        names = (notice.cluster_name, notice.group_name)
+                        if not self._heard_ids(*names) <= told:
                             pushes.create_task(
-                                self._tell(notice.cluster_name, notice.group_name, notice.revision)
+                                self._tell(*names, revision=notice.revision, told=told)
                             )
             except* (psycopg.Error, OSError) as errors:
                 log.warning("group_notices_lost", error=str(errors.exceptions[0]))
@@ -82,11 +85,12 @@ class RoleNotices:
         told = set()
         for heard in self._by_rank(group):
             broker_id = heard.key[2]
-            if broker_id in group.replicas and _takes_notices(heard):
+            connection = _connection_of(heard)
+            if connection is not None and broker_id in group.replicas:
                 # Counted from the newest heartbeat that it can have an answer to.
                 lease_ms = int(heard.lease_ends_at_ms - heard.heard_at_ms)
                 is_granted = broker_id == group.master_id and lease_ms > 0
-                _notify(group, heard, lease_ms=lease_ms if is_granted else None)
+                _notify(group, connection, lease_ms=lease_ms if is_granted else None)
                 told.add(broker_id)
         self._told[group.cluster_name, group.name] = (held.revision, frozenset(told))
 
@@ -94,12 +98,26 @@ class RoleNotices:
         heard = self._table.list_of_group(group.cluster_name, group.name)
         return sorted(heard, key=lambda one: one.key[2] != group.master_id)
 
-    async def _tell(self, cluster_name: str, group_name: str, revision: int | None = None) -> None:
-        told_at, told = self._told.pop((cluster_name, group_name), (None, frozenset[int]()))
-        if told_at != revision:
-            told = frozenset()
-        if all(one.key[2] in told for one in self._table.list_of_group(cluster_name, group_name)):
-            return
+    def _take_told(self, notice: GroupNotice) -> frozenset[int]:
+        """Say whom this process has told of an election already, or of a later one."""
+        key = (notice.cluster_name, notice.group_name)
+        revision, told = self._told.get(key, (None, frozenset[int]()))
+        if revision is None or revision > notice.revision:
+            return told
+        del self._told[key]
+        return told if revision == notice.revision else frozenset()
+
+    def _heard_ids(self, cluster_name: str, group_name: str) -> set[int]:
+        return {one.key[2] for one in self._table.list_of_group(cluster_name, group_name)}
+
+    async def _tell(
+        self,
+        cluster_name: str,
+        group_name: str,
+        *,
+        revision: int | None = None,
+        told: frozenset[int] = frozenset(),
+    ) -> None:
         async with self._slots:
             try:
                 group = await self._find(cluster_name, group_name, revision)
@@ -127,8 +145,9 @@ class RoleNotices:
         replica = group.replicas.get(heard.key[2])
         if replica is None:
             return
-        if _takes_notices(heard):
-            _notify(group, heard)
+        connection = _connection_of(heard)
+        if connection is not None:
+            _notify(group, connection)
             return
         ext, body = encode_header(master_header(group)), encode_set(group)
         code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
@@ -138,12 +157,14 @@ class RoleNotices:
             log.warning("role_notice_undelivered", broker_name=group.name, error=str(error))
 
 
-def _takes_notices(heard: HeardReplica) -> bool:
-    return heard.takes_notices and isinstance(heard.connection, Notifiable)
+def _connection_of(heard: HeardReplica) -> Notifiable | None:
+    """Find the connection over which a replica takes notices, if it does."""
+    if not heard.takes_notices or not hasattr(heard.connection, "notify"):
+        return None
+    return cast("Notifiable", heard.connection)
 
 
-def _notify(group: ReplicaGroup, heard: HeardReplica, *, lease_ms: int | None = None) -> None:
-    assert isinstance(heard.connection, Notifiable), "it takes notices"
+def _notify(group: ReplicaGroup, connection: Notifiable, *, lease_ms: int | None = None) -> None:
     header = msgspec.structs.replace(master_header(group), lease_ms=lease_ms)
     ext, body = encode_header(header), encode_set(group)
-    heard.connection.notify(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, ext=ext, body=body)
+    connection.notify(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, ext=ext, body=body)

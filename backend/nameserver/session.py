@@ -41,6 +41,7 @@ class Session(asyncio.Protocol):
         self._waiting_count = 0
         self._on_open, self._on_close, self._monotonic = on_open, on_close, monotonic
         self._decoder = Decoder(FRAME_SIZE_MAX)
+        self._notices: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self.active_at_s = monotonic()
         self.peer = ""
@@ -69,8 +70,10 @@ class Session(asyncio.Protocol):
             self.close()
 
     def notify(self, code: int, *, ext: Mapping[str, str], body: bytes) -> None:
-        """Send the peer a one-way request."""
-        self._write(notice(code, opaque=0, ext=ext, body=body))
+        """Send the peer a one-way request, with an answer if one is written in this turn."""
+        if not self._notices:
+            asyncio.get_running_loop().call_soon(self._write, b"")
+        self._notices.append(notice(code, opaque=0, ext=ext, body=body))
 
     def _answer(self, commands: Sequence[Command]) -> None:
         answers = []
@@ -98,6 +101,9 @@ class Session(asyncio.Protocol):
             self._waiting_count -= 1
 
     def _write(self, data: bytes) -> None:
+        if self._notices:
+            data = b"".join([*self._notices, data])
+            self._notices.clear()
         if data and self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 

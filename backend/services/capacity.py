@@ -43,6 +43,7 @@ START_PATIENCE: Final = timedelta(seconds=30)
 RUN_DEADLINE: Final = timedelta(minutes=20)
 RUN_PATIENCE: Final = RUN_DEADLINE + timedelta(minutes=5)
 """A report that still runs after this has lost its worker."""
+WHY_WITHHELD: Final = "it failed; whoever reaches all clusters is told why"
 
 log = structlog.get_logger(__name__)
 
@@ -138,11 +139,15 @@ async def describe_report(
         if report is None:
             raise CapacityReportNotFound(report_id)
         rows = await capacity_reports.list_rows(connection, report_id, within=within)
-    return replace(report, rows=rows)
+    return replace(_shown(report, within), rows=rows)
 
 
 async def list_reports(
-    *, database: Database, size: int, after: tuple[datetime, UUID] | None
+    *,
+    database: Database,
+    size: int,
+    after: tuple[datetime, UUID] | None,
+    within: ClusterScope = EVERYWHERE,
 ) -> Page[CapacityReport, tuple[datetime, UUID]]:
     """Return a page of reports without their rows, newest first.
 
@@ -154,11 +159,18 @@ async def list_reports(
         found = await capacity_reports.list_newest(connection, limit=size + 1, after=after)
         total_count = await capacity_reports.count(connection)
     return cut_page(
-        found,
+        [_shown(report, within) for report in found],
         size=size,
         key=lambda report: (report.requested_at, report.id),
         total_count=total_count,
     )
+
+
+def _shown(report: CapacityReport, within: ClusterScope) -> CapacityReport:
+    """Withhold why a report failed from who reaches some clusters: files are named by cluster."""
+    if report.error is None or not within.is_limited:
+        return report
+    return replace(report, error=WHY_WITHHELD)
 
 
 async def make_report(

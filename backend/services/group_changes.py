@@ -14,7 +14,7 @@ from uuid import UUID
 
 from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock
-from backend.db import broker_groups, clusters, replica_groups
+from backend.db import broker_groups, clusters, group_notices, replica_groups
 from backend.db.engine import Connection, Database
 from backend.db.pipeline import Pipeline, pipeline_of
 from backend.db.replica_groups import Heard, HeldGroup
@@ -258,13 +258,15 @@ async def _write_and_keep(
         async with controller.database.begin() as connection:
             await guard(connection)
             revision = await _write(connection, change, held, controller, cause)
-    if revision is not None and change.after is not None:
+    if revision is None:
+        return False
+    if change.after is not None:
         written = HeldGroup(held.id, revision, change.after, Liveness())
         controller.known.keep(written)
         if change.kind is ChangeKind.MASTER_ELECTED:
             for listener in controller.listeners:
                 listener(written)
-    return revision is not None
+    return True
 
 
 async def _write(
@@ -281,7 +283,7 @@ async def _write(
     if after is not None and change.kind is ChangeKind.MASTER_ELECTED:
         winner_id = after.master_id
     before = change.before
-    return await replica_groups.write(
+    revision = await replica_groups.write(
         runner,
         change,
         broker_group_id=held.id,
@@ -293,6 +295,9 @@ async def _write(
         else controller.witness.promise_lease((before.cluster_name, before.name, winner_id)),
         heard=heard,
     )
+    if revision is not None:
+        await group_notices.tell(runner, change, revision)
+    return revision
 
 
 async def _begin(change: Change, controller: Controller, cause: str, guard: Guard | None) -> bool:

@@ -57,7 +57,7 @@ async def run_in_slot(
         raise
     async with database.begin() as connection:
         is_ours = await maintenance_runs.end_run(
-            connection, task.name, run_id=run_id, outcome=describe_outcome(outcome), at=clock.now()
+            connection, task.name, run_id=run_id, outcome=count_outcome(outcome), at=clock.now()
         )
     if not is_ours:
         log.warning("slot_lost", task_name=task.name, slot=slot)
@@ -83,8 +83,20 @@ async def list_tasks(*, database: Database, clock: Clock) -> list[TaskStatus]:
     return found
 
 
+def count_outcome(result: object) -> dict[str, int]:
+    """Return what of an outcome its row holds: counts alone, of names how many there are.
+
+    The row is shown to whoever reads, also to those who do not reach the clusters that are named.
+    """
+    return {
+        name: value if isinstance(value, int) else len(value)
+        for name, value in describe_outcome(result).items()
+        if not isinstance(value, str)
+    }
+
+
 def describe_outcome(result: object) -> dict[str, Any]:
-    """Return what of an outcome a log line and a row can hold: counts, words and lists of those."""
+    """Return what of an outcome a log line can hold: counts, words and lists of those."""
     if not is_dataclass(result) or isinstance(result, type):
         return {}
     return {

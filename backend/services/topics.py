@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from backend.clients.clock import Clock
 from backend.db import clusters, topic_notices, topics
 from backend.db.engine import Database
+from backend.domain.cluster_scope import ClusterScope
 from backend.domain.names import check_cluster_name, check_topic_name
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
@@ -65,16 +66,16 @@ async def describe_topic(cluster_name: str, topic_name: str, *, database: Databa
 
 
 async def list_holding_clusters(
-    topic_name: str, *, database: Database
+    topic_name: str, *, within: ClusterScope, database: Database
 ) -> list[tuple[Topic, list[TopicPlacement]]]:
-    """List the clusters that hold a topic of a name, and on which broker groups.
+    """List the clusters within reach that hold a topic of a name, and on which broker groups.
 
     Raises:
         InvalidName: no topic may be called so.
     """
     check_topic_name(topic_name)
     async with database.connect() as connection:
-        found = await topics.list_of_name(connection, topic_name)
+        found = await topics.list_of_name(connection, topic_name, within=within)
         held = await topics.list_placements(connection, [one.id for one in found])
     return [(one, held[one.id]) for one in found]
 

@@ -39,8 +39,9 @@ REACHES: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(
         (
             *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports"),
-            *("clusters", "events", "findings", "locks", "operation", "operations", "overview"),
-            *("samples", "topologyChanged", "planOperation", "replanOperation"),
+            *("clusters", "events", "findings", "holdingClusters", "locks", "operation"),
+            *("operations", "overview", "samples", "topologyChanged"),
+            *("planOperation", "replanOperation"),
             *("confirmOperation", "pauseOperation", "resumeOperation", "cancelOperation"),
             *("retryOperation", "undoOperation"),
         ),

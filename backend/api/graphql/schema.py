@@ -146,6 +146,7 @@ class Query(
             database=info.context.api.database,
             size=first,
             after=decode_cursor(after, tuple[datetime, UUID]),
+            within=info.context.within,
         )
         return connect(page, CapacityReport.of)
 
@@ -157,7 +158,10 @@ class Query(
         except ValueError as error:
             raise InvalidName(kind="capacity report", name=report_id, reason="is no id") from error
         try:
-            report = await describe_report(known_id, database=info.context.api.database)
+            context = info.context
+            report = await describe_report(
+                known_id, within=context.within, database=context.api.database
+            )
         except CapacityReportNotFound:
             return None
         return CapacityReport.of(report)

@@ -143,7 +143,10 @@ class TopicFigureQuery:
     @strawberry.field
     async def holding_clusters(self, info: Info, topic_name: str) -> list[HoldingCluster]:
         """List the clusters that hold a topic of a name."""
-        found = await list_holding_clusters(topic_name, database=info.context.api.database)
+        context = info.context
+        found = await list_holding_clusters(
+            topic_name, within=context.within, database=context.api.database
+        )
         return [
             HoldingCluster(
                 cluster_name=topic.cluster_name,

@@ -70,13 +70,14 @@ class CapacityReportDetailOut(CapacityReportOut):
 @router.get("/capacity/reports", responses=COMMON)
 @reaches(Reach.KEPT)
 async def show_reports(
-    context: Context, limit: Limit = 20, after: After = None
+    context: Context, within: Within, limit: Limit = 20, after: After = None
 ) -> PageOut[CapacityReportOut]:
     """List reports, newest first."""
     page = await list_reports(
         database=context.database,
         size=limit,
         after=decode_cursor(after, tuple[datetime, UUID]),
+        within=within,
     )
     return page_out(page, CapacityReportOut.model_validate)
 

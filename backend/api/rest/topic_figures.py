@@ -6,12 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from backend.api.context import Context
+from backend.api.context import Context, Within
 from backend.api.cursors import decode_cursor
 from backend.api.instants import told_instant
+from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
+from backend.domain.access import Reach
 from backend.domain.queue_allocation import AllocationRule
 from backend.domain.topic import TopicKind
 from backend.services.queue_allocations import (
@@ -126,9 +128,12 @@ async def show_topic_offsets(
 
 
 @router.get("/topics/{topic_name}/clusters", responses=COMMON)
-async def show_holding_clusters(topic_name: str, context: Context) -> list[HoldingClusterOut]:
+@reaches(Reach.KEPT)
+async def show_holding_clusters(
+    topic_name: str, context: Context, within: Within
+) -> list[HoldingClusterOut]:
     """List the clusters that hold a topic of a name."""
-    found = await list_holding_clusters(topic_name, database=context.database)
+    found = await list_holding_clusters(topic_name, within=within, database=context.database)
     return [
         HoldingClusterOut(
             cluster_name=topic.cluster_name,

@@ -3,6 +3,7 @@
 All that belongs to a cluster holds the cluster's name, so whatever is told of it can be found.
 """
 
+import json
 from uuid import uuid4
 
 from graphql import get_named_type, is_composite_type, is_required_argument
@@ -48,7 +49,7 @@ async def fill_cluster(cluster, *, client, context, driver, register, sample):
 
 
 async def add_report(context, clusters):
-    """Add a capacity report about disks of some clusters; give its id."""
+    """Add a capacity report about disks of some clusters, and one that failed; give its id."""
     report_id, now = uuid4(), context.clock.now()
     rows = [
         CapacityReportRow("disk", name, f"{name}-group", 0, days_until_full=days)
@@ -61,6 +62,14 @@ async def add_report(context, clusters):
         await capacity_reports.finish(
             connection, report_id, at=now, result_path="", coverage={}, rows=rows
         )
+        failed_id = uuid4()
+        await capacity_reports.add(
+            connection, failed_id, requested_at=now, requested_by="admin", parameters={}
+        )
+        missing = (
+            f"1 files of the history are missing, the first is cluster={clusters[0]}/1.parquet"
+        )
+        await capacity_reports.fail(connection, failed_id, at=now, error=missing)
     return str(report_id)
 
 
@@ -75,6 +84,7 @@ def names_of(cluster, operation_id, report_id):
         "broker_id": 1,
         "consumer_group": f"{cluster}-consumers",
         "client_id": "127.0.0.1@1",
+        "client_ids": ["127.0.0.1@1"],
         "message_id": "7F00000100002A9F0000000000000000",
         "key": "a-key",
     }
@@ -96,10 +106,7 @@ def _ask(name, field, names):
 def _arguments(field, names):
     needed = [one for one, told in field.args.items() if is_required_argument(told)]
     assert set(needed) <= set(names), f"say here what {needed} are"
-    literals = [
-        f"{one}: {names[one] if isinstance(names[one], int) else chr(34) + names[one] + chr(34)}"
-        for one in needed
-    ]
+    literals = [f"{one}: {json.dumps(names[one])}" for one in needed]
     return f"({', '.join(literals)})" if literals else ""
 
 

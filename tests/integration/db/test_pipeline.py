@@ -124,16 +124,18 @@ async def test_a_plan_that_became_void_is_made_again(pipeline, database):
     assert await pipeline.fetch(everything, {}) == [["1", None]]
 
 
-async def test_what_follows_a_statement_finds_it_committed(pipeline, database):
+async def test_who_is_told_of_a_statement_finds_it_committed(pipeline, database):
     async with await connect(database.url, application_name="ear") as ear:
         await ear.execute("LISTEN told")
-        await pipeline.fetch(ADD, {"n": 7}, then=NOTIFY)
+        for n in (7, 8):
+            await pipeline.fetch(ADD, {"n": n})
+            pipeline.tell("told", str(n))
 
-        told = [notice.payload async for notice in ear.notifies(timeout=30, stop_after=1)]
-        cursor = await ear.execute("SELECT n FROM told")
+        told = [notice.payload async for notice in ear.notifies(timeout=30, stop_after=2)]
+        cursor = await ear.execute("SELECT n FROM told ORDER BY n")
 
-        assert told == ["7"]
-        assert await cursor.fetchone() == (7,)
+        assert told == ["7", "8"]
+        assert await cursor.fetchall() == [(7,), (8,)]
 
 
 async def test_values_arrive_as_they_were(pipeline):

@@ -10,6 +10,8 @@ from sqlalchemy import text
 
 from backend.clients.clock import SystemClock
 from backend.domain.maintenance import PERIODIC_TASKS, PeriodicTask
+from backend.services.heartbeats import BrokerKey
+from backend.services.liveness import LivenessOutcome
 from backend.services.maintenance import list_tasks, run_in_slot
 from workers.tasks.base import TIME_LIMIT_S
 
@@ -125,6 +127,18 @@ async def test_tasks_are_listed_with_their_last_runs_and_who_is_overdue(run, shi
     assert (scan.is_overdue, scan.outcome) == (False, {"found_count": 3})
     assert [one.name for one in late if one.is_overdue] == [TASK.name]
     assert {one.is_overdue for one in late if one.name != TASK.name} == {None}
+
+
+async def test_a_row_that_everybody_may_read_names_no_cluster(run, database):
+    async def give_up():
+        return LivenessOutcome((BrokerKey("hidden-9", "broker-a", 0),), unjudged_count=4)
+
+    await run(give_up)
+    listed = await list_tasks(database=database, clock=SystemClock())
+
+    assert [one.outcome for one in listed if one.name == TASK.name] == [
+        {"offline": 1, "unjudged_count": 4}
+    ]
 
 
 def test_every_periodic_task_is_on_the_schedule_and_has_a_function(monkeypatch, tmp_path):

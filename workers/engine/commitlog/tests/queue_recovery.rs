@@ -66,10 +66,10 @@ fn an_entry_that_points_to_another_record_is_put_right() {
     let store = open(dir.path());
     fill(&store, 40);
     drop(store);
-    let file = dir.path().join("consumequeue/a/0/00000000000000000000");
+    let file = dir.path().join("consumequeue/a/0/00000000000000000200");
     let bytes = fs::read(&file).unwrap();
-    let (third, fourth) = bytes[40..80].split_at(20);
-    overwrite(&file, 40, &[fourth, third].concat());
+    let (second, third) = bytes[20..60].split_at(20);
+    overwrite(&file, 20, &[third, second].concat());
 
     assert_holds(&open(dir.path()), 40);
 }
