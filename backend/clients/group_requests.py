@@ -6,9 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from backend.clients.broker_answers import BrokerRefused, accepted
-from backend.clients.broker_changes import settings_of
 from backend.clients.remoting_client import RemotingClient
-from backend.domain.consumer_group import GroupSettings
 from backend.remoting import bodies, java_json
 from backend.remoting.bodies.base import Body
 from backend.remoting.headers import (
@@ -25,8 +23,12 @@ EXPIRED_MS_MIN: Final = 20 * 365 * 24 * 60 * 60 * 1_000
 QueueKey = tuple[str, str, int]
 
 
+class _PassedOver(Body, frozen=True):
+    """Hold nothing of an object: what is not looked at costs no time."""
+
+
 class _GroupTable(Body, frozen=True, kw_only=True):
-    groups: dict[str, dict[str, Any]] = msgspec.field(
+    groups: dict[str, _PassedOver] = msgspec.field(
         name="subscriptionGroupTable", default_factory=dict
     )
 
@@ -37,8 +39,8 @@ class GroupRequests:
     def __init__(self, client: RemotingClient) -> None:
         self._client = client
 
-    async def all_groups(self, address: str) -> dict[str, GroupSettings]:
-        """Ask a broker for every consumer group that it serves, by name (201).
+    async def group_names(self, address: str) -> frozenset[str]:
+        """Ask a broker which consumer groups it serves (201).
 
         Raises:
             BrokerUnreachable: nobody answers there, or not in time.
@@ -49,7 +51,7 @@ class GroupRequests:
             table = java_json.decode(accepted(address, response).body, _GroupTable)
         except InvalidJson as error:
             raise BrokerRefused(address, f"its answer can't be read: {error}") from error
-        return {name: settings_of(content) for name, content in table.groups.items()}
+        return frozenset(table.groups)
 
     async def waiting_times(
         self, address: str, group: str, topic: str, *, now_ms: int

@@ -4,22 +4,21 @@ An agent tells all its clients at once. Stock brokers tell producers at once and
 group; of one that serves many groups only the clients of a group that is named are asked for.
 """
 
-import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
 from backend.clients.client_requests import ToldClient
 from backend.clients.clock import Clock
-from backend.domain.client import Client, ClientFilter, Connection
-from backend.domain.consumer_group import GroupSettings
+from backend.domain.client import Client, ClientFilter
 from backend.domain.message_errors import ClientNotFound
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.queue_lock import BrokerKey
 from backend.services.broker_questions import Questions, UnknownBroker
 from backend.services.cluster_census import Censuses, ClientCensus
+from backend.services.told_clients import clients_of, connections_at
 
 STOCK_GROUP_COUNT_MAX: Final = 200
 
@@ -35,8 +34,8 @@ class ClientSource(Protocol):
         """Ask for the clients of consumer groups."""
         ...
 
-    async def all_groups(self, address: str) -> dict[str, GroupSettings]:
-        """Ask for every group."""
+    async def group_names(self, address: str) -> frozenset[str]:
+        """Ask which groups it serves."""
         ...
 
 
@@ -94,12 +93,15 @@ async def describe_client(
         ClientNotFound: every broker told that it is not connected.
         BrokerSilent: it is connected to no broker that answered, and others did not answer.
     """
-    census = await censuses.clients(cluster_name)
-    questions = census.questions.follow_up()
-    clients = await _collect(census, questions, None, brokers=brokers, clock=clock)
-    for one in clients:
-        if one.client_id == client_id:
-            return one, questions.unknown
+    questions = Questions()
+    # Who is not in a census that was kept may have come since.
+    for is_fresh in (False, True):
+        census = await censuses.clients(cluster_name, is_fresh=is_fresh)
+        questions = census.questions.follow_up()
+        clients = await _collect(census, questions, None, brokers=brokers, clock=clock)
+        for one in clients:
+            if one.client_id == client_id:
+                return one, questions.unknown
     for silent in questions.unknown:
         raise BrokerSilent(silent.broker.address, silent.why)
     raise ClientNotFound(cluster_name, client_id)
@@ -112,39 +114,19 @@ async def _collect(
     *,
     brokers: ClientSource,
     clock: Clock,
-) -> list[Client]:
-    told = await asyncio.gather(
-        *(_told_by(one, census, group, brokers, questions, clock) for one in census.brokers)
+) -> Sequence[Client]:
+    if not census.stock:
+        return census.clients
+    told = await questions.ask_each(
+        census.stock,
+        lambda one: _ask_stock(one, group, brokers, questions, now_ms=clock.now_ms()),
     )
-    by_id: dict[str, list[Connection]] = {}
-    for broker, clients in zip(census.brokers, told, strict=True):
-        for one in _merged(clients):
-            by_id.setdefault(one.client_id, []).append(_connection(broker, one))
-    return [Client(client_id, tuple(found)) for client_id, found in sorted(by_id.items())]
-
-
-async def _told_by(
-    broker: BrokerKey,
-    census: ClientCensus,
-    group: str | None,
-    brokers: ClientSource,
-    questions: Questions,
-    clock: Clock,
-) -> Sequence[ToldClient]:
-    if broker not in census.told:
-        return ()
-    told = census.told[broker]
-    if told is None:
-        return (
-            await questions.ask(
-                broker,
-                lambda: _ask_stock(broker, group, brokers, questions, now_ms=clock.now_ms()),
-            )
-            or ()
-        )
-    if len(told.clients) < told.total_count:
-        questions.note(broker, f"it lists {len(told.clients)} of {told.total_count} clients")
-    return told.clients
+    return clients_of(
+        [
+            [(one.client_id, each) for one in census.clients for each in one.connections],
+            *(connections_at(broker, clients) for broker, clients in told.items()),
+        ]
+    )
 
 
 async def _ask_stock(
@@ -156,7 +138,7 @@ async def _ask_stock(
     now_ms: int,
 ) -> Sequence[ToldClient]:
     producers = await brokers.producers(broker.address, now_ms=now_ms)
-    groups = [group] if group is not None else sorted(await brokers.all_groups(broker.address))
+    groups = [group] if group is not None else sorted(await brokers.group_names(broker.address))
     if len(groups) > STOCK_GROUP_COUNT_MAX:
         questions.note(
             broker,
@@ -164,32 +146,3 @@ async def _ask_stock(
         )
         return producers
     return [*producers, *await brokers.consumers(broker.address, groups)]
-
-
-def _merged(clients: Iterable[ToldClient]) -> list[ToldClient]:
-    """Put together what a broker tells of one connection group by group."""
-    found: dict[tuple[str, str], ToldClient] = {}
-    for one in clients:
-        known = found.setdefault((one.client_id, one.address), one)
-        ages = [age for age in (known.heard_ms, one.heard_ms) if age is not None]
-        found[one.client_id, one.address] = replace(
-            known,
-            heard_ms=min(ages, default=None),
-            producer_groups=tuple(sorted({*known.producer_groups, *one.producer_groups})),
-            consumer_groups=tuple(sorted({*known.consumer_groups, *one.consumer_groups})),
-        )
-    return list(found.values())
-
-
-def _connection(broker: BrokerKey, told: ToldClient) -> Connection:
-    return Connection(
-        group_name=broker.group_name,
-        broker_id=broker.broker_id,
-        broker_address=broker.address,
-        address=told.address,
-        language=told.language,
-        version=told.version,
-        heard_ms=told.heard_ms,
-        producer_groups=told.producer_groups,
-        consumer_groups=told.consumer_groups,
-    )

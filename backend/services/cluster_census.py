@@ -5,6 +5,7 @@ members. All pages of a process share what was told within the last second, and 
 """
 
 import asyncio
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,17 +15,18 @@ from backend.clients.client_requests import ToldClients
 from backend.clients.clock import Clock
 from backend.db import topics
 from backend.db.engine import Database
-from backend.domain.consumer_group import GroupSettings
+from backend.domain.client import Client
 from backend.domain.queue_lock import BrokerKey
 from backend.services.broker_questions import Questions, find_brokers, find_masters
-from backend.services.recent_answers import KEPT_S, RecentAnswers
+from backend.services.recent_answers import KEPT_S, PATIENCE_S, RecentAnswers
+from backend.services.told_clients import ClientConnection, clients_of, connections_at
 
 
 class CensusSource(Protocol):
     """Speaks to brokers; each as the method of `Brokers` of that name."""
 
-    async def all_groups(self, address: str) -> dict[str, GroupSettings]:
-        """Ask for every group."""
+    async def group_names(self, address: str) -> frozenset[str]:
+        """Ask which groups it serves."""
         ...
 
     async def groups_with_offsets(self, address: str) -> list[str]:
@@ -38,27 +40,30 @@ class CensusSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClientCensus:
-    """Hold who is connected to each broker that is online.
+    """Hold who is connected to the brokers that are online.
 
-    `told` is without those that did not answer, who are noted in the questions, and `None` for
-    stock brokers, which know no such request.
+    `clients` are those of all agents, by id. `groups` names the consumer groups with members, by
+    the agents that told all of theirs. `stock` are the brokers that know no such request. Who did
+    not answer, or not tell all, is noted in the questions.
     """
 
-    brokers: tuple[BrokerKey, ...]
-    told: Mapping[BrokerKey, ToldClients | None]
+    clients: tuple[Client, ...]
+    groups: Mapping[BrokerKey, frozenset[str]]
+    stock: tuple[BrokerKey, ...]
     questions: Questions
     observed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCensus:
-    """Hold which consumer groups each master serves, and which of them it knows something of.
+    """Hold which masters serve each consumer group, and which of them know something of it.
 
-    Of a master that is not in `known` any group may have offsets or members there.
+    `serving` is in the order of the groups' names. Of a master that is not in `known` any group
+    may have offsets or members there.
     """
 
     masters: tuple[BrokerKey, ...]
-    groups: Mapping[BrokerKey, Mapping[str, GroupSettings]]
+    serving: Mapping[str, tuple[BrokerKey, ...]]
     known: Mapping[BrokerKey, frozenset[str]]
     questions: Questions
     observed_at: datetime
@@ -85,19 +90,22 @@ class Censuses:
         clock: Clock,
         *,
         kept_for_s: float = KEPT_S,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._database, self._brokers, self._clock = database, brokers, clock
-        self._clients = RecentAnswers(self._ask_clients, kept_for_s=kept_for_s)
-        self._groups = RecentAnswers(self._ask_groups, kept_for_s=kept_for_s)
+        self._clients = RecentAnswers(
+            self._ask_clients, kept_for_s=kept_for_s, patience_s=patience_s
+        )
+        self._groups = RecentAnswers(self._ask_groups, kept_for_s=kept_for_s, patience_s=patience_s)
 
-    async def clients(self, cluster_name: str) -> ClientCensus:
+    async def clients(self, cluster_name: str, *, is_fresh: bool = False) -> ClientCensus:
         """Ask all brokers of a cluster who is connected to them.
 
         Raises:
             InvalidName: no cluster may be called so.
             ClusterNotFound: none is.
         """
-        return await self._clients.get(cluster_name)
+        return await self._clients.get(cluster_name, is_fresh=is_fresh)
 
     async def groups(self, cluster_name: str, *, is_fresh: bool = False) -> GroupCensus:
         """Ask all masters of a cluster which groups they serve, and have offsets or members of.
@@ -122,31 +130,53 @@ class Censuses:
     async def _ask_clients(self, cluster_name: str) -> ClientCensus:
         questions, observed_at = Questions(), self._clock.now()
         asked = await find_brokers(cluster_name, questions, database=self._database)
-        told: dict[BrokerKey, ToldClients | None] = {}
+        groups: dict[BrokerKey, frozenset[str]] = {}
+        stock: set[BrokerKey] = set()
 
-        async def ask(broker: BrokerKey) -> None:
-            async def question() -> bool:
-                told[broker] = await self._brokers.connected_clients(broker.address)
-                return True
+        async def ask(broker: BrokerKey) -> list[ClientConnection]:
+            told = await self._brokers.connected_clients(broker.address)
+            if told is None:
+                stock.add(broker)
+                return []
+            if len(told.clients) < told.total_count:
+                questions.note(
+                    broker, f"it lists {len(told.clients)} of {told.total_count} clients"
+                )
+            else:
+                members = (one.consumer_groups for one in told.clients)
+                groups[broker] = frozenset(itertools.chain.from_iterable(members))
+            return connections_at(broker, told.clients)
 
-            await questions.ask(broker, question)
-
-        await asyncio.gather(*(ask(one) for one in asked))
-        return ClientCensus(tuple(asked), told, questions, observed_at)
+        told = await questions.ask_each(asked, ask)
+        return ClientCensus(
+            clients_of(told.values()),
+            groups,
+            tuple(one for one in asked if one in stock),
+            questions,
+            observed_at,
+        )
 
     async def _ask_groups(self, cluster_name: str) -> GroupCensus:
         questions, observed_at = Questions(), self._clock.now()
         masters = await find_masters(cluster_name, questions, database=self._database)
-        groups, with_offsets, clients = await asyncio.gather(
-            questions.ask_each(masters, lambda one: self._brokers.all_groups(one.address)),
+        served, with_offsets, clients = await asyncio.gather(
+            questions.ask_each(masters, lambda one: self._brokers.group_names(one.address)),
             questions.ask_each(masters, lambda one: self._brokers.groups_with_offsets(one.address)),
-            self.clients(cluster_name),
+            self._clients.get(cluster_name, is_patient=True),
         )
-        known = {}
-        for master, names in with_offsets.items():
-            told = clients.told.get(master)
-            if told is not None and len(told.clients) == told.total_count:
-                members = (name for one in told.clients for name in one.consumer_groups)
-                known[master] = frozenset({*names, *members})
-        observed_at = min(observed_at, clients.observed_at)
-        return GroupCensus(tuple(masters), groups, known, questions, observed_at)
+        serving: dict[str, list[BrokerKey]] = {}
+        for master, names in served.items():
+            for name in names:
+                serving.setdefault(name, []).append(master)
+        known = {
+            master: clients.groups[master].union(names)
+            for master, names in with_offsets.items()
+            if master in clients.groups
+        }
+        return GroupCensus(
+            tuple(masters),
+            {name: tuple(serving[name]) for name in sorted(serving)},
+            known,
+            questions,
+            min(observed_at, clients.observed_at),
+        )

@@ -96,14 +96,14 @@ async def describe_consumer_group(
         BrokerSilent: those that answered know nothing of it, and others did not answer.
     """
     census = await censuses.groups(cluster_name)
-    if not any(name in groups for groups in census.groups.values()):
+    if name not in census.serving:
         # It may have been created since.
         census = await censuses.groups(cluster_name, is_fresh=True)
     retries, letters = retry_topic(name), dead_letter_topic(name)
     holders = await censuses.holders(cluster_name, [retries, letters])
     questions = census.questions.follow_up()
     masters = census.masters_of(name, holders[retries])
-    serving = [one for one in census.masters if name in census.groups.get(one, ())]
+    serving = census.serving.get(name, ())
     keeping = census.masters_of(name, holders[letters])
     observed, settings, dead = await asyncio.gather(
         Observer(brokers, questions, clock).observe(name, masters),

@@ -6,13 +6,13 @@ grows neither with the list nor with the cluster.
 """
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
 from backend.clients.clock import Clock
-from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import (
     GroupState,
     LagTotal,
@@ -60,10 +60,10 @@ class GroupSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ListedGroup:
-    """Hold a consumer group's name, and how each broker group that knows it serves it."""
+    """Hold a consumer group's name, and which broker groups serve it."""
 
     name: str
-    settings: Mapping[str, GroupSettings]
+    group_names: tuple[str, ...]
 
     @property
     def is_system(self) -> bool:
@@ -148,17 +148,17 @@ async def list_consumer_groups(
     check_page_size(size, size_max=OBSERVED_COUNT_MAX)
     census = await censuses.groups(cluster_name)
     wanted = search_text(search).lower()
-    by_name: dict[str, dict[str, GroupSettings]] = {}
-    for broker, groups in census.groups.items():
-        for name, settings in groups.items():
-            by_name.setdefault(name, {})[broker.group_name] = settings
-    names = sorted(
+    names = [
         name
-        for name in by_name
+        for name in census.serving
         if wanted in name.lower() and (includes_system or not is_system_group(name))
-    )
-    rest = [ListedGroup(name, by_name[name]) for name in names if after is None or name > after]
-    page = cut_page(rest[: size + 1], size=size, key=lambda one: one.name, total_count=len(names))
+    ]
+    first = 0 if after is None else bisect_right(names, after)
+    rest = [
+        ListedGroup(name, tuple(sorted(one.group_name for one in census.serving[name])))
+        for name in names[first : first + size + 1]
+    ]
+    page = cut_page(rest, size=size, key=lambda one: one.name, total_count=len(names))
     return GroupPage(page, census.questions.unknown, census.observed_at)
 
 

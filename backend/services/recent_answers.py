@@ -2,52 +2,86 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 AnswerT = TypeVar("AnswerT")
 
 KEPT_S: Final = 1.0
+PATIENCE_S: Final = 0.05
+FORMER_KEPT_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer(Generic[AnswerT]):
+    began_at: float
+    told: AnswerT
 
 
 class RecentAnswers(Generic[AnswerT]):
     """Answer from what was told a moment ago; belongs to one event loop.
 
     Who asks while a question is on its way waits for the same answer, and one that gives up ends
-    nobody else's wait. A failure is told to all who wait, and not kept. There are as many answers
-    as keys that were answered.
+    nobody else's wait. When it takes longer than `patience_s`, the answer before it does, as long
+    as that was asked for no more than `former_kept_for_s` seconds ago: so pages of a large cluster,
+    or of one with a broker that keeps silent, do not wait. A failure is told to all who wait, and
+    not kept. There are as many answers as keys that were answered.
     """
 
     def __init__(
-        self, ask: Callable[[str], Awaitable[AnswerT]], *, kept_for_s: float = KEPT_S
+        self,
+        ask: Callable[[str], Awaitable[AnswerT]],
+        *,
+        kept_for_s: float = KEPT_S,
+        patience_s: float = PATIENCE_S,
+        former_kept_for_s: float = FORMER_KEPT_S,
     ) -> None:
         self._ask, self._kept_for_s = ask, kept_for_s
+        self._patience_s, self._former_kept_for_s = patience_s, former_kept_for_s
+        self._answers: dict[str, _Answer[AnswerT]] = {}
         self._asked: dict[str, tuple[float, asyncio.Task[AnswerT]]] = {}
 
-    async def get(self, key: str, *, is_fresh: bool = False) -> AnswerT:
-        """Return an answer that is no older than `kept_for_s` seconds.
+    async def get(self, key: str, *, is_fresh: bool = False, is_patient: bool = False) -> AnswerT:
+        """Return an answer that is no older than `kept_for_s` seconds, or the one before it.
 
-        Where it must be `is_fresh` a kept one does not do, but one that is on its way does.
+        The one before it is for who is not patient. Where it must be `is_fresh` a kept one does
+        not do either, but one that is on its way does.
         """
         now = asyncio.get_running_loop().time()
-        began_at, task = self._asked.get(key, (0.0, None))
-        if task is None or (task.done() and (is_fresh or now - began_at >= self._kept_for_s)):
-            task = asyncio.ensure_future(self._ask_for(key))
-            # All who wait may have gone; then nobody looks at the error.
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._asked[key] = now, task
+        kept = self._answers.get(key)
+        if kept is not None and not is_fresh and now - kept.began_at < self._kept_for_s:
+            return kept.told
+        began_at, task = self._asked.get(key) or self._begin(key, now)
+        is_patient |= is_fresh
+        if kept is not None and not is_patient and now - kept.began_at < self._former_kept_for_s:
+            # For all who come, from when it was asked: not everybody waits that long again.
+            done, _ = await asyncio.wait({task}, timeout=began_at + self._patience_s - now)
+            if not done:
+                return kept.told
         return await asyncio.shield(task)
 
     async def aclose(self) -> None:
         """End the questions that are on their way."""
         tasks = [task for _, task in self._asked.values()]
-        self._asked.clear()
+        self._answers.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _ask_for(self, key: str) -> AnswerT:
+    def _begin(self, key: str, now: float) -> tuple[float, asyncio.Task[AnswerT]]:
+        task = asyncio.ensure_future(self._ask_for(key, now))
+        # All who wait may have gone; then nobody looks at the error.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._asked[key] = now, task
+        return now, task
+
+    async def _ask_for(self, key: str, now: float) -> AnswerT:
         try:
-            return await self._ask(key)
+            told = await self._ask(key)
+            self._answers[key] = _Answer(now, told)
         except BaseException:
-            self._asked.pop(key, None)
+            self._answers.pop(key, None)
             raise
+        finally:
+            del self._asked[key]
+        return told

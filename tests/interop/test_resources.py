@@ -43,7 +43,7 @@ class Cluster:
         self.server, self.client = server, client
         self.stores = {"database": database, "brokers": brokers}
         self.asked = self.stores | {"clock": SystemClock()}
-        self.censuses = Censuses(database, brokers, SystemClock(), kept_for_s=0)
+        self.censuses = Censuses(database, brokers, SystemClock(), kept_for_s=0, patience_s=60)
         self.by_census = {
             "censuses": self.censuses,
             "brokers": brokers,

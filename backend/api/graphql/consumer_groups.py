@@ -263,7 +263,7 @@ class ConsumerGroupQuery:
                 cluster_name=cluster_name,
                 name=one.name,
                 is_system=one.is_system,
-                group_names=sorted(one.settings),
+                group_names=list(one.group_names),
             ),
         )
         return ConsumerGroups(

@@ -189,7 +189,7 @@ def _listed_out(group: ListedGroup, told: Observation) -> ListedGroupOut:
     return ListedGroupOut(
         name=group.name,
         is_system=group.is_system,
-        group_names=sorted(group.settings),
+        group_names=list(group.group_names),
         state=told.state,
         member_count=len(told.client_ids),
         lag=_lag_out(told.lag),

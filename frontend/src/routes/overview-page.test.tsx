@@ -130,6 +130,16 @@ test('without a cluster the page says what would bring one', async () => {
   expect((await screen.findAllByText('No cluster has registered yet'))[0]).toBeVisible();
 });
 
+test('who may see some clusters only is told which, and not to start a broker', async () => {
+  renderConsole('/', {
+    clusterLimits: [['other-*', 'spare']],
+    answers: { Clusters: () => ({ clusters: { totalCount: 0, nodes: [] } }) },
+  });
+
+  expect((await screen.findAllByText(/clusters called other-\*, spare;/))[0]).toBeVisible();
+  expect(screen.queryByText(/Start a broker/)).toBeNull();
+});
+
 test('an error carries its code and a way to try again', async () => {
   renderConsole('/', { answers: { Overview: () => graphqlError('internal', 'It broke.') } });
 

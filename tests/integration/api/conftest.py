@@ -155,7 +155,7 @@ def context(database, database_url, redis, redis_url, name_server, brokers, cons
         name_server=name_server,
         brokers=brokers,
         # What a test has just changed is to be seen at once.
-        censuses=Censuses(database, brokers, SystemClock(), kept_for_s=0),
+        censuses=Censuses(database, brokers, SystemClock(), kept_for_s=0, patience_s=60),
         verifier=PasswordVerifier(),
         attempts=AttemptLimiter(time.monotonic),
         samples=Feed("samples", lambda: observe(redis)),

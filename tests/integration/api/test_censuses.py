@@ -8,14 +8,12 @@ import pytest
 from backend.clients.brokers import BrokerUnreachable
 from backend.clients.client_requests import ToldClient, ToldClients
 from backend.clients.clock import SystemClock
-from backend.domain.consumer_group import GroupSettings
 from backend.domain.queue_reading import QueueProgress
 from backend.services.cluster_census import Censuses
 from tests.integration.api.ordering import V1
 
 CLUSTER = f"{V1}/clusters/c"
 GROUP_COUNT = 12
-SETTINGS = GroupSettings()
 
 
 class CountingBrokers:
@@ -30,8 +28,8 @@ class CountingBrokers:
         self.asked[question] += 1
         return address.partition(":")[0]
 
-    async def all_groups(self, address):
-        return {f"of-{self._note('all_groups', address)}": SETTINGS}
+    async def group_names(self, address):
+        return frozenset({f"of-{self._note('group_names', address)}"})
 
     async def groups_with_offsets(self, address):
         return [f"of-{self._note('groups_with_offsets', address)}"]
@@ -76,7 +74,7 @@ async def test_a_page_asks_each_master_once_and_then_only_those_that_know_its_gr
     assert [one["lag"]["message_count"] for one in page["items"]] == [10, 10]
     assert page["total_count"] == GROUP_COUNT
     # Twice the census, since here none is kept: of the names, and of who knows them.
-    assert brokers.asked["all_groups"] == 2 * GROUP_COUNT
+    assert brokers.asked["group_names"] == 2 * GROUP_COUNT
     # The second group has a member at the first master, and its offsets at the second.
     assert brokers.asked["online_group"] == 3
 
@@ -91,7 +89,7 @@ async def test_a_census_is_shared_by_all_who_look_and_says_when_it_was_taken(dat
 
     assert {id(one) for one in (*seen, later)} == {id(later)}
     assert later.observed_at < fresh.observed_at
-    assert brokers.asked["all_groups"] == 2 * GROUP_COUNT
+    assert brokers.asked["group_names"] == 2 * GROUP_COUNT
     assert brokers.asked["connected_clients"] == GROUP_COUNT
 
 
@@ -111,4 +109,4 @@ async def test_a_group_that_nobody_knows_is_looked_for_once_more(client, brokers
     answer = await client.get(f"{CLUSTER}/consumer-groups/nobody")
 
     assert answer.status_code == 404
-    assert brokers.asked["all_groups"] == 2 * GROUP_COUNT
+    assert brokers.asked["group_names"] == 2 * GROUP_COUNT

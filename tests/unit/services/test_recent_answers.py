@@ -48,6 +48,33 @@ async def test_who_asks_meanwhile_waits_for_the_same_answer_whoever_gives_up():
     assert source.asked == ["a"]
 
 
+async def test_the_answer_before_does_for_who_is_not_patient():
+    source = Source()
+    recent = RecentAnswers(source.ask, kept_for_s=0, patience_s=0.01, former_kept_for_s=3_600)
+    await recent.get("a")
+    source.may_answer.clear()
+
+    former = [await recent.get("a"), await recent.get("a")]
+    waiting = [
+        asyncio.create_task(recent.get("a", **how))
+        for how in ({"is_fresh": True}, {"is_patient": True})
+    ]
+    done, _ = await asyncio.wait(waiting, timeout=0.05)
+    source.may_answer.set()
+
+    assert former == [1, 1]
+    assert not done
+    assert await asyncio.gather(*waiting) == [2, 2]
+    assert source.asked == ["a", "a"]
+
+
+async def test_an_answer_that_is_long_past_does_for_nobody():
+    source = Source()
+    recent = RecentAnswers(source.ask, kept_for_s=0, patience_s=0, former_kept_for_s=0)
+
+    assert [await recent.get("a"), await recent.get("a")] == [1, 2]
+
+
 async def test_a_failure_is_told_to_all_and_not_kept():
     source = Source()
     source.error = LookupError("no cluster")

@@ -211,7 +211,7 @@ async def test_a_page_asks_as_much_of_brokers_in_a_long_list_as_in_a_short_one(
     broker, get, context, monkeypatch
 ):
     asked = []
-    for name in ("online_group", "progress", "all_groups", "waiting_times", "committed_offsets"):
+    for name in ("online_group", "progress", "group_names", "waiting_times", "committed_offsets"):
         original = getattr(type(context.brokers), name)
 
         async def count(self, *arguments, _original=original, _name=name, **named):
