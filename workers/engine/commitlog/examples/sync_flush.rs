@@ -3,7 +3,7 @@
 //! `sync_flush DIRECTORY BLOCK_COUNT`.
 //!
 //! Measured is a store whose retention has begun, so that it writes segments that were written
-//! before, as a broker does for all its life but the first days; and in turn with it one that uses
+//! before, as a broker does for all its life but the first days; and beside it one that uses
 //! no segment again, whose blocks are written for the first time.
 
 use std::error::Error;
@@ -17,10 +17,9 @@ use regent_commitlog::{FlushMode, NewMessage, Retention, Store, StoreConfig};
 use rustix::fs::{FallocateFlags, fallocate, major, minor};
 
 const GROUP_SIZE: u32 = 64;
-/// Of each block.
-const TURN_COUNT: u32 = 20;
-const GROUPS_A_TURN: u32 = 20;
-const SYNCS_A_TURN: u32 = 20;
+/// Of a store, in each half of a block.
+const GROUPS_A_HALF: u32 = 200;
+const SYNCS_A_HALF: u32 = 200;
 const BODY_SIZE: usize = 1024;
 const QUEUE_COUNT: i32 = 8;
 const NOW_MS: i64 = 1_758_000_000_000;
@@ -103,30 +102,34 @@ impl Measured {
         let file = fs::metadata(self.log.join(format!("{base:020}")))?;
         Ok(self.old.contains(&file.st_ino()))
     }
+
     /// Appends groups; returns how long that took.
     fn append(&self) -> Result<f64, Failure> {
         let begin = Instant::now();
-        append_groups(&self.store, GROUPS_A_TURN)?;
+        append_groups(&self.store, GROUPS_A_HALF)?;
         Ok(begin.elapsed().as_secs_f64())
     }
 }
 
-/// Takes short turns, so that other work on the machine meets all of them alike.
+/// Measures one block: syncs, both stores, both in reverse order, syncs (targets.md 1.3).
 fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Failure> {
     let mut syncs = Syncs::new(dir.join("sync"))?;
-    let (mut sync_s, mut again_s, mut first_s) = (0.0, 0.0, 0.0);
     let (mut written, mut appended) = (Some(0), 0);
-    for _ in 0..TURN_COUNT {
-        sync_s += syncs.run()?;
+    let mut append_again = || -> Result<f64, Failure> {
         let (device, position) = (device_bytes(dir)?, again.store.max_position());
-        again_s += again.append()?;
+        let duration_s = again.append()?;
         let grown = device_bytes(dir)?.zip(device).map(|(now, then)| now - then);
         written = written.zip(grown).map(|(sum, grown)| sum + grown);
         appended += again.store.max_position() - position;
-        first_s += first.append()?;
-        again.expire()?;
-        first.expire()?;
-    }
+        Ok(duration_s)
+    };
+    let before_s = syncs.run()?;
+    let mut again_s = append_again()?;
+    let first_s = first.append()? + first.append()?;
+    again_s += append_again()?;
+    let after_s = syncs.run()?;
+    again.expire()?;
+    first.expire()?;
     if !again.is_used_again()? {
         return Err("a new segment was made where an old one was to be used again".into());
     }
@@ -135,13 +138,19 @@ fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Fai
         || "null".to_owned(),
         |written| format!("{:.3}", written as f64 / appended as f64),
     );
-    let count = f64::from(GROUP_SIZE * GROUPS_A_TURN * TURN_COUNT);
+    let (syncs, acks) = (
+        f64::from(SYNCS_A_HALF),
+        f64::from(2 * GROUP_SIZE * GROUPS_A_HALF),
+    );
     Ok(format!(
-        "{{\"syncs_per_s\": {:.1}, \"acks_per_s\": {:.1}, \"first_use_acks_per_s\": {:.1}, \
+        "{{\"syncs_per_s\": {:.1}, \"syncs_per_s_before\": {:.1}, \"syncs_per_s_after\": {:.1}, \
+         \"acks_per_s\": {:.1}, \"first_use_acks_per_s\": {:.1}, \
          \"device_bytes_per_byte\": {amplification}}}",
-        f64::from(SYNCS_A_TURN * TURN_COUNT) / sync_s,
-        count / again_s,
-        count / first_s,
+        2.0 * syncs / (before_s + after_s),
+        syncs / before_s,
+        syncs / after_s,
+        acks / again_s,
+        acks / first_s,
     ))
 }
 
@@ -177,7 +186,7 @@ impl Syncs {
             .create(true)
             .truncate(false)
             .open(&path)?;
-        let size = u64::from(SYNCS_A_TURN * TURN_COUNT) * BODY_SIZE as u64;
+        let size = u64::from(2 * SYNCS_A_HALF) * BODY_SIZE as u64;
         fallocate(&file, FallocateFlags::empty(), 0, size)?;
         file.sync_all()?;
         Ok(Self {
@@ -187,11 +196,11 @@ impl Syncs {
         })
     }
 
-    /// Takes one turn; returns how long it took.
+    /// Takes one half of a block; returns how long it took.
     fn run(&mut self) -> Result<f64, Failure> {
         let block = [0x5A_u8; BODY_SIZE];
         let begin = Instant::now();
-        for _ in 0..SYNCS_A_TURN {
+        for _ in 0..SYNCS_A_HALF {
             let at = u64::from(self.count) * BODY_SIZE as u64;
             self.file.write_all_at(&block, at)?;
             self.file.sync_data()?;
