@@ -236,6 +236,9 @@ class Cluster:
             mappedFileSizeCommitLog=str(1 << 20),
             mappedFileSizeConsumeQueue="20000",
             maxMessageSize="65536",
+            # However full the disk of this machine is, no message is deleted for it.
+            cleanFileForciblyEnable="false",
+            diskMaxUsedSpaceRatio="95",
         )
         command = [sys.executable, "-m", "workers.broker", "-c", str(config)]
         return Process(command, root / "agent.log", {})

@@ -1,0 +1,96 @@
+"""What changes on an agent is soon seen by who follows the control plane."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count, islice
+
+import httpx
+import pytest
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+from tests.system.cluster import Cluster
+from tests.system.peer import Peer, peer
+
+pytestmark = [pytest.mark.system, pytest.mark.timeout(120)]
+
+UPDATE_AND_CREATE_TOPIC = 17
+DELETE_TOPIC_IN_BROKER = 215
+CHANGE_COUNT = 40
+SEEN_S_MAX = 1.0
+GIVEN_UP_S = 10.0
+
+
+@contextmanager
+def followed(cluster: Cluster, client: httpx.Client) -> Iterator[ClientConnection]:
+    """Follow changes of routes over a WebSocket, as the console does."""
+    token = client.cookies["regent_session"]
+    with connect(
+        cluster.http_url.replace("http://", "ws://") + "/graphql",
+        subprotocols=[Subprotocol("graphql-transport-ws")],
+        additional_headers={"Cookie": f"regent_session={token}"},
+        origin=Origin(cluster.http_url),
+    ) as socket:
+        socket.send(json.dumps({"type": "connection_init"}))
+        assert json.loads(socket.recv(GIVEN_UP_S))["type"] == "connection_ack"
+        query = "subscription { topologyChanged { clusterName routeVersion } }"
+        payload = {"query": query}
+        socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": payload}))
+        yield socket
+
+
+def topic_header(name: str) -> dict[str, str]:
+    return {
+        "topic": name,
+        "defaultTopic": "TBW102",
+        "readQueueNums": "1",
+        "writeQueueNums": "1",
+        "perm": "6",
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": "0",
+        "order": "false",
+    }
+
+
+def make_topic(agent: Peer, name: str) -> None:
+    assert agent.ask(UPDATE_AND_CREATE_TOPIC, topic_header(name)).code == 0
+
+
+def await_first(socket: ClientConnection, agent: Peer, names: Iterator[str]) -> None:
+    """Make topics until one is told of: listening begins a moment after it was asked for."""
+    deadline = time.monotonic() + GIVEN_UP_S
+    while time.monotonic() < deadline:
+        make_topic(agent, next(names))
+        with suppress(TimeoutError):
+            socket.recv(0.2)
+            return
+    raise AssertionError("no change was told")
+
+
+def test_a_topic_made_on_an_agent_is_seen_within_a_second_at_p95(
+    cluster: Cluster, signed_in: httpx.Client
+) -> None:
+    """Measured from the answer of the agent until the change is told, and there to be read."""
+    names = map("seen-soon-{}".format, count())
+    delays_s = []
+    with followed(cluster, signed_in) as socket, peer(cluster.brokers[0].address) as agent:
+        await_first(socket, agent, names)
+        for name in islice(names, CHANGE_COUNT):
+            make_topic(agent, name)
+            answered_at = time.monotonic()
+            path = f"/api/v1/clusters/DefaultCluster/topics/{name}"
+            while True:
+                told = json.loads(socket.recv(GIVEN_UP_S))
+                assert told["type"] == "next", told
+                if signed_in.get(path).status_code == httpx.codes.OK:
+                    break
+            delays_s.append(time.monotonic() - answered_at)
+        for number in range(int(next(names).rpartition("-")[2])):
+            topic = {"topic": f"seen-soon-{number}"}
+            assert agent.ask(DELETE_TOPIC_IN_BROKER, topic).code == 0
+    delays_s.sort()
+    p50, p95 = delays_s[CHANGE_COUNT // 2], delays_s[CHANGE_COUNT * 95 // 100]
+    print(f"agent to subscriber: p50 {p50:.3f} s, p95 {p95:.3f} s")  # noqa: T201 - the point
+    assert p95 < SEEN_S_MAX
