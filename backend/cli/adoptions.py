@@ -20,7 +20,7 @@ def register(replica: App) -> None:
     replica.command(adopt_replicas, name="adopt")
 
 
-def list_candidates(*, limit: Limit = 500, options: Options = Options()) -> None:  # noqa: B008
+def list_candidates(*, limit: Limit = 500, options: Options = Options()) -> None:
     """List brokers whose group the control plane lost, and which wait to be adopted.
 
     Example:
@@ -46,8 +46,8 @@ def adopt_replicas(
     master: BrokerId | None = None,
     least_epoch: int | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Take brokers in again whose group the control plane lost, under the ids they hold.
 

@@ -9,7 +9,8 @@ from cyclopts import App
 
 from backend.cli.clusters import ClusterName, Limit
 from backend.cli.errors import CommandError
-from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
@@ -23,7 +24,7 @@ def list_entries(
     actor: str | None = None,
     operation: str | None = None,
     limit: Limit = 50,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List entries of the audit, the newest first.
 
@@ -65,7 +66,7 @@ def list_entries(
 
 
 @audit.command(name="export")
-def export_entries(file: Path, /, *, options: Options = Options()) -> None:  # noqa: B008
+def export_entries(file: Path, /, *, options: Options = Options()) -> None:
     """Write all entries with their hashes to a file, one JSON object on a line, newest first.
 
     Example:
@@ -88,7 +89,7 @@ def export_entries(file: Path, /, *, options: Options = Options()) -> None:  # n
 
 
 @audit.command(name="verify")
-def verify_entries(*, options: Options = Options()) -> None:  # noqa: B008
+def verify_entries(*, options: Options = Options()) -> None:
     """Follow the chain of hashes over all entries, and name the first one that was changed.
 
     Keep the number and hash that it ends at: entries cut off at the end leave no other trace.

@@ -24,7 +24,7 @@ def get_config(
     broker: RegisteredId = 0,
     changed: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show a broker's properties: what is in force, what its file says, and what may be set.
 
@@ -75,8 +75,8 @@ def set_config(
     *assignments: str,
     broker: RegisteredId = 0,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Set properties of one broker: only those named change, in force and in its file.
 

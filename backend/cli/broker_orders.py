@@ -7,7 +7,7 @@ from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, choose_cluster
 from backend.cli.orders import Ordering, order_change
-from backend.cli.output import print_note
+from backend.cli.reader import print_note
 from backend.cli.rest import connect
 from backend.cli.target import Options
 
@@ -29,8 +29,8 @@ def cordon(
     broker: BrokerId = 0,
     address: str | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Keep producers away from a broker: its topics can't be written there, but are still read.
 
@@ -59,8 +59,8 @@ def uncordon(
     broker: BrokerId = 0,
     address: str | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Let producers come to a broker again.
 
@@ -86,8 +86,8 @@ def drain(
     address: str | None = None,
     waive: Annotated[list[str] | None, Parameter(negative="")] = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Empty a broker so that it can be stopped: producers leave, then mastership or the messages.
 
@@ -119,8 +119,8 @@ def forget(
     broker: BrokerId = 0,
     address: str | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Remove a broker that is gone from the records; one that registers again is back in them.
 

@@ -28,7 +28,7 @@ def show_status(
     *names: str,
     broker: RegisteredId = 0,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show a running broker's own figures: rates, positions, disks, what waits.
 
@@ -65,7 +65,7 @@ def show_consume_stats(
     sort: Literal["name", "lag"] = "name",
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show how far consumer groups are in the queues of one broker.
 

@@ -15,7 +15,7 @@ def list_brokers(
     *,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List a cluster's brokers by group and id.
 

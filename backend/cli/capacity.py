@@ -14,11 +14,11 @@ from backend.cli.output import (
     number_text,
     print_json,
     print_line,
-    print_note,
     print_table,
     progress_console,
     time_text,
 )
+from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
 
@@ -37,7 +37,7 @@ def make_report(
     *,
     wait: bool = True,
     timeout: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 1_500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Have a capacity report made and show it: bytes a day, and days until each disk is full.
 
@@ -70,7 +70,7 @@ def make_report(
 
 
 @capacity.command(name="list")
-def list_reports(*, limit: Limit = 20, options: Options = Options()) -> None:  # noqa: B008
+def list_reports(*, limit: Limit = 20, options: Options = Options()) -> None:
     """List reports, newest first.
 
     Example:
@@ -102,7 +102,7 @@ def list_reports(*, limit: Limit = 20, options: Options = Options()) -> None:  #
 
 
 @capacity.command(name="get")
-def get_report(report_id: UUID, /, *, options: Options = Options()) -> None:  # noqa: B008
+def get_report(report_id: UUID, /, *, options: Options = Options()) -> None:
     """Show one report.
 
     Example:

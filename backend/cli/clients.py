@@ -26,7 +26,7 @@ def list_clients(
     search: str | None = None,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List the clients that are connected, as the brokers tell them now.
 
@@ -66,7 +66,7 @@ def get_client(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show a client and its connection to each broker.
 

@@ -18,7 +18,7 @@ _COLUMNS = ("NAME", "ROUTE VERSION#", "CREATED")
 
 
 @cluster.command(name="list")
-def list_clusters(*, limit: Limit = 100, options: Options = Options()) -> None:  # noqa: B008
+def list_clusters(*, limit: Limit = 100, options: Options = Options()) -> None:
     """List the clusters by name.
 
     Examples:
@@ -38,7 +38,7 @@ def list_clusters(*, limit: Limit = 100, options: Options = Options()) -> None: 
 
 
 @cluster.command(name="get")
-def get_cluster(name: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def get_cluster(name: str, /, *, options: Options = Options()) -> None:
     """Show one cluster with its broker groups.
 
     Example:

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_note
+from backend.cli.reader import print_note
 
 Confirm = Annotated[str | None, Parameter(name=["--confirm"])]
 

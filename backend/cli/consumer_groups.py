@@ -32,8 +32,8 @@ def create_group(
     timeout_minutes: Minutes = 15,
     notify_members: bool = True,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Create a consumer group on all broker groups, or on those named.
 
@@ -89,8 +89,8 @@ def change_group(
     timeout_minutes: Minutes | None = None,
     notify_members: bool | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Change a consumer group on all broker groups that know it, or on those named.
 
@@ -139,8 +139,8 @@ def delete_group(
     broker_group: BrokerGroups = None,
     clean_offsets: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Delete a consumer group on all broker groups that know it, or on those named.
 

@@ -16,14 +16,8 @@ from backend.cli.context_file import (
     read_contexts,
 )
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import (
-    UNKNOWN,
-    choose_yaml,
-    print_json,
-    print_line,
-    print_note,
-    print_table,
-)
+from backend.cli.output import UNKNOWN, choose_yaml, print_json, print_line, print_table
+from backend.cli.reader import print_note
 from backend.cli.target import Form, Options, choose_context, find_target
 
 context = App(
@@ -86,7 +80,7 @@ def use_context(name: str, /) -> None:
 
 
 @context.command(name="show")
-def show_context(name: str | None = None, /, *, options: Options = Options()) -> None:  # noqa: B008
+def show_context(name: str | None = None, /, *, options: Options = Options()) -> None:
     """Show a context, never its token; without a name the one that commands mean now.
 
     Examples:

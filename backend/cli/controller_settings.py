@@ -24,7 +24,7 @@ def register(controller: App) -> None:
     controller.command(config)
 
 
-def show_peers(*, options: Options = Options()) -> None:  # noqa: B008
+def show_peers(*, options: Options = Options()) -> None:
     """List the processes of the control plane that hear replicas; each is a whole controller.
 
     Examples:
@@ -53,7 +53,7 @@ def show_peers(*, options: Options = Options()) -> None:  # noqa: B008
 
 
 @config.command(name="get")
-def get_settings(*, options: Options = Options()) -> None:  # noqa: B008
+def get_settings(*, options: Options = Options()) -> None:
     """Show the settings of the process that answers, and the variables that set them.
 
     Examples:
@@ -86,7 +86,7 @@ def compare_settings(
     *,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List groups that go by another lease policy than new ones would: each keeps its first one.
 

@@ -20,7 +20,7 @@ BrokerId = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 
 
 @controller.command(name="status")
-def show_status(*, options: Options = Options()) -> None:  # noqa: B008
+def show_status(*, options: Options = Options()) -> None:
     """Show the controllers: each leads, since each may carry out every request.
 
     Examples:
@@ -68,7 +68,7 @@ def show_sync_state(
     *,
     cluster: ClusterName = None,
     limit: Limit = 100,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show masters, epochs and sync-state sets, and who would win an election now.
 
@@ -103,8 +103,8 @@ def elect_master(
     broker: BrokerId | None = None,
     now: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Elect a master: the broker named, or whom the rules choose when the present one is dead.
 
@@ -143,8 +143,8 @@ def prefer_master(
     broker: BrokerId | None = None,
     nobody: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Prefer a replica as master; it acts at the next election and causes none.
 
@@ -188,8 +188,8 @@ def forget_replicas(
     broker: Annotated[list[BrokerId] | None, Parameter(negative="")] = None,
     living: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Forget replicas that will not come back, or a whole group; ids are never given away again.
 

@@ -10,7 +10,8 @@ from cyclopts import Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json_line, print_line, print_note, print_table, time_text
+from backend.cli.output import print_json_line, print_line, print_table, time_text
+from backend.cli.reader import print_note
 from backend.cli.rest import PAGE_SIZE, RestClient, connect
 from backend.cli.target import Options
 
@@ -28,7 +29,7 @@ def list_or_follow(
     cluster: ClusterName = None,
     kinds: Kinds = None,
     limit: Limit = 50,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show what has happened: elections, brokers lost and back, operations and their steps.
 

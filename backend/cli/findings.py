@@ -30,7 +30,7 @@ def list_findings(
     code: Code | None = None,
     all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the option's name
     limit: Limit = 50,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List what is wrong now, the newest first, with what shows it and what to do.
 

@@ -31,7 +31,7 @@ def list_groups(
     system: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List consumer groups with who is connected and how far they are behind.
 
@@ -86,7 +86,7 @@ def get_group(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show a consumer group: members, subscriptions, settings, lag of each queue, dead letters.
 
@@ -138,7 +138,7 @@ def show_lag(
     watch: Annotated[bool, Parameter(negative="")] = False,
     interval: Seconds = 2.0,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show how far a consumer group is behind in each queue, in messages and in seconds.
 
@@ -173,7 +173,7 @@ def list_members(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List the clients of a consumer group.
 

@@ -7,7 +7,8 @@ from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.orders import Ordering, order_change
-from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
@@ -30,7 +31,7 @@ def list_locks(
     dead: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List who holds which queue in order, as the brokers tell it now.
 
@@ -98,8 +99,8 @@ def release_locks(
     queue: QueueId | None = None,
     broker_group: str | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Release what a client holds: all of it, or the locks that the options name.
 
@@ -141,7 +142,7 @@ def list_leases(
     *,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List who leads each broker group under a controller, and until when.
 
@@ -185,7 +186,7 @@ def explain_queues(
     queue: QueueId | None = None,
     broker_group: str | None = None,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Say in a sentence why a consumer group does not read the queues of a topic, or that it does.
 

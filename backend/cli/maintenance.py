@@ -16,7 +16,7 @@ MS_A_SECOND: Final = 1_000
 
 
 @maintenance.command(name="list")
-def list_tasks(*, options: Options = Options()) -> None:  # noqa: B008
+def list_tasks(*, options: Options = Options()) -> None:
     """List every periodic task with its last run, and say which is overdue.
 
     Examples:
@@ -36,7 +36,7 @@ def list_tasks(*, options: Options = Options()) -> None:  # noqa: B008
 
 
 @maintenance.command(name="retention")
-def show_retention(*, options: Options = Options()) -> None:  # noqa: B008
+def show_retention(*, options: Options = Options()) -> None:
     """Say how long everything is kept, and how much would go now; nothing is changed.
 
     The server and the workers take how long from their environment: REGENT_HISTORY_KEPT_DAYS,

@@ -14,11 +14,11 @@ from backend.cli.output import (
     print_json,
     print_json_line,
     print_line,
-    print_note,
     print_table,
     time_text,
 )
 from backend.cli.paging import print_unknown
+from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
@@ -44,7 +44,7 @@ def get_message(
     body: bool = True,
     form: Form = "auto",
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show a message: where it lies, its properties, its body, and how far each group is with it.
 
@@ -112,7 +112,7 @@ def find_messages(
     until: Moment = None,
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=64))] = FOUND_COUNT_MAX,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Find messages of a topic by a key, or by the id that their sender gave them.
 
@@ -169,7 +169,7 @@ def list_messages(
     offset: Offset | None = None,
     limit: Count = 32,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List a topic's messages by when they were stored, from a moment or an offset on.
 
@@ -226,7 +226,7 @@ def tail_messages(
     limit: Count | None = None,
     bodies: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Follow a topic: print messages as they are stored, until interrupted or --limit is reached.
 

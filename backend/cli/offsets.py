@@ -29,8 +29,8 @@ def reset_offsets(
     queue: Annotated[list[QueueId] | None, Parameter(negative="")] = None,
     mode: Mode = "auto",
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Have a consumer group go on reading a topic elsewhere.
 
@@ -80,8 +80,8 @@ def clone_offsets(
     queue: Annotated[list[QueueId] | None, Parameter(negative="")] = None,
     mode: Mode = "auto",
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Have a consumer group go on reading a topic where another group is.
 

@@ -46,7 +46,7 @@ def list_operations(
     target: str | None = None,
     cluster: ClusterName = None,
     limit: Limit = 50,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List operations, the newest first.
 
@@ -97,7 +97,7 @@ def list_operations(
 
 
 @operation.command(name=["get", "show"])
-def get_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def get_operation(operation_id: str, /, *, options: Options = Options()) -> None:
     """Show an operation: its plan, the journal of its steps and what was read back.
 
     Example:
@@ -132,7 +132,7 @@ def get_operation(operation_id: str, /, *, options: Options = Options()) -> None
 
 
 @operation.command(name="watch")
-def watch_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def watch_operation(operation_id: str, /, *, options: Options = Options()) -> None:
     """Follow an operation step by step to its end, and end as it does.
 
     Example:
@@ -152,8 +152,8 @@ def confirm_operation(
     operation_id: str,
     /,
     *,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Carry out a plan that was made before, if nothing has moved since.
 
@@ -178,7 +178,7 @@ def confirm_operation(
 
 
 @operation.command(name="pause")
-def pause_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def pause_operation(operation_id: str, /, *, options: Options = Options()) -> None:
     """Hold an operation after the step at work.
 
     Example:
@@ -192,7 +192,7 @@ def pause_operation(operation_id: str, /, *, options: Options = Options()) -> No
 
 
 @operation.command(name="resume")
-def resume_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def resume_operation(operation_id: str, /, *, options: Options = Options()) -> None:
     """Let a paused operation go on.
 
     Example:
@@ -206,7 +206,7 @@ def resume_operation(operation_id: str, /, *, options: Options = Options()) -> N
 
 
 @operation.command(name="cancel")
-def cancel_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def cancel_operation(operation_id: str, /, *, options: Options = Options()) -> None:
     """End an operation after the step at work; steps that are done stay so.
 
     Example:
@@ -220,7 +220,7 @@ def cancel_operation(operation_id: str, /, *, options: Options = Options()) -> N
 
 
 @operation.command(name="retry")
-def retry_operation(operation_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def retry_operation(operation_id: str, /, *, options: Options = Options()) -> None:
     """Carry out what is left of an operation that did not end well, or read back again.
 
     Example:
@@ -238,8 +238,8 @@ def undo_operation(
     operation_id: str,
     /,
     *,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Plan the operation that takes another one back, and carry it out.
 
@@ -259,8 +259,8 @@ def replan_operation(
     operation_id: str,
     /,
     *,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Plan once more what lapsed, failed or was cancelled, from the facts of now; carry it out.
 

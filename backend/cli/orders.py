@@ -14,7 +14,8 @@ from cyclopts import Parameter
 
 from backend.cli.clusters import choose_cluster
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_line, print_note, print_table
+from backend.cli.output import print_json, print_line, print_table
+from backend.cli.reader import print_note
 from backend.cli.rest import RestClient
 
 POLL_INTERVAL_S: float = 0.3

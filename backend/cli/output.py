@@ -17,9 +17,6 @@ from rich.text import Text
 
 from backend.cli.reader import drop, reader
 
-# Commands take all that they print with from here.
-from backend.cli.reader import print_note as print_note  # noqa: PLC0414
-
 UNKNOWN: Final = "-"
 EXACT_INTEGER_MAX: Final = 2**53
 PIPE_WIDTH: Final = 240

@@ -17,7 +17,7 @@ def list_lags(
     *,
     cluster: ClusterName = None,
     limit: Limit = 100,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List how many messages all consumer groups had left when a worker last measured it.
 

@@ -13,7 +13,8 @@ from backend.cli.clusters import ClusterName, group_path
 from backend.cli.controllers import BrokerId
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.orders import ids_text
-from backend.cli.output import bytes_text, print_json, print_line, print_note, print_table
+from backend.cli.output import bytes_text, print_json, print_line, print_table
+from backend.cli.reader import print_note
 from backend.cli.rest import connect
 from backend.cli.target import Options
 
@@ -36,7 +37,7 @@ def show_lag(
     watch: Annotated[bool, Parameter(negative="")] = False,
     interval: Seconds = 2.0,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show how far each replica of a group is behind its master, in bytes and in seconds.
 
@@ -76,7 +77,7 @@ def catch_up(
     max_lag: Size = 0,
     timeout: Seconds = 60.0,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Wait until replicas are in the sync-state set and lack little, as before a planned change.
 

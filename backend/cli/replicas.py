@@ -31,7 +31,7 @@ def list_replicas(
     *,
     cluster: ClusterName = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List the replicas of a cluster's groups; `-` is what a replica has not told.
 
@@ -60,7 +60,7 @@ def get_group(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show one group: its replicas, and who would win an election now and why not the others.
 
@@ -96,7 +96,7 @@ def show_epochs(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show which epoch wrote which part of each replica's log, as the replicas say, and compare.
 
@@ -136,7 +136,7 @@ def show_history(
     *,
     cluster: ClusterName = None,
     limit: Limit = 50,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show what happened to a group, the newest first; it may be gone since.
 

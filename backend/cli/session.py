@@ -16,8 +16,8 @@ from backend.cli.context_file import (
     check_context_name,
 )
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_line, print_note, time_text
-from backend.cli.reader import outlive_reader
+from backend.cli.output import print_json, print_line, time_text
+from backend.cli.reader import outlive_reader, print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
@@ -26,7 +26,7 @@ def login(
     *,
     name: str = LOCAL_USER,
     password_stdin: Annotated[bool, Parameter(negative="")] = False,
-    options: Options = Options(),  # noqa: B008 - frozen
+    options: Options = Options(),
 ) -> None:
     """Sign in and keep the session's token in a context, which is then in use.
 
@@ -68,7 +68,7 @@ def login(
     )
 
 
-def logout(*, options: Options = Options()) -> None:  # noqa: B008
+def logout(*, options: Options = Options()) -> None:
     """End the session of a context and forget its token; the context itself is kept.
 
     Examples:
@@ -95,7 +95,7 @@ def logout(*, options: Options = Options()) -> None:  # noqa: B008
     print_line(f"signed out of {target.server}")
 
 
-def whoami(*, options: Options = Options()) -> None:  # noqa: B008
+def whoami(*, options: Options = Options()) -> None:
     """Say who is signed in, where, and until when.
 
     Example:

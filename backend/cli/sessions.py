@@ -20,7 +20,7 @@ def list_sessions(
     *,
     user: str | None = None,
     limit: Limit = 100,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List your open sessions, the newest first; as an administrator everybody's.
 
@@ -52,7 +52,7 @@ def end_session(
     everywhere: Annotated[bool, Parameter(negative="")] = False,
     user: str | None = None,
     confirm: Confirm = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """End one session, or sign out everywhere: yourself, or as an administrator anybody.
 

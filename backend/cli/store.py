@@ -14,14 +14,8 @@ from regent_engine import IndexedKey, Record, StoreError, Survey, read_index, re
 
 from backend.cli import store_files, store_findings
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import (
-    UNKNOWN,
-    bytes_text,
-    print_json,
-    print_line,
-    print_note,
-    print_table,
-)
+from backend.cli.output import UNKNOWN, bytes_text, print_json, print_line, print_table
+from backend.cli.reader import print_note
 from backend.cli.store_files import StorePaths
 from backend.cli.store_options import (
     INDEX_ENTRIES,

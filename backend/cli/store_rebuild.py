@@ -12,8 +12,8 @@ from regent_engine import Finding, Rebuild, Rebuilt, StoreError, Survey
 
 from backend.cli import store_files, store_findings
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import bytes_text, print_json, print_line, print_note
-from backend.cli.reader import outlive_reader
+from backend.cli.output import bytes_text, print_json, print_line
+from backend.cli.reader import outlive_reader, print_note
 from backend.cli.store_files import BATCH_QUEUE_FILE_SIZE, QUEUE_FILE_SIZE, StorePaths
 from backend.cli.store_options import (
     INDEX_ENTRIES,

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import Limit
-from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 from backend.cli.users import Patterns, RoleName
@@ -25,7 +26,7 @@ def create_token(
     role: RoleName = "viewer",
     cluster: Patterns = None,
     read_only: Annotated[bool, Parameter(negative="")] = False,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Make a token that speaks for you, and print it this once.
 
@@ -67,7 +68,7 @@ def list_tokens(
     *,
     user: str | None = None,
     limit: Limit = 100,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List your tokens, the newest first; as an administrator everybody's.
 
@@ -92,7 +93,7 @@ def list_tokens(
 
 
 @token.command(name="revoke")
-def revoke_token(token_id: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def revoke_token(token_id: str, /, *, options: Options = Options()) -> None:
     """Make a token worthless from now on: yours, or as an administrator anybody's.
 
     Example:

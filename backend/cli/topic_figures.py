@@ -25,7 +25,7 @@ def show_offsets(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show where a topic's queues begin and end, and when they were last written.
 
@@ -63,7 +63,7 @@ def show_offsets(
     print_unknown(found["unknown"])
 
 
-def show_clusters(name: str, /, *, options: Options = Options()) -> None:  # noqa: B008
+def show_clusters(name: str, /, *, options: Options = Options()) -> None:
     """Show which clusters hold a topic of a name.
 
     Example:
@@ -90,7 +90,7 @@ def show_stats(
     search: str | None = None,
     kind: Kind | None = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show what topics take in, and how far the groups that read them are.
 
@@ -133,7 +133,7 @@ def show_allocations(
     *,
     client: Annotated[list[str], Parameter(negative="")],
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show which client would read which queue, by each rule that clients may have.
 

@@ -33,8 +33,8 @@ def create_topic(
     ordered: bool = False,
     message_type: MessageType | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Create a topic on all broker groups, or on those named.
 
@@ -83,8 +83,8 @@ def change_topic(
     ordered: bool | None = None,
     message_type: MessageType | None = None,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Change a topic on all broker groups that hold it, or on those named.
 
@@ -129,8 +129,8 @@ def delete_topic(
     broker_group: BrokerGroups = None,
     only_empty: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
-    ordering: Ordering = Ordering(),  # noqa: B008
-    options: Options = Options(),  # noqa: B008
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
 ) -> None:
     """Delete a topic with all that is in it, on all broker groups or on those named.
 

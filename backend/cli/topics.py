@@ -21,7 +21,7 @@ def list_topics(
     search: str | None = None,
     kind: Kind | None = None,
     limit: Limit = 500,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """List a cluster's topics by name.
 
@@ -52,7 +52,7 @@ def get_topic(
     /,
     *,
     cluster: ClusterName = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Show a topic: where it is placed, its queues and the route that clients are told.
 

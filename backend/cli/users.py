@@ -10,7 +10,8 @@ from cyclopts import App, Parameter
 from backend.cli.clusters import Limit
 from backend.cli.confirmation import Confirm, confirm_name
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_line, print_note, print_table, time_text
+from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.reader import print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -21,7 +22,7 @@ Patterns = Annotated[list[str] | None, Parameter(name=["--cluster"], negative=""
 
 
 @user.command(name="list")
-def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:  # noqa: B008
+def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:
     """List users by name; for administrators.
 
     Example:
@@ -55,7 +56,7 @@ def add_user(
     *,
     role: RoleName = "viewer",
     cluster: Patterns = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Add a user, and print the one-time password that they sign in with first.
 
@@ -84,7 +85,7 @@ def change_role(
     cluster: Patterns = None,
     reason: str | None = None,
     confirm: Confirm = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Give a user another role, or the clusters it holds in; the last administrator keeps theirs.
 
@@ -117,7 +118,7 @@ def disable_user(
     *,
     reason: str | None = None,
     confirm: Confirm = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Keep a user out: their sessions end, their tokens rest; not the last administrator.
 
@@ -142,7 +143,7 @@ def enable_user(
     /,
     *,
     reason: str | None = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Let a user in again who was kept out; their tokens work again too.
 
@@ -165,7 +166,7 @@ def reset_password(
     /,
     *,
     confirm: Confirm = None,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Give a user a one-time password in place of theirs; their sessions end.
 
@@ -187,7 +188,7 @@ def reset_password(
 def change_password(
     *,
     stdin: Annotated[bool, Parameter(negative="")] = False,
-    options: Options = Options(),  # noqa: B008
+    options: Options = Options(),
 ) -> None:
     """Change your own password; your other sessions end.
 

@@ -26,7 +26,8 @@ from backend.cli.mqadmin.translations import (
     Named,
     Translated,
 )
-from backend.cli.output import print_line, print_note, print_table
+from backend.cli.output import print_line, print_table
+from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
