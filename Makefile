@@ -81,8 +81,8 @@ events: $(STAMPS)/engine ## Kill 1 000 subscribers' sockets under 1 000 events a
 .PHONY: test crash chaos operations schemas elections events check check-python check-engine check-console check-docker test-fast test-integration test-cluster
 test: ## Run every check there is
 	@.ci/toolchain test
-	@$(MAKE) --no-print-directory setup
-	@$(MAKE) --no-print-directory -j2 --output-sync=target $(STAMPS)/browser $(STAMPS)/interop \
+	@$(MAKE) --no-print-directory setup $(STAMPS)/browser $(STAMPS)/shells
+	@$(MAKE) --no-print-directory -j2 --output-sync=target $(STAMPS)/interop \
 	  check-engine check-python check-console test-fast
 	@$(MAKE) --no-print-directory test-integration test-cluster
 
@@ -124,15 +124,15 @@ $(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -nam
 	cd tests/interop && mvn -q -B package dependency:copy-dependencies
 	@touch $@
 
-# Debian's Chromium with its libraries; needs root, or Chromium already there.
-$(STAMPS)/browser:
+# What only tests need of Debian; installing it needs root.
+$(STAMPS)/browser: .ci/packages
 	@mkdir -p $(@D)
-	@if ! command -v chromium >/dev/null; then \
-	  if [ "$$(id -u)" = 0 ]; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-	      --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
-	  else echo "missing: chromium, for the browser tests. Debian: apt-get install chromium" >&2; exit 1; fi; \
-	fi
+	@.ci/packages chromium -- chromium fonts-dejavu-core
+	@touch $@
+
+$(STAMPS)/shells: .ci/packages
+	@mkdir -p $(@D)
+	@.ci/packages zsh fish -- zsh fish
 	@touch $@
 
 check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far as no engine allows
@@ -147,7 +147,7 @@ bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a
 bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)
 	$(PYTHON) -m tests.bench elections
 
-bench-api: setup ## Print the p95 of every page at 200 broker groups and 10 000 topics (about two minutes)
+bench-api: setup ## Print the p95 of every page at 200 broker groups and 10 000 topics (about three minutes)
 	$(PYTHON) -m tests.bench api
 
 bench-failover: setup $(STAMPS)/interop ## Print how long failovers take, ours and stock's in turn (about an hour; in parts: BENCH="--into FILE --for-s 200")

@@ -38,6 +38,9 @@ from backend.settings import ServerSettings
 EXIT_FAILED: Final = 1
 EXIT_MISUSED: Final = 2
 REQUESTS_AT_ONCE_MAX: Final = 2_000
+KEEP_ALIVE_S: Final = 75
+"""Longer than clients and proxies keep an idle connection: who closes first must be the one who
+asks, or a request that is just being sent is lost."""
 HTTP_BACKLOG: Final = 1024
 COLLECTION_THRESHOLDS: Final = (10_000, 20, 20)
 """Objects made before the youngest are looked through, and how often before the next older."""
@@ -147,6 +150,7 @@ async def _serve_http(
         proxy_headers=False,
         limit_concurrency=REQUESTS_AT_ONCE_MAX,
         backlog=HTTP_BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, settings.shutdown_deadline_ms // 1000),
     )
     server = _Server(config, on_stop=context.events.end)

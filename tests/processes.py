@@ -6,14 +6,15 @@ import signal
 from pathlib import Path
 from typing import Final
 
-STOP_TIMEOUT_S: Final = 30.0
+from tests.waiting import PATIENCE_S
+
 STOP_POLL_S: Final = 0.005
 
 
 async def pause(pid: int) -> None:
     """Send SIGSTOP, and wait until it holds every thread: on a busy machine some go on a while."""
     os.kill(pid, signal.SIGSTOP)
-    async with asyncio.timeout(STOP_TIMEOUT_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             if _is_stopped(pid):
                 return

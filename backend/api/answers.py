@@ -1,6 +1,7 @@
 """Translate what was refused into HTTP answers of one form.
 
-Every error body is ``{"error": {"code", "message", "details"}}``. What we did not foresee is told
+Every error body is a problem document (RFC 9457) with two members more: ``code``, which stays the
+same for programs whatever ``detail`` says to people, and ``facts``. What we did not foresee is told
 without its inside; the log has it.
 """
 
@@ -53,6 +54,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.RouteNotFound: HTTPStatus.NOT_FOUND,
     errors.SettingNotFound: HTTPStatus.NOT_FOUND,
     errors.TooManySettings: HTTPStatus.CONFLICT,
+    errors.VersionMoved: HTTPStatus.PRECONDITION_FAILED,
     errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
     errors.InvalidCredentials: HTTPStatus.UNAUTHORIZED,
     errors.TooManyAttempts: HTTPStatus.TOO_MANY_REQUESTS,
@@ -102,6 +104,8 @@ UNAVAILABLE: Final = (
     ConnectionError,
 )
 
+PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
+
 log = structlog.get_logger(__name__)
 
 
@@ -110,12 +114,20 @@ def error_response(
     code: str,
     message: str,
     *,
-    details: Any = None,
+    facts: Any = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """Make an error answer."""
-    body = {"error": {"code": code, "message": message, "details": details}}
-    return JSONResponse(body, status_code=status, headers=headers)
+    body = {
+        # The code tells what a type of its own would; the title is that of the status (4.2.1).
+        "type": "about:blank",
+        "title": status.phrase,
+        "status": status.value,
+        "detail": message,
+        "code": code,
+        "facts": facts,
+    }
+    return JSONResponse(body, status_code=status, headers=headers, media_type=PROBLEM_MEDIA_TYPE)
 
 
 def domain_error_response(error: errors.DomainError) -> JSONResponse:
@@ -126,9 +138,9 @@ def domain_error_response(error: errors.DomainError) -> JSONResponse:
         headers["Retry-After"] = str(error.retry_after_s)
     if status is HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
-    details = error_facts(error) or None
+    facts = error_facts(error) or None
     message = _printable(str(error))
-    return error_response(status, error.code, message, details=details, headers=headers)
+    return error_response(status, error.code, message, facts=facts, headers=headers)
 
 
 def unavailable_response(error: Exception) -> JSONResponse:
@@ -151,7 +163,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid_request(_request: Request, error: RequestValidationError) -> JSONResponse:
-        details = [
+        faults = [
             {"at": [str(part) for part in fault["loc"]], "reason": fault["msg"]}
             for fault in error.errors()
         ]
@@ -159,7 +171,7 @@ def add_handlers(app: FastAPI) -> None:
             HTTPStatus.UNPROCESSABLE_ENTITY,
             "invalid_input",
             "the request does not have the documented form",
-            details=details,
+            facts=faults,
         )
 
     @app.exception_handler(HTTPException)

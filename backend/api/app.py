@@ -4,19 +4,21 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from backend.api import console, health, rest
-from backend.api.answers import add_handlers
+from backend.api.answers import PROBLEM_MEDIA_TYPE, add_handlers
 from backend.api.context import ApiContext
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
 from backend.api.graphql.router import build_router as build_graphql_router
 from backend.api.metrics import Metrics
 from backend.api.shield import Shield
 from backend.services.background import end_tasks
+
+JSON: Final = "application/json"
 
 
 def create_app(context: ApiContext) -> FastAPI:
@@ -43,8 +45,21 @@ def print_openapi() -> str:
     return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+class _Application(FastAPI):
+    """Say in the OpenAPI document what error answers are called, which no option of a route can."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            for operations in super().openapi()["paths"].values():
+                for operation in operations.values():
+                    for status, answer in operation["responses"].items():
+                        if status >= "400":
+                            answer["content"] = {PROBLEM_MEDIA_TYPE: answer["content"][JSON]}
+        return super().openapi()
+
+
 def _new_app(**options: Any) -> FastAPI:
-    return FastAPI(
+    return _Application(
         title="Regent",
         version="1",
         summary="The control plane of a message-queue cluster.",

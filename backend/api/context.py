@@ -99,15 +99,16 @@ class ApiContext:
             self.task_queue,
             self.name_server.controller,
             process_name="server",
+            second_person=self.settings.second_person,
         )
 
 
-def get_context(connection: HTTPConnection) -> ApiContext:
+async def get_context(connection: HTTPConnection) -> ApiContext:
     """Return the context of the application that answers a connection."""
     return cast("ApiContext", connection.app.state.context)
 
 
-def get_principal(connection: HTTPConnection) -> Principal:
+async def get_principal(connection: HTTPConnection) -> Principal:
     """Return who asks; the gate has let nobody else through.
 
     Raises:
@@ -119,7 +120,7 @@ def get_principal(connection: HTTPConnection) -> Principal:
     return cast("Principal", principal)
 
 
-def get_scope(principal: Annotated[Principal, Depends(get_principal)]) -> ClusterScope:
+async def get_scope(principal: Annotated[Principal, Depends(get_principal)]) -> ClusterScope:
     """Return which clusters whoever asks reaches."""
     return principal.clusters
 

@@ -15,9 +15,14 @@ def told_instant(milliseconds: int | None) -> datetime | None:
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
+def read_instant(instant: datetime | None) -> datetime | None:
+    """Return an instant that somebody gave; without a zone it is UTC."""
+    if instant is None or instant.tzinfo is not None:
+        return instant
+    return instant.replace(tzinfo=UTC)
+
+
 def milliseconds_of(instant: datetime | None) -> int | None:
     """Return the milliseconds since 1970, 0 for what was before; without a zone it is UTC."""
-    if instant is None:
-        return None
-    known = instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
-    return max(0, (known - _EPOCH) // timedelta(milliseconds=1))
+    known = read_instant(instant)
+    return None if known is None else max(0, (known - _EPOCH) // timedelta(milliseconds=1))

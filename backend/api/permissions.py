@@ -5,10 +5,11 @@ asks for another permission says so with `needs`. Who reaches some clusters only
 them is named, unless the route says with `reaches` how else it keeps to them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from backend.api.context import SignedIn
@@ -67,9 +68,14 @@ async def check_permission(request: Request, principal: SignedIn) -> None:
 
 
 def query_names(route: APIRoute) -> frozenset[str]:
-    """Return under which names a route takes clusters from the query."""
-    taken = {field.alias for field in route.dependant.query_params}
-    return CLUSTER_NAMES & taken
+    """Return under which names a route, or what it depends on, takes clusters from the query."""
+    return CLUSTER_NAMES.intersection(_query_aliases(route.dependant))
+
+
+def _query_aliases(dependant: Dependant) -> Iterator[str]:
+    yield from (field.alias for field in dependant.query_params)
+    for one in dependant.dependencies:
+        yield from _query_aliases(one)
 
 
 def _clusters_named(request: Request) -> list[str]:

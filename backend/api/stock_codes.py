@@ -31,6 +31,8 @@ def error_facts(error: errors.DomainError) -> dict[str, Any]:
     """Return the facts of a refusal, by names in snake case."""
     if isinstance(error, PreconditionMoved):
         return {"precondition": error.name, "expected": error.expected, "found": error.found}
+    if isinstance(error, errors.VersionMoved):
+        return {"expected": error.expected, "found": error.found}
     if isinstance(error, event_errors.EventsExpired):
         return {"oldest_number": error.oldest_number, "newest_number": error.newest_number}
     if isinstance(error, event_errors.SubscriberTooSlow):

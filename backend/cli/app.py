@@ -12,6 +12,24 @@ from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import new_output, print_note, reader
 
 _HELP_FLAGS: Final = frozenset({"-h", "--help"})
+_HELP: Final = """Run a message-queue cluster and its control plane, and look into it.
+
+Start here:
+    regent up                   run a whole local cluster
+    regent broker list          see its brokers
+    regent replica list         see who is master, and who could be
+    regent topic list           see its topics
+    regent capacity report      see how long the disks last
+
+Commands speak to the server of --server, --context or --data; else to that of \
+REGENT_URL, of REGENT_CONTEXT, of the context in use (`regent context use`, `regent \
+login`); else to the local cluster of `regent up` in this directory. They sign in \
+with --token, else REGENT_TOKEN, else what the context keeps; a --context on the \
+command line goes before REGENT_TOKEN. --cluster goes before REGENT_CLUSTER and that \
+before the context's cluster, --output before REGENT_OUTPUT and that before the \
+context's.
+"""
+_SECTION: Final = re.compile(r"^(Args|Examples?|Raises|Returns):$")
 _EXAMPLES: Final = re.compile(r"^Examples?:\n(?P<lines>(?:[ ]+.*\n?)+)", re.MULTILINE)
 
 
@@ -39,17 +57,17 @@ COMMANDS: Final = (
         "Keep servers by name, with what one signs in with and works on there.",
     ),
     ("cluster clusters", "clusters:cluster", "Show clusters."),
-    ("broker brokers", "nouns:broker", "Show and change brokers."),
+    ("broker brokers", "nouns.broker:broker", "Show and change brokers."),
     (
         "controller controllers",
-        "nouns:controller",
+        "nouns.controller:controller",
         "Show and change who is master of broker groups.",
     ),
-    ("replica replicas", "nouns:replica", "Show replicas, and take lost ones in again."),
-    ("topic topics", "nouns:topic", "Show and change topics."),
+    ("replica replicas", "nouns.replica:replica", "Show replicas, and take lost ones in again."),
+    ("topic topics", "nouns.topic:topic", "Show and change topics."),
     ("lock locks", "locks:lock", "Show locks of ordered queues, and release them."),
     ("queue queues", "locks:queue", "Say why queues stand still."),
-    ("group groups", "nouns:group", "Show, create, change and delete consumer groups."),
+    ("group groups", "nouns.group:group", "Show, create, change and delete consumer groups."),
     ("client clients", "clients:client", "Show producers and consumers that are connected."),
     ("message messages", "messages:message", "Find messages, look at them, follow a topic."),
     ("offset offsets", "offsets:offset", "Change where consumer groups go on reading."),
@@ -57,7 +75,7 @@ COMMANDS: Final = (
     ("store", "store:store", "Look into a broker's message store, from its files."),
     (
         "operation operations op",
-        "operations:operation",
+        "nouns.operation:operation",
         "Show changes of clusters, and steer them.",
     ),
     ("audit", "audit:audit", "Show who changed what, and verify the record."),
@@ -96,23 +114,7 @@ def _version() -> str:
 app = App(
     name="regent",
     version=_version,
-    help="""Run a message-queue cluster and its control plane, and look into it.
-
-    Start here:
-        regent up                   run a whole local cluster
-        regent broker list          see its brokers
-        regent replica list         see who is master, and who could be
-        regent topic list           see its topics
-        regent capacity report      see how long the disks last
-
-    Commands speak to the server of --server, --context or --data; else to that of
-    REGENT_URL, of REGENT_CONTEXT, of the context in use (`regent context use`, `regent
-    login`); else to the local cluster of `regent up` in this directory. They sign in
-    with --token, else REGENT_TOKEN, else what the context keeps; a --context on the
-    command line goes before REGENT_TOKEN. --cluster goes before REGENT_CLUSTER and that
-    before the context's cluster, --output before REGENT_OUTPUT and that before the
-    context's.
-    """,
+    help=_HELP,
     help_format="plaintext",
     result_action="return_value",
     suppress_keyboard_interrupt=False,
@@ -131,7 +133,7 @@ app.command(
 
 
 def find_command(words: Sequence[str]) -> App:
-    """Find the command that words name, and have its help end with its docstring's examples."""
+    """Find the command that words name, with its help reflowed and its examples at the end."""
     command = app
     for word in words:
         if word.startswith("-") or word not in set(command):
@@ -140,10 +142,38 @@ def find_command(words: Sequence[str]) -> App:
     if command is not app and command.default_command is not None:
         # The line it is listed with stands for no docstring.
         command.help = None
-        found = _EXAMPLES.search(inspect.getdoc(command.default_command) or "")
+        docstring = reflow(inspect.getdoc(command.default_command) or "")
+        command.default_command.__doc__ = docstring
+        found = _EXAMPLES.search(docstring)
         if found:
             command.help_epilogue = f"Examples:\n{found['lines'].rstrip()}"
     return command
+
+
+def reflow(text: str) -> str:
+    """Join the lines of each paragraph, and of each entry of a docstring's section.
+
+    Docstrings break lines where the source ends; a terminal breaks them at its own width. What
+    stands indented in a paragraph's place, and what follows `Examples:`, stays as it is.
+    """
+    joined: list[str] = []
+    section = ""
+    for line in text.splitlines():
+        if found := _SECTION.match(line):
+            section = found[1]
+        elif joined and _goes_on(line, joined[-1], section):
+            joined[-1] += f" {line.strip()}"
+            continue
+        joined.append(line)
+    return "\n".join(joined)
+
+
+def _goes_on(line: str, last: str, section: str) -> bool:
+    if not line.strip() or not last.strip() or _SECTION.match(last):
+        return False
+    if section:
+        return not section.startswith("Example") and line.startswith(" " * 8)
+    return not line.startswith(" ") and not last.startswith(" ")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -170,6 +200,7 @@ def _run(words: Sequence[str]) -> int:
     if asks_help:
         find_command(words)
     try:
+        _refuse_option_first(words)
         app(words, exit_on_error=False)
     except CycloptsError:
         return ExitCode.USAGE
@@ -184,3 +215,14 @@ def _run(words: Sequence[str]) -> int:
         # Help is printed by the library, which leaves like this when its reader does.
         return ExitCode.READER_GONE
     return ExitCode.DONE
+
+
+def _refuse_option_first(words: Sequence[str]) -> None:
+    if words and words[0].startswith("-") and words[0] not in set(app):
+        option = words[0].partition("=")[0]
+        raise CommandError(
+            f"{option} stands before the command",
+            why="options follow the command that they are for",
+            next_step=f"regent topic list {option} …, or regent --help",
+            exit_code=ExitCode.USAGE,
+        )

@@ -1,13 +1,14 @@
 """The commands `regent audit …`: who did what, and whether anybody has changed the record."""
 
-import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
-from backend.cli.clusters import ClusterName, Limit
+from backend.cli.clusters import Limit
 from backend.cli.errors import CommandError
 from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import print_note
@@ -17,12 +18,44 @@ from backend.cli.target import Options
 audit = App(name="audit", help="Show who changed what, and verify the record.")
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Hold which entries are meant; what is left out lets all pass."""
+
+    cluster: str | None = None
+    """Only of this cluster."""
+    actor: str | None = None
+    """Only what this user or worker did."""
+    operation: str | None = None
+    """Only what belongs to the operation of this id."""
+    action: str | None = None
+    """Only this, such as operation.done, or its family: operation, step, user."""
+    search: str | None = None
+    """Only what was done to something whose name holds this text."""
+    since: datetime | None = None
+    """Only from this time on, in UTC unless it says otherwise."""
+    until: datetime | None = None
+    """Only before this time."""
+
+    @property
+    def parameters(self) -> dict[str, str | None]:
+        """Say it as the REST door takes it."""
+        return {
+            "cluster_name": self.cluster,
+            "actor": self.actor,
+            "operation_id": self.operation,
+            "action": self.action,
+            "search": self.search,
+            "begin": None if self.since is None else self.since.isoformat(),
+            "end": None if self.until is None else self.until.isoformat(),
+        }
+
+
 @audit.command(name="list")
 def list_entries(
     *,
-    cluster: ClusterName = None,
-    actor: str | None = None,
-    operation: str | None = None,
+    chosen: Chosen = Chosen(),
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
@@ -31,20 +64,15 @@ def list_entries(
     Examples:
         regent audit list
         regent audit list --actor admin --cluster DefaultCluster
+        regent audit list --action operation.done --search broker-a --since 2026-11-22T10:00:00
 
     Args:
-        cluster: Only of this cluster.
-        actor: Only what this user or worker did.
-        operation: Only what belongs to the operation of this id.
+        chosen: Which entries are meant.
         limit: How many at most.
         options: Which server, and how to print.
     """
     with connect(options) as client:
-        found = list(
-            client.list(
-                "/audit", limit=limit, cluster_name=cluster, actor=actor, operation_id=operation
-            )
-        )
+        found = list(client.list("/audit", limit=limit, **chosen.parameters))
     if options.output == "json":
         print_json(found)
         return
@@ -66,25 +94,32 @@ def list_entries(
 
 
 @audit.command(name="export")
-def export_entries(file: Path, /, *, options: Options = Options()) -> None:
-    """Write all entries with their hashes to a file, one JSON object on a line, newest first.
+def export_entries(
+    file: Path, /, *, chosen: Chosen = Chosen(), options: Options = Options()
+) -> None:
+    """Write entries with their hashes to a file, one JSON object on a line, the oldest first.
 
-    Example:
+    Examples:
         regent audit export audit.jsonl
+        regent audit export yesterday.jsonl --since 2026-11-21 --until 2026-11-22
 
     Args:
-        file: File to write; it is replaced when it is there.
+        file: File to write; it is replaced when all is there.
+        chosen: Which entries are meant.
         options: Which server, and how to print.
     """
-    count = 0
+    count, part = 0, file.with_name(f"{file.name}.part")
     with connect(options) as client:
         try:
-            with file.open("w", encoding="utf-8") as output:
-                for entry in client.list("/audit", limit=2**62):
-                    output.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            with part.open("w", encoding="utf-8") as output:
+                for line in client.lines("/audit/export", **chosen.parameters):
+                    output.write(f"{line}\n")
                     count += 1
+            part.replace(file)
         except OSError as error:
             raise CommandError(f"cannot write {file}", why=str(error)) from error
+        finally:
+            part.unlink(missing_ok=True)
     print_note(f"{count} entries in {file}")
 
 

@@ -4,6 +4,7 @@ from cyclopts import App
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.output import print_json, print_table, time_text
+from backend.cli.protections import yes_or_no
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -35,7 +36,7 @@ def list_brokers(
         print_json(found)
         return
     print_table(
-        ("GROUP", "ID#", "ROLE", "STATE", "ADDRESS", "LAST HEARTBEAT"),
+        ("GROUP", "ID#", "ROLE", "STATE", "ADDRESS", "PROTECTED", "LAST HEARTBEAT"),
         [
             (
                 item["group_name"],
@@ -43,6 +44,7 @@ def list_brokers(
                 item["role"],
                 item["state"],
                 item["address"],
+                yes_or_no(item["protection"]),
                 time_text(item["last_heartbeat_at"]),
             )
             for item in found

@@ -15,7 +15,6 @@ from backend.cli.output import (
     print_json,
     print_line,
     print_table,
-    progress_console,
     time_text,
 )
 from backend.cli.reader import print_note
@@ -119,6 +118,8 @@ def get_report(report_id: UUID, /, *, options: Options = Options()) -> None:
 
 def _await_report(client: RestClient, report_id: str, *, timeout_s: float) -> dict[str, Any]:
     deadline = time.monotonic() + timeout_s
+    from backend.cli.terminal import progress_console  # noqa: PLC0415 - who waits anyway has time
+
     with progress_console().status(f"report {report_id}: asked for") as status:
         while True:
             report: dict[str, Any] = client.get(f"/capacity/reports/{report_id}")

@@ -137,7 +137,7 @@ def delete_group(
     /,
     *,
     broker_group: BrokerGroups = None,
-    clean_offsets: Annotated[bool, Parameter(negative="")] = False,
+    clean: Annotated[bool, Parameter(negative="")] = False,
     cluster: ClusterName = None,
     ordering: Ordering = Ordering(),
     options: Options = Options(),
@@ -145,23 +145,24 @@ def delete_group(
     """Delete a consumer group on all broker groups that know it, or on those named.
 
     Refused while members are connected. Its offsets stay, so that it can be created anew where it
-    was, unless they are to go too: nothing brings those back.
+    was, and so do its retries and dead letters, unless they are to go too: nothing brings them
+    back.
 
     Examples:
         regent group delete billing --dry-run
-        regent group delete billing --clean-offsets
+        regent group delete billing --clean
 
     Args:
         name: Name of the consumer group.
         broker_group: Name of a broker group, more than once if need be.
-        clean_offsets: Delete its offsets too.
+        clean: Delete its offsets too, and the topics of its retries and dead letters.
         cluster: Name of the cluster; not needed when there is only one.
         ordering: How to confirm it.
         options: Which server, and how to print.
     """
     with connect(options) as client:
         target = _target(client, cluster, name, broker_group)
-        parameters = {**target, "cleans_offsets": clean_offsets}
+        parameters = {**target, "cleans_up": clean}
         is_json = options.output == "json"
         order_change(client, "delete_consumer_group", parameters, ordering, is_json=is_json)
 

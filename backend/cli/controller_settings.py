@@ -14,7 +14,7 @@ from backend.cli.target import Options
 
 config = App(
     name="config",
-    help="Show what decides elections. It is set by variables, for each process as it starts.",
+    help="Show what decides elections and operations, as variables set it when a process starts.",
 )
 
 

@@ -42,3 +42,7 @@ class CommandError(Exception):
         if self.next_step:
             lines.append(f"  next: {self.next_step}")
         return "\n".join(lines)
+
+
+class ServerUnreachable(CommandError):  # noqa: N818 - says what happened
+    """Nobody answers at the server's address; it may be there again in a moment."""

@@ -1,22 +1,16 @@
 """The command `regent events`: what has happened, and what happens now."""
 
-import json
-import time
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
-import httpx
 from cyclopts import Parameter, validators
 
+from backend.cli import event_stream
 from backend.cli.clusters import ClusterName, Limit
-from backend.cli.errors import CommandError, ExitCode
+from backend.cli.event_stream import newest_number
 from backend.cli.output import print_json_line, print_line, print_table, time_text
-from backend.cli.reader import print_note
 from backend.cli.rest import PAGE_SIZE, RestClient, connect
 from backend.cli.target import Options
-
-RETRY_DELAY_S: float = 1.0
-_ENDS_FOR_GOOD: Final = {"unauthenticated": ExitCode.NOT_ALLOWED}
 
 Number = Annotated[int | None, Parameter(validator=validators.Number(gte=0))]
 Kinds = Annotated[list[str] | None, Parameter(name=["--kind"], negative="", consume_multiple=False)]
@@ -45,7 +39,8 @@ def list_or_follow(
         follow: Go on with what comes, until Ctrl-C.
         after: Only events behind this number; without it the newest, or those from now on.
         cluster: Only of this cluster.
-        kinds: Only this kind, or this family: operation, step, group, broker, finding. Repeatable.
+        kinds: Only this kind, or this family: operation, step, group, broker, topic,
+            finding. Repeatable.
         limit: How many at most, unless they are followed.
         options: Which server, and how to print.
     """
@@ -53,7 +48,8 @@ def list_or_follow(
     is_json = options.output == "json"
     with connect(options) as client:
         if follow:
-            for event in _follow(client, after, chosen):
+            begin = newest_number(client) if after is None else after
+            for event in filter(None, event_stream.follow(client, begin, chosen)):
                 if is_json:
                     print_json_line(event)
                 else:
@@ -80,55 +76,6 @@ def _pages(
         after = page["next_after"]
         if after == page["newest_number"]:
             return
-
-
-def _follow(
-    client: RestClient, after: int | None, chosen: Mapping[str, Any]
-) -> Iterator[Mapping[str, Any]]:
-    position = client.get("/events", limit=1)["newest_number"] if after is None else after
-    while True:
-        try:
-            with client.stream("/events", after=position, **chosen) as lines:
-                for number, event in _messages(lines):
-                    position = number
-                    if event is not None:
-                        yield event
-        except httpx.HTTPError as error:
-            print_note(f"connection lost ({error or type(error).__name__}), resuming")
-        time.sleep(RETRY_DELAY_S)
-
-
-def _messages(lines: Iterator[str]) -> Iterator[tuple[int, Mapping[str, Any] | None]]:
-    """Read server-sent events: each number with its event, or alone.
-
-    Raises:
-        CommandError: the stream has ended for good.
-    """
-    fields: dict[str, str] = {}
-    for line in lines:
-        if line:
-            name, _, value = line.partition(": ")
-            fields[name] = value
-            continue
-        if fields.get("event") == "end":
-            _note_end(json.loads(fields["data"]))
-            return
-        if "id" in fields:
-            data = fields.get("data")
-            yield int(fields["id"]), None if data is None else json.loads(data)
-        fields = {}
-
-
-def _note_end(told: Mapping[str, Any]) -> None:
-    exit_code = _ENDS_FOR_GOOD.get(told["code"])
-    if exit_code is not None:
-        raise CommandError(
-            "the stream has ended",
-            why=told["message"],
-            next_step="regent login",
-            exit_code=exit_code,
-        )
-    print_note(f"{told['message']}, resuming")
 
 
 def _row(event: Mapping[str, Any]) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from cyclopts import App, Parameter, validators
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.output import print_json, print_json_line, print_line, print_table, time_text
 from backend.cli.paging import collect, print_unknown
+from backend.cli.protections import protection_text, yes_or_no
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
@@ -64,7 +65,7 @@ def list_groups(
         print_json({"groups": found, "unknown": unknown})
         return
     print_table(
-        ("NAME", "STATE", "MEMBERS#", "LAG#", "WAITS#", "RETRIES#", "BROKER GROUPS"),
+        ("NAME", "STATE", "MEMBERS#", "LAG#", "WAITS#", "RETRIES#", "PROTECTED", "BROKER GROUPS"),
         [
             (
                 one["name"],
@@ -73,6 +74,7 @@ def list_groups(
                 lag_text(one["lag"]),
                 age_text(one["lag"]["waiting_ms"]),
                 lag_text(one["retry_lag"]),
+                yes_or_no(one["protection"]),
                 ", ".join(one["group_names"]),
             )
             for one in found
@@ -106,6 +108,7 @@ def get_group(
         return
     models = ", ".join(found["models"]) or "nobody is connected"
     print_line(f"{found['name']}  {found['state']}, {models}")
+    print_line(f"deletion protection: {protection_text(found['protection'])}")
     _print_totals(found)
     _print_members(found)
     print_table(

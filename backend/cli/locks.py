@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
+from backend.cli.confirmation import Confirm, confirm_name
 from backend.cli.orders import Ordering, order_change
 from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import print_note
@@ -15,7 +16,7 @@ from backend.cli.target import Options
 PAGE_SIZE: Final = 500
 
 lock = App(name=["lock", "locks"], help="Show locks of ordered queues, and release them.")
-lease = App(name=["lease", "leases"], help="Show who leads broker groups, and until when.")
+lease = App(name=["lease", "leases"], help="Show who leads groups and holds operations.")
 lock.command(lease)
 queue = App(name=["queue", "queues"], help="Say why queues stand still.")
 
@@ -144,7 +145,7 @@ def list_leases(
     limit: Limit = 500,
     options: Options = Options(),
 ) -> None:
-    """List who leads each broker group under a controller, and until when.
+    """List who leads each broker group under a controller, and which operations workers hold.
 
     Example:
         regent lock lease list
@@ -157,8 +158,10 @@ def list_leases(
     with connect(options) as client:
         name = choose_cluster(client, cluster)
         found = list(client.list(f"/clusters/{segment(name)}/leases", limit=limit))
+        path = f"/clusters/{segment(name)}/operation-leases"
+        operations = list(client.list(path, limit=limit))
     if options.output == "json":
-        print_json(found)
+        print_json({"groups": found, "operations": operations})
         return
     print_table(
         ("GROUP", "MASTER#", "ADDRESS", "ALIVE", "EPOCH#", "POLICY", "LEASE ENDS"),
@@ -175,6 +178,51 @@ def list_leases(
             for one in found
         ],
     )
+    if operations:
+        print_table(
+            ("OPERATION", "KIND", "TARGET", "AT", "FENCE#", "RENEWED", "LEASE ENDS"),
+            [
+                (
+                    *(one["operation_id"], one["kind"], one["target"]),
+                    *(one["step"] or "reading back", one["fence"]),
+                    *(time_text(one["renewed_at"]), time_text(one["ends_at"])),
+                )
+                for one in operations
+            ],
+            title="\nOperations at work",
+        )
+
+
+@lease.command(name="break")
+def break_lease(
+    operation_id: str,
+    /,
+    *,
+    confirm: Confirm = None,
+    options: Options = Options(),
+) -> None:
+    """Take an operation from a worker that hangs; the next goes on where the journal ends.
+
+    A greater fencing number has all refused that the former worker still does: by the journal, and
+    by agents.
+
+    Examples:
+        regent lock lease list
+        regent lock lease break 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10
+
+    Args:
+        operation_id: Id of the operation.
+        confirm: The operation's id, in place of typing it.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        what = f"The worker at operation {operation_id} loses it, at {client.target.server}."
+        confirm_name(operation_id, confirm, what=what)
+        broken = client.delete(f"/operations/{segment(operation_id)}/lease")
+    if options.output == "json":
+        print_json(broken)
+        return
+    print_line(f"operation {operation_id} was taken from its worker and is {broken['state']}")
 
 
 @queue.command(name="why")

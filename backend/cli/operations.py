@@ -1,21 +1,25 @@
 """The commands `regent operation …`: what was ordered, how it goes, and what may follow."""
 
+import json
+import sys
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from backend.cli.clusters import ClusterName, Limit
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.orders import (
     Ordering,
     await_end,
     confirm_plan,
+    order_change,
     print_outcome,
     print_plan,
 )
 from backend.cli.output import print_json, print_line, print_table, time_text
-from backend.cli.reader import outlive_reader
+from backend.cli.reader import outlive_reader, print_note
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -25,6 +29,7 @@ operation = App(
 
 State = Literal[
     "planned",
+    "awaiting_approval",
     "queued",
     "running",
     "paused",
@@ -129,6 +134,36 @@ def get_operation(operation_id: str, /, *, options: Options = Options()) -> None
         title="\nSteps",
     )
     print_outcome(found)
+
+
+@operation.command(name="plan")
+def plan_operation(
+    kind: str,
+    parameters: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    ordering: Ordering = Ordering(),
+    options: Options = Options(),
+) -> None:
+    """Plan an operation of any kind from its parameters, show the plan, and carry it out.
+
+    Each kind has a command of its own, which is easier to type; this one is for programs, and for
+    what the console copies.
+
+    Examples:
+        regent operation plan cordon_broker '{"cluster_name": "east", "group_name": "broker-a"}'
+        regent operation plan create_topic - --dry-run < topic.json
+
+    Args:
+        kind: Name of the kind, as `regent operation list` shows it.
+        parameters: Its parameters as a JSON object; - reads them from standard input.
+        ordering: How to confirm it.
+        options: Which server, and how to print.
+    """
+    given = _parameters(sys.stdin.read() if parameters == "-" else parameters)
+    with connect(options) as client:
+        print_note(f"target: cluster {given.get('cluster_name')} at {client.target.server}")
+        order_change(client, kind, given, ordering, is_json=options.output == "json")
 
 
 @operation.command(name="watch")
@@ -273,6 +308,18 @@ def replan_operation(
         options: Which server, and how to print.
     """
     _plan_from("replan", operation_id, ordering, options)
+
+
+def _parameters(text: str) -> dict[str, Any]:
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise CommandError(
+            "the parameters are no JSON", why=str(error), exit_code=ExitCode.USAGE
+        ) from error
+    if not isinstance(given, dict):
+        raise CommandError("the parameters are no JSON object", exit_code=ExitCode.USAGE)
+    return given
 
 
 def _plan_from(verb: str, operation_id: str, ordering: Ordering, options: Options) -> None:

@@ -5,7 +5,7 @@ Every command that changes something takes the same options and ends with the sa
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from uuid import uuid4
@@ -13,13 +13,14 @@ from uuid import uuid4
 from cyclopts import Parameter
 
 from backend.cli.clusters import choose_cluster
-from backend.cli.errors import CommandError, ExitCode
+from backend.cli.errors import CommandError, ExitCode, ServerUnreachable
+from backend.cli.event_stream import follow, newest_number
 from backend.cli.output import print_json, print_line, print_table
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient
 
-POLL_INTERVAL_S: float = 0.3
 WAIT_S_MAX: Final = 600.0
+AWAITING_APPROVAL: Final = "awaiting_approval"
 NEEDS_NAME: Final = frozenset({"R2", "R3"})
 EXIT_CODES: Final[Mapping[str, ExitCode]] = {
     "done": ExitCode.DONE,
@@ -93,6 +94,9 @@ def confirm_plan(
     _refuse_blocked(planned)
     given = _ask(planned, ordering)
     operation = client.post(f"/operations/{planned['id']}/confirm", given, key=key)
+    if operation["state"] == AWAITING_APPROVAL:
+        _end_awaiting(operation, is_json=is_json)
+        return
     if not ordering.wait:
         if is_json:
             print_json(operation)
@@ -100,6 +104,18 @@ def confirm_plan(
             print_line(f"operation {operation['id']} is {operation['state']}")
         return
     await_end(client, operation, is_json=is_json, shows_steps=ordering.watch)
+
+
+def _end_awaiting(operation: Mapping[str, Any], *, is_json: bool) -> None:
+    if is_json:
+        print_json(operation)
+    else:
+        print_line(f"operation {operation['id']} awaits the approval of another user")
+    raise CommandError(
+        f"operation {operation['id']} is not carried out before another user approves it",
+        next_step=f"have somebody else run: regent operation approve {operation['id']}",
+        exit_code=ExitCode.STILL_RUNNING,
+    )
 
 
 def await_end(
@@ -110,33 +126,51 @@ def await_end(
     Raises:
         CommandError: it did not end well, or not in time.
     """
+    ended = operation
     told: dict[int, str] = {}
-    deadline = time.monotonic() + WAIT_S_MAX
     try:
-        while operation["state"] not in EXIT_CODES and operation["state"] != "paused":
+        for ended in _become(client, operation):
             if shows_steps:
-                _tell_steps(operation, told)
-            if time.monotonic() > deadline:
+                _tell_steps(ended, told)
+            if ended["state"] in EXIT_CODES or ended["state"] == "paused":
                 break
-            time.sleep(POLL_INTERVAL_S)
-            operation = client.get(f"/operations/{operation['id']}")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CommandError):
         print_note(f"operation {operation['id']} goes on: regent operation watch {operation['id']}")
         raise
-    if shows_steps:
-        _tell_steps(operation, told)
     if is_json:
-        print_json(operation)
+        print_json(ended)
     else:
-        print_outcome(operation)
-    code = EXIT_CODES.get(operation["state"], ExitCode.STILL_RUNNING)
+        print_outcome(ended)
+    code = EXIT_CODES.get(ended["state"], ExitCode.STILL_RUNNING)
     if code is not ExitCode.DONE:
         raise CommandError(
-            f"operation {operation['id']} is {operation['state']}",
-            why=operation["outcome"],
-            next_step=f"regent operation get {operation['id']}",
+            f"operation {ended['id']} is {ended['state']}",
+            why=ended["outcome"],
+            next_step=f"regent operation get {ended['id']}",
             exit_code=code,
         )
+
+
+def _become(client: RestClient, operation: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield an operation as it is, and again at each event of it; ends when it took too long.
+
+    The events are heard from before the operation is read, so that nothing passes in between; each
+    sign of life of the stream is an occasion to look as well.
+    """
+    yield operation
+    until = time.monotonic() + WAIT_S_MAX
+    path = f"/operations/{operation['id']}"
+    chosen = {"cluster": operation["cluster_name"], "kinds": ["operation", "step"]}
+    begin = newest_number(client)
+    yield client.get(path)
+    for event in follow(client, begin, chosen, until=until):
+        if event is None or event["operation_id"] == operation["id"]:
+            try:
+                found = client.get(path)
+            except ServerUnreachable:
+                # It was there a moment ago: the stream finds it again, or the time is over.
+                continue
+            yield found
 
 
 def print_plan(operation: Mapping[str, Any]) -> None:

@@ -5,21 +5,15 @@ control characters are shown, not sent to the terminal.
 """
 
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from backend.cli.reader import drop, reader
+from backend.cli.reader import reader
 
 UNKNOWN: Final = "-"
 EXACT_INTEGER_MAX: Final = 2**53
-PIPE_WIDTH: Final = 240
 _KIBI: Final = 1024
 
 
@@ -46,30 +40,18 @@ def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None
 ) -> None:
     """Print rows under headings; columns whose heading ends in `#` stand to the right."""
-    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for column in columns:
-        is_number = column.endswith("#")
-        table.add_column(
-            column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*(Text(_shown(value)) for value in row))
-    console = _console()
+    from backend.cli.terminal import draw_table  # noqa: PLC0415 - programs don't wait for it
+
     with reader():
-        if title:
-            console.print(Text(title, style="bold"))
-        console.print(table)
+        draw_table(columns, ([_shown(value) for value in row] for row in rows), title=title)
 
 
 def print_line(text: str) -> None:
     """Print one line of the result."""
+    from backend.cli.terminal import draw_line  # noqa: PLC0415 - programs don't wait for it
+
     with reader():
-        _console().print(Text(_shown(text)))
-
-
-def progress_console() -> Console:
-    """Return the console for progress, which is standard error."""
-    return _NoteConsole(stderr=True)
+        draw_line(_shown(text))
 
 
 def bytes_text(size: float | None) -> str:
@@ -95,26 +77,6 @@ def time_text(instant: str | None) -> str:
 def number_text(value: float | None, *, digits: int = 1) -> str:
     """Write a number, or that it is unknown, which is not zero (D21)."""
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
-
-
-class _ResultConsole(Console):
-    """Leave it to whoever prints what becomes of a command whose reader is gone."""
-
-    def on_broken_pipe(self) -> NoReturn:
-        raise  # noqa: PLE0704 - called where it is handled
-
-
-class _NoteConsole(Console):
-    """Tell nobody of the progress any more when nobody listens."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        drop(sys.stderr)
-
-
-def _console() -> Console:
-    # A pipe has no width; what is cut off there is lost.
-    return _ResultConsole(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def _write(text: str, *, flush: bool = False) -> None:

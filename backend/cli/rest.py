@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
-from backend.cli.errors import CommandError, ExitCode
+from backend.cli.errors import CommandError, ExitCode, ServerUnreachable
 from backend.cli.reader import outlive_reader
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
@@ -24,6 +24,27 @@ _EXIT_CODES: Final[Mapping[int, ExitCode]] = {
     HTTPStatus.CONFLICT: ExitCode.REFUSED,
     HTTPStatus.PRECONDITION_FAILED: ExitCode.REFUSED,
 }
+
+LISTS: Final[Mapping[str, str]] = {
+    "api_token_not_found": "regent token list",
+    "broker_group_not_controlled": "regent replica list",
+    "broker_group_not_found": "regent broker list",
+    "broker_not_registered": "regent replica list",
+    "broker_unknown": "regent broker list",
+    "capacity_report_not_found": "regent capacity list",
+    "client_not_found": "regent client list",
+    "cluster_not_found": "regent cluster list",
+    "consumer_group_not_found": "regent group list",
+    "lock_not_found": "regent lock list",
+    "message_not_found": "regent message find TOPIC --key KEY",
+    "operation_not_found": "regent operation list",
+    "route_not_found": "regent topic list",
+    "session_not_found": "regent session list",
+    "setting_not_found": "regent broker config get GROUP",
+    "topic_not_found": "regent topic list",
+    "user_not_found": "regent user list",
+}
+"""What shows the names there are, by the code of what names none."""
 
 # What was asked for may have happened all the same.
 _AFTER_SENDING: Final = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)
@@ -95,6 +116,17 @@ class RestClient:
                 raise self._refusal(answer)
             yield answer.iter_lines()
 
+    def lines(self, path: str, **parameters: str | None) -> Iterator[str]:
+        """Yield the lines of a file as they come; a file that is cut off is an error."""
+        try:
+            with self._http.stream("GET", path, params=_present(parameters)) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise self._refusal(answer)
+                yield from answer.iter_lines()
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> Any:
@@ -160,8 +192,8 @@ class RestClient:
             exit_code=ExitCode.OUTCOME_UNKNOWN,
         )
 
-    def _unreachable(self, error: Exception) -> CommandError:
-        return CommandError(
+    def _unreachable(self, error: Exception) -> ServerUnreachable:
+        return ServerUnreachable(
             f"cannot reach the control plane at {self.target.server}",
             why=f"{error or type(error).__name__} (the address is from {self.target.origin})",
             next_step=self.target.restart or "check the address: regent whoami --server URL",
@@ -170,7 +202,7 @@ class RestClient:
     def _refusal(self, response: httpx.Response) -> CommandError:
         told = _told(response)
         status = response.status_code
-        next_step = None
+        next_step = LISTS.get(str(_problem(response).get("code")))
         if status == HTTPStatus.UNAUTHORIZED:
             next_step = self.target.login
         elif status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -199,26 +231,25 @@ def _present(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _error(response: httpx.Response) -> Mapping[str, Any]:
+def _problem(response: httpx.Response) -> Mapping[str, Any]:
     with contextlib.suppress(ValueError):
         body = response.json()
-        error = body.get("error") if isinstance(body, dict) else None
-        if isinstance(error, dict):
-            return error
+        if isinstance(body, dict):
+            return body
     return {}
 
 
 def _told(response: httpx.Response) -> str | None:
-    message = _error(response).get("message")
-    return str(message) if message else None
+    detail = _problem(response).get("detail")
+    return str(detail) if detail else None
 
 
 def _faults(response: httpx.Response) -> str | None:
-    details = _error(response).get("details")
-    if not isinstance(details, list):
+    faults = _problem(response).get("facts")
+    if not isinstance(faults, list):
         return None
     return "; ".join(
         f"{'.'.join(fault.get('at', []))}: {fault.get('reason')}"
-        for fault in details
+        for fault in faults
         if isinstance(fault, dict)
     )

@@ -14,7 +14,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from backend.cli.output import progress_console
+from backend.cli.terminal import progress_console
 
 # About twenty steps a second, so that Ctrl-C is heard at once.
 STEP_BYTES: Final = 32 << 20

@@ -131,13 +131,7 @@ def _local_target(directory: Path, *, token: str | None) -> Target:
     try:
         server = str(json.loads(state_path.read_text())["http"]["url"]).rstrip("/")
     except FileNotFoundError as error:
-        raise CommandError(
-            "no cluster to speak to",
-            why=f"no --server, {URL}, --context or {CONTEXT} names one, no context is in use, "
-            f"and {directory} holds no local cluster",
-            next_step="regent up, or regent login --server URL",
-            exit_code=ExitCode.USAGE,
-        ) from error
+        raise _none_runs(directory) from error
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise CommandError(
             f"cannot read {state_path}",
@@ -150,6 +144,22 @@ def _local_target(directory: Path, *, token: str | None) -> Target:
         token=token,
         password=None if token else _secret(directory),
         restart=f"regent up --data {directory}",
+    )
+
+
+def _none_runs(directory: Path) -> CommandError:
+    if directory != LOCAL_DIR:
+        return CommandError(
+            f"no local cluster runs in {directory}",
+            next_step=f"regent up --data {directory}",
+            exit_code=ExitCode.USAGE,
+        )
+    return CommandError(
+        "no cluster to speak to",
+        why=f"no --server, {URL}, --context or {CONTEXT} names one, no context is in use, "
+        f"and {directory} holds no local cluster",
+        next_step="regent up, or regent login --server URL",
+        exit_code=ExitCode.USAGE,
     )
 
 

@@ -6,6 +6,7 @@ from cyclopts import App
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.output import UNKNOWN, number_text, print_json, print_line, print_table, time_text
+from backend.cli.protections import protection_text, yes_or_no
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -43,7 +44,10 @@ def list_topics(
     if options.output == "json":
         print_json(found)
         return
-    print_table(("NAME", "KIND"), [(item["name"], item["kind"]) for item in found])
+    print_table(
+        ("NAME", "KIND", "PROTECTED"),
+        [(item["name"], item["kind"], yes_or_no(item["protection"])) for item in found],
+    )
 
 
 @topic.command(name="get")
@@ -72,6 +76,7 @@ def get_topic(
         return
     rate = number_text(found["messages_in_per_second"])
     print_line(f"{found['name']}  {found['kind']}, messages in a second: {rate}")
+    print_line(f"deletion protection: {protection_text(found['protection'])}")
     _print_placements(found)
     print_table(
         ("GROUP", "QUEUE#", "MIN OFFSET#", "MAX OFFSET#", "OBSERVED"),

@@ -37,16 +37,26 @@ def list_users(*, limit: Limit = 100, options: Options = Options()) -> None:
     if options.output == "json":
         print_json(found)
         return
-    print_table(
-        ("NAME", "ROLE", "CLUSTERS", "STATE", "CREATED"),
-        [
-            (
-                *(one["name"], one["role"], ", ".join(one["cluster_patterns"])),
-                *(_state(one), time_text(one["created_at"])),
-            )
-            for one in found
-        ],
-    )
+    _print_users(found)
+
+
+@user.command(name=["get", "show"])
+def get_user(name: str, /, *, options: Options = Options()) -> None:
+    """Show one user; for administrators.
+
+    Example:
+        regent user get anna
+
+    Args:
+        name: Name of the user.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get(f"/users/{segment(name)}")
+    if options.output == "json":
+        print_json(found)
+        return
+    _print_users([found])
 
 
 @user.command(name="add")
@@ -228,6 +238,19 @@ def _passwords(*, is_piped: bool) -> tuple[str, str]:
 
 def _where(patterns: Sequence[str]) -> str:
     return "" if "*" in patterns else f" of clusters {', '.join(patterns)}"
+
+
+def _print_users(found: Sequence[Mapping[str, Any]]) -> None:
+    print_table(
+        ("NAME", "ROLE", "CLUSTERS", "STATE", "CREATED"),
+        [
+            (
+                *(one["name"], one["role"], ", ".join(one["cluster_patterns"])),
+                *(_state(one), time_text(one["created_at"])),
+            )
+            for one in found
+        ],
+    )
 
 
 def _state(one: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from backend.clients.broker_answers import BrokerRefused, accepted
 from backend.clients.remoting_client import RemotingClient
@@ -19,9 +19,11 @@ IN_FLIGHT_MAX: Final = 32
 BodyT = TypeVar("BodyT")
 
 
-@dataclass(frozen=True, slots=True)
-class ToldClient:
-    """Hold a client as one broker tells it; `heard_ms` is since its last heartbeat."""
+class ToldClient(NamedTuple):
+    """Hold a client as one broker tells it; `heard_ms` is since its last heartbeat.
+
+    A tuple, which is made in a fifth of the time: a census makes one for each client of a cluster.
+    """
 
     client_id: str
     address: str

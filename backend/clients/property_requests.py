@@ -23,8 +23,11 @@ from backend.remoting.response_code import ResponseCode
 # its files and how large they are.
 _FIXED: Final = re.compile(
     r".*(Path|Home|Dir|Addr|IP1|IP2|Port|Class|Command|BlackList).*|brokerId|brokerName"
-    r"|brokerClusterName|brokerRole|listenPort|mappedFileSize.*|.*(?i:password|secret|credential).*"
+    r"|brokerClusterName|brokerRole|listenPort|mappedFileSize.*"
 )
+# Whoever reads a configuration needs no secret for it. Of stock's own `initAuthenticationUser` and
+# `innerClientAuthenticationCredentials` hold one as JSON.
+_SECRET: Final = re.compile(r"(?i)password|secret|credential|accesskey|initAuthenticationUser")
 
 
 class PropertyRequests:
@@ -71,7 +74,6 @@ class PropertyRequests:
         except UnicodeDecodeError as error:
             raise BrokerRefused(address, "its configuration is not UTF-8 text") from error
         pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
-        # Whoever reads a configuration needs no secret for it (D26).
         return sorted(
             (_stock_property(name.strip(), value.strip()) for name, _, value in pairs),
             key=lambda one: one.name,
@@ -93,8 +95,8 @@ def _property(told: PropertyBody) -> BrokerProperty:
 
 
 def _stock_property(name: str, value: str) -> BrokerProperty:
-    is_fixed = _FIXED.fullmatch(name) is not None
-    is_secret = re.search(r"(?i)password|secret|credential", name) is not None
+    is_secret = any(_SECRET.search(text) for text in (name, value))
+    is_fixed = is_secret or _FIXED.fullmatch(name) is not None
     return BrokerProperty(
         name=name,
         type=guess_type(value),

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
+from backend.db import noted_uses
 from backend.db.access_tables import api_tokens, users
 from backend.db.engine import Connection
 from backend.domain.access import Credential, Principal
@@ -84,8 +85,8 @@ async def note_use(
     connection: Connection, token_id: UUID, *, source: str | None, at: datetime
 ) -> None:
     """Keep when a token was last used, and from where."""
-    statement = update(api_tokens).where(api_tokens.c.id == token_id)
-    await connection.execute(statement.values(last_used_at=at, last_used_from=source))
+    values = {"last_used_at": at, "last_used_from": source}
+    await noted_uses.note_use(connection, api_tokens, token_id, values)
 
 
 async def list_newest(

@@ -34,11 +34,19 @@ _ADD: Final = insert(audit_entries)
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Choose among entries; what is None lets all pass."""
+    """Choose among entries; what is None lets all pass.
+
+    `action` is one, or the family before the dot (`operation`, `step`, `user`); `search` is a part
+    of what something was done to, in capitals or not; from `begin` on, before `end`.
+    """
 
     cluster_name: str | None = None
     actor: str | None = None
     operation_id: UUID | None = None
+    action: str | None = None
+    search: str | None = None
+    begin: datetime | None = None
+    end: datetime | None = None
     within: ClusterScope = EVERYWHERE
 
 
@@ -197,6 +205,15 @@ def _conditions(chosen: AuditFilter) -> list[ColumnElement[bool]]:
         (columns.operation_id, chosen.operation_id),
     )
     conditions = [column == value for column, value in wanted if value is not None]
+    if chosen.action is not None:
+        of_family = columns.action.startswith(f"{chosen.action}.", autoescape=True)
+        conditions.append((columns.action == chosen.action) | of_family)
+    if chosen.search:
+        conditions.append(columns.subject.icontains(chosen.search, autoescape=True))
+    if chosen.begin is not None:
+        conditions.append(columns.happened_at >= chosen.begin)
+    if chosen.end is not None:
+        conditions.append(columns.happened_at < chosen.end)
     return conditions + reached(chosen.within, columns.cluster_name)
 
 

@@ -1,4 +1,4 @@
-"""Declare the tables of operations: their lives and journals, who is told, and the audit."""
+"""Declare the tables of operations: lives and journals, who is told, what is kept, the audit."""
 
 from sqlalchemy import (
     BigInteger,
@@ -35,6 +35,9 @@ operations = Table(
     Column("reason", Text),
     Column("confirmed_by", Text),
     instant("confirmed_at", nullable=True),
+    # Who approved or declined it as the second person.
+    Column("reviewed_by", Text),
+    Column("review_reason", Text),
     instant("not_before", nullable=True),
     instant("ended_at", nullable=True),
     Column("outcome", Text),
@@ -44,15 +47,15 @@ operations = Table(
     Column("fence", BigInteger, nullable=False),
     instant("lease_until", nullable=True),
     CheckConstraint(
-        "state IN ('planned', 'queued', 'running', 'paused', 'done', 'partly', 'failed',"
-        " 'unknown', 'cancelled', 'lapsed', 'undone')",
+        "state IN ('planned', 'awaiting_approval', 'queued', 'running', 'paused', 'done',"
+        " 'partly', 'failed', 'unknown', 'cancelled', 'lapsed', 'undone')",
         name="state",
     ),
     CheckConstraint("wish IN ('pause', 'cancel')", name="wish"),
     Index(None, "planned_at", "id"),
     Index(None, "cluster_name", "planned_at", "id"),
     Index(None, "undoes"),
-    Index(None, "expires_at", postgresql_where=text("state = 'planned'")),
+    Index(None, "expires_at", postgresql_where=text("state IN ('planned', 'awaiting_approval')")),
 )
 
 operation_steps = Table(
@@ -84,6 +87,19 @@ outbox = Table(
     Index(None, "due_at"),
 )
 
+# What may not be deleted, by name: nothing of the name needs to be registered.
+protections = Table(
+    "protections",
+    metadata,
+    Column("cluster_name", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("protected_by", Text, nullable=False),
+    instant("protected_at"),
+    Column("reason", Text),
+    CheckConstraint("kind IN ('topic', 'consumer_group', 'broker')", name="kind"),
+)
+
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
@@ -113,5 +129,7 @@ audit_entries = Table(
     CheckConstraint("number >= 1", name="number"),
     Index(None, "operation_id", "number"),
     Index(None, "actor", "number"),
+    Index(None, "action", "number", postgresql_ops={"action": "text_pattern_ops"}),
+    Index(None, "happened_at"),
     Index(None, "cluster_name", "number"),
 )

@@ -29,7 +29,14 @@ from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.operation_tables import operation_steps, operations, outbox
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
-from backend.domain.operation import Operation, OperationState, Step, StepState, Wish
+from backend.domain.operation import (
+    UNCHANGED_PLANS,
+    Operation,
+    OperationState,
+    Step,
+    StepState,
+    Wish,
+)
 from backend.domain.operation_errors import OperationNotFound
 from backend.domain.plan import Plan, ReadBack
 
@@ -149,11 +156,11 @@ async def count(connection: Connection, *, chosen: OperationFilter) -> int:
 
 
 async def list_expired(connection: Connection, *, at: datetime, limit: int) -> list[UUID]:
-    """Return plans whose time is over, the oldest first."""
+    """Return plans, awaiting approval or not, whose time is over, the oldest first."""
     columns = operations.c
     statement = (
         select(columns.id)
-        .where(columns.state == "planned", columns.expires_at <= at)
+        .where(columns.state.in_(UNCHANGED_PLANS), columns.expires_at <= at)
         .order_by(columns.expires_at)
         .limit(limit)
     )

@@ -117,7 +117,7 @@ SELECT c.name AS cluster_name, b.name AS group_name
        ) AS alive
  WHERE g.master_epoch > 0 AND NOT alive.has_master
    AND (alive.has_member OR (CAST(:takes_unclean AS boolean) AND alive.timeout_ms IS NOT NULL))
-   AND alive.timeout_ms <= CAST(:listened_ms AS bigint)
+   AND (g.is_master_lost OR alive.timeout_ms <= CAST(:listened_ms AS bigint))
  ORDER BY g.broker_group_id
  LIMIT CAST(:limit AS bigint)
 """,
@@ -166,7 +166,8 @@ async def list_masterless(
     """List groups without a living master in which somebody could be elected.
 
     Those whose replicas ask to be waited for longer than anybody listens yet are left out: a
-    master may only not have spoken again since a control plane came back.
+    master may only not have spoken again since a control plane came back. One that was found to be
+    lost is not waited for again.
     """
     values = {"listened_ms": listened_ms, "takes_unclean": takes_unclean, "limit": limit}
     rows = await pipeline.fetch(_LIST_MASTERLESS, values)

@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select
 
+from backend.db import noted_uses
 from backend.db.access_tables import sessions, users
 from backend.db.engine import Connection
 from backend.domain.access import Credential, Principal
@@ -66,9 +67,7 @@ async def find_principal(
 
 async def note_use(connection: Connection, session_id: UUID, *, at: datetime) -> None:
     """Keep when a session was last used."""
-    await connection.execute(
-        update(sessions).where(sessions.c.id == session_id).values(last_used_at=at)
-    )
+    await noted_uses.note_use(connection, sessions, session_id, {"last_used_at": at})
 
 
 async def list_newest(

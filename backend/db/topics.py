@@ -1,14 +1,13 @@
-"""Keep topics and what each broker group holds of them."""
+"""Read topics and what each broker group holds of them (written in `placements.py`)."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Select,
     and_,
     case,
-    delete,
     exists,
     func,
     literal,
@@ -16,7 +15,6 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
@@ -35,104 +33,6 @@ from backend.domain.topic import (
     TopicKind,
     TopicPlacement,
 )
-
-# A statement carries 65 535 parameters at most.
-ROWS_PER_STATEMENT: Final = 1_000
-
-
-async def save_placements(
-    connection: Connection,
-    *,
-    cluster_id: int,
-    broker_group_id: int,
-    placements: Mapping[str, QueueSettings],
-) -> bool:
-    """Note what a group holds of some topics; tell whether anything was different before.
-
-    Topics that are not named stay as they are: absence in a copy is never deletion.
-    """
-    # Rows are locked in key order, so that two writers can't wait for each other.
-    names = sorted(placements)
-    is_changed = False
-    for start in range(0, len(names), ROWS_PER_STATEMENT):
-        part = names[start : start + ROWS_PER_STATEMENT]
-        ids = await _find_or_add(connection, cluster_id, part)
-        rows = [_placement_row(ids[name], broker_group_id, placements[name]) for name in part]
-        is_changed |= await _save_rows(connection, rows)
-    return is_changed
-
-
-async def _find_or_add(
-    connection: Connection, cluster_id: int, names: Collection[str]
-) -> dict[str, int]:
-    known = select(topics.c.name, topics.c.id).where(
-        topics.c.cluster_id == cluster_id, topics.c.name.in_(names)
-    )
-    ids = {row.name: row.id for row in await connection.execute(known)}
-    missing = [{"cluster_id": cluster_id, "name": name} for name in names if name not in ids]
-    if missing:
-        statement = insert(topics).values(missing)
-        upsert = statement.on_conflict_do_update(
-            index_elements=[topics.c.cluster_id, topics.c.name],
-            set_={"name": statement.excluded.name},
-        ).returning(topics.c.name, topics.c.id)
-        ids.update({row.name: row.id for row in await connection.execute(upsert)})
-    return ids
-
-
-async def _save_rows(connection: Connection, rows: list[dict[str, object]]) -> bool:
-    statement = insert(topic_placements).values(rows)
-    columns = [column.name for column in topic_placements.c if not column.primary_key]
-    upsert = statement.on_conflict_do_update(
-        index_elements=list(topic_placements.primary_key),
-        set_={name: statement.excluded[name] for name in columns},
-        where=or_(
-            *(
-                topic_placements.c[name].is_distinct_from(statement.excluded[name])
-                for name in columns
-            )
-        ),
-    )
-    written = await connection.execute(upsert.returning(topic_placements.c.topic_id))
-    return written.first() is not None
-
-
-async def remove_placements(
-    connection: Connection, cluster_name: str, topic_name: str, group_names: Collection[str]
-) -> None:
-    """Remove what some groups held of a topic, and the topic once nobody holds it."""
-    topic_id = (
-        select(topics.c.id)
-        .select_from(topics.join(clusters))
-        .where(clusters.c.name == cluster_name, topics.c.name == topic_name)
-        .scalar_subquery()
-    )
-    of_groups = (
-        select(broker_groups.c.id)
-        .select_from(broker_groups.join(clusters))
-        .where(clusters.c.name == cluster_name, broker_groups.c.name.in_(group_names))
-    )
-    await connection.execute(
-        delete(topic_placements).where(
-            topic_placements.c.topic_id == topic_id,
-            topic_placements.c.broker_group_id.in_(of_groups),
-        )
-    )
-    is_held = exists().where(topic_placements.c.topic_id == topics.c.id)
-    await connection.execute(delete(topics).where(topics.c.id == topic_id, ~is_held))
-
-
-async def remove(connection: Connection, topic_name: str, *, cluster_name: str | None) -> list[int]:
-    """Remove a topic from one cluster or from all; return the ids of clusters that held it."""
-    doomed = select(topics.c.id).where(topics.c.name == topic_name)
-    if cluster_name is not None:
-        doomed = doomed.join(clusters).where(clusters.c.name == cluster_name)
-    ids = [row.id for row in await connection.execute(doomed.order_by(topics.c.id))]
-    await connection.execute(delete(topic_placements).where(topic_placements.c.topic_id.in_(ids)))
-    removed = await connection.execute(
-        delete(topics).where(topics.c.id.in_(ids)).returning(topics.c.cluster_id)
-    )
-    return sorted(row.cluster_id for row in removed)
 
 
 async def get(connection: Connection, cluster_name: str, topic_name: str) -> Topic:
@@ -272,18 +172,6 @@ async def list_writable_only_on(
     return [row.name for row in await connection.execute(statement)]
 
 
-async def remove_of_group(connection: Connection, broker_group_id: int) -> None:
-    """Forget what a group held of topics, and topics that are held nowhere then."""
-    emptied = await connection.execute(
-        delete(topic_placements)
-        .where(topic_placements.c.broker_group_id == broker_group_id)
-        .returning(topic_placements.c.topic_id)
-    )
-    ids = [row.topic_id for row in emptied]
-    is_held = exists().where(topic_placements.c.topic_id == topics.c.id)
-    await connection.execute(delete(topics).where(topics.c.id.in_(ids), ~is_held))
-
-
 def _is_writable() -> ColumnElement[bool]:
     return topic_placements.c.permissions.bitwise_and(int(Permission.WRITE)) != 0
 
@@ -374,17 +262,3 @@ def _topic(row: Mapping[Any, Any]) -> Topic:
         name=row["name"],
         kind=TopicKind(row["kind"]),
     )
-
-
-def _placement_row(
-    topic_id: int, broker_group_id: int, settings: QueueSettings
-) -> dict[str, object]:
-    return {
-        "topic_id": topic_id,
-        "broker_group_id": broker_group_id,
-        "read_queue_count": settings.read_queue_count,
-        "write_queue_count": settings.write_queue_count,
-        "permissions": settings.permissions,
-        "is_ordered": settings.is_ordered,
-        "topic_sys_flag": settings.topic_sys_flag,
-    }

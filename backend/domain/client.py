@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 # Ordinals of stock's releases (remoting.md 1.4). From 4.9.0 on ten patches follow a minor release,
 # and each has an even number more before it: that of its snapshot.
@@ -26,9 +26,8 @@ class ClientRole(StrEnum):
     CONSUMER = "consumer"
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Hold what one broker tells of a client.
+class Connection(NamedTuple):
+    """Hold what one broker tells of a client; a tuple, since there are thousands at a time.
 
     `heard_ms` is since its last heartbeat by the broker's clock; stock brokers tell it of producers
     only, so of others it is `None`.

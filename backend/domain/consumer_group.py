@@ -63,4 +63,16 @@ def describe(settings: GroupSettings) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Write a value for people, the same for the same value: also what only stock knows of."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None:
+        return "none"
+    if isinstance(value, Mapping):
+        parts = [f"{name} {_text(one)}" for name, one in sorted(value.items())]
+    elif isinstance(value, list | tuple):
+        parts = [_text(one) for one in value]
+    else:
+        return str(value)
+    # A semicolon, for commas part the settings from one another.
+    return "; ".join(parts) or "none"

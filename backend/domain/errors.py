@@ -378,3 +378,13 @@ class Forbidden(DomainError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class VersionMoved(DomainError):
+    """Somebody edits what is another by now than what they saw."""
+
+    code = "version_moved"
+
+    def __init__(self, what: str, *, expected: str, found: str) -> None:
+        super().__init__(f"{what} was changed since you read it: read it again, then change that")
+        self.what, self.expected, self.found = what, expected, found

@@ -17,6 +17,9 @@ from backend.domain.replica_group import ChangeKind
 
 BROKER_REGISTERED: Final = "broker.registered"
 BROKER_LOST: Final = "broker.lost"
+TOPIC_PLACED: Final = "topic.placed"
+TOPIC_CHANGED: Final = "topic.changed"
+TOPIC_REMOVED: Final = "topic.removed"
 FINDING_OPENED: Final = "finding.opened"
 FINDING_CLOSED: Final = "finding.closed"
 TAKEN_OVER: Final = "operation.taken_over"
@@ -30,10 +33,15 @@ KINDS: Final = frozenset(
         *(f"group.{kind}" for kind in ChangeKind),
         BROKER_REGISTERED,
         BROKER_LOST,
+        TOPIC_PLACED,
+        TOPIC_CHANGED,
+        TOPIC_REMOVED,
         FINDING_OPENED,
         FINDING_CLOSED,
     }
 )
+TOPIC_NAMES_MAX: Final = 100
+"""So many names an event of topics holds; beyond that the lists are to be read."""
 FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)
 
 
@@ -41,7 +49,8 @@ FAMILIES: Final = frozenset(kind.partition(".")[0] for kind in KINDS)
 class Happening:
     """Hold what has happened to what; details are what JSON can hold, and never a secret.
 
-    The subject is a broker group, a broker as `group/id`, or the target of an operation.
+    The subject is a broker group (of topics too), a broker as `group/id`, or the target of an
+    operation.
     """
 
     kind: str
@@ -122,6 +131,16 @@ def tell_change(before: Operation, after: Operation, *, at: datetime) -> Iterato
         yield _of(after, f"operation.{after.state}", at, **told)
     elif after.fence > before.fence:
         yield _of(after, TAKEN_OVER, at, fence=after.fence)
+
+
+def tell_topics(
+    kind: str, cluster_name: str, group_name: str, topic_names: Collection[str], *, at: datetime
+) -> Iterator[Happening]:
+    """Tell what has become of the topics that a broker group holds: one event, however many."""
+    if topic_names:
+        names = sorted(topic_names)
+        told = {"topics": names[:TOPIC_NAMES_MAX], "topic_count": len(names)}
+        yield Happening(kind, cluster_name, group_name, at, told)
 
 
 def _of(operation: Operation, kind: str, at: datetime, **details: Any) -> Happening:

@@ -23,6 +23,9 @@ from backend.domain.operation_errors import (
 from backend.domain.plan import Plan, ReadBack, Risk
 
 PLAN_LIFETIME: Final = timedelta(minutes=10)
+APPROVAL_LIFETIME: Final = timedelta(hours=24)
+"""So long a second person has to approve what was confirmed."""
+
 REASON_LENGTH_MAX: Final = 500
 ATTEMPTS_MAX: Final = 8
 RETRY_DELAY: Final = timedelta(seconds=2)
@@ -35,6 +38,7 @@ class OperationState(StrEnum):
     """Name where an operation stands."""
 
     PLANNED = "planned"
+    AWAITING_APPROVAL = "awaiting_approval"
     QUEUED = "queued"
     RUNNING = "running"
     PAUSED = "paused"
@@ -49,7 +53,8 @@ class OperationState(StrEnum):
 
 _S = OperationState
 TRANSITIONS: Final[Mapping[OperationState, frozenset[OperationState]]] = {
-    _S.PLANNED: frozenset({_S.QUEUED, _S.CANCELLED, _S.LAPSED}),
+    _S.PLANNED: frozenset({_S.AWAITING_APPROVAL, _S.QUEUED, _S.CANCELLED, _S.LAPSED}),
+    _S.AWAITING_APPROVAL: frozenset({_S.QUEUED, _S.CANCELLED, _S.LAPSED}),
     _S.QUEUED: frozenset({_S.RUNNING, _S.PAUSED, _S.CANCELLED, _S.PARTLY}),
     _S.RUNNING: frozenset(
         {*(_S.QUEUED, _S.PAUSED, _S.DONE, _S.PARTLY, _S.FAILED, _S.UNKNOWN, _S.CANCELLED)}
@@ -63,6 +68,9 @@ TRANSITIONS: Final[Mapping[OperationState, frozenset[OperationState]]] = {
     _S.LAPSED: frozenset(),
     _S.UNDONE: frozenset(),
 }
+UNCHANGED_PLANS: Final = frozenset({_S.PLANNED, _S.AWAITING_APPROVAL})
+"""No worker has heard of these, and the facts they were planned from are compared again."""
+
 RETRYABLE: Final = frozenset({_S.PARTLY, _S.FAILED, _S.UNKNOWN})
 UNDOABLE: Final = frozenset({_S.DONE, _S.PARTLY, _S.UNKNOWN})
 
@@ -141,6 +149,8 @@ class Operation:
     reason: str | None = None
     confirmed_by: str | None = None
     confirmed_at: datetime | None = None
+    reviewed_by: str | None = None
+    review_reason: str | None = None
     not_before: datetime | None = None
     ended_at: datetime | None = None
     outcome: str | None = None
@@ -208,9 +218,14 @@ def new_operation(
 
 
 def confirm(
-    operation: Operation, given: Confirmation, *, confirmed_by: str, at: datetime
+    operation: Operation,
+    given: Confirmation,
+    *,
+    confirmed_by: str,
+    at: datetime,
+    needs_approval: bool = False,
 ) -> Operation:
-    """Put a planned operation into the queue.
+    """Put a planned operation into the queue, or have it wait for a second person first.
 
     Raises:
         OperationStateConflict: it is no plan any more.
@@ -218,7 +233,8 @@ def confirm(
         PlanBlocked: a check of the plan forbids it.
         ConfirmationMissing: the gate of its risk class asks for more.
     """
-    queued = move(operation, OperationState.QUEUED, "confirmed", {OperationState.PLANNED})
+    state = OperationState.AWAITING_APPROVAL if needs_approval else OperationState.QUEUED
+    confirmed = move(operation, state, "confirmed", {OperationState.PLANNED})
     if at >= operation.expires_at:
         raise PlanExpired(operation.id, operation.expires_at)
     block = operation.plan.block
@@ -227,22 +243,33 @@ def confirm(
     gate = operation.plan.gate
     if gate.needs_name and given.typed_name != operation.target:
         raise ConfirmationMissing(f"type the name {operation.target!r}")
-    reason = (given.reason or "").strip()
-    if gate.needs_name and not reason:
-        raise ConfirmationMissing("give a reason")
-    if len(reason) > REASON_LENGTH_MAX or not reason.isprintable():
-        raise ConfirmationMissing(
-            f"give a reason of one line and {REASON_LENGTH_MAX} characters at most"
-        )
+    reason = check_reason(given.reason, is_needed=gate.needs_name)
     if gate.needs_loss_accepted and not given.accepts_loss:
         raise ConfirmationMissing(f"accept the loss: {operation.plan.loss}")
     return replace(
-        queued,
-        reason=reason or None,
+        confirmed,
+        reason=reason,
         confirmed_by=confirmed_by,
         confirmed_at=at,
-        not_before=at + gate.hold,
+        not_before=None if needs_approval else at + gate.hold,
+        expires_at=at + APPROVAL_LIFETIME if needs_approval else operation.expires_at,
     )
+
+
+def check_reason(reason: str | None, *, is_needed: bool) -> str | None:
+    """Return a reason as it is kept: one line without blanks around it, or nothing.
+
+    Raises:
+        ConfirmationMissing: it is needed and not given, or is too long, or more than a line.
+    """
+    given = (reason or "").strip()
+    if is_needed and not given:
+        raise ConfirmationMissing("give a reason")
+    if len(given) > REASON_LENGTH_MAX or not given.isprintable():
+        raise ConfirmationMissing(
+            f"give a reason of one line and {REASON_LENGTH_MAX} characters at most"
+        )
+    return given or None
 
 
 def lapse(operation: Operation, why: str, *, at: datetime) -> Operation:
@@ -273,7 +300,7 @@ def cancel(operation: Operation, *, at: datetime) -> Operation:
 
     One all of whose steps are done is read back instead: nothing of it is left to cancel.
     """
-    waiting = {OperationState.PLANNED, OperationState.QUEUED, OperationState.PAUSED}
+    waiting = {*UNCHANGED_PLANS, OperationState.QUEUED, OperationState.PAUSED}
     _check_state(operation, "cancelled", {*waiting, OperationState.RUNNING})
     if operation.state is OperationState.RUNNING or operation.is_in_step:
         return replace(operation, wish=Wish.CANCEL)

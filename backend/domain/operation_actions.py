@@ -14,6 +14,8 @@ class Action(StrEnum):
     """Name what an operator may do to an operation."""
 
     CONFIRM = "confirm"
+    APPROVE = "approve"
+    DECLINE = "decline"
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
@@ -45,6 +47,8 @@ def list_actions(operation: Operation) -> tuple[Action, ...]:
     is_planned = operation.state is OperationState.PLANNED
     allowed = {
         Action.CONFIRM: is_planned and operation.plan.block is None,
+        Action.APPROVE: operation.state is OperationState.AWAITING_APPROVAL,
+        Action.DECLINE: operation.state is OperationState.AWAITING_APPROVAL,
         Action.UNDO: operation.state in domain.UNDOABLE,
         Action.REPLAN: operation.state in REPLANNABLE,
     }

@@ -157,6 +157,17 @@ def release(operation: Operation, *, fence: int, not_before: datetime) -> Operat
     return replace(queued, lease_until=None, not_before=not_before)
 
 
+def break_lease(operation: Operation, *, fence_floor: int, at: datetime) -> Operation:
+    """Take an operation from its worker: under a greater number nothing of it counts any more.
+
+    Raises:
+        OperationStateConflict: no worker holds it.
+    """
+    queued = move(operation, OperationState.QUEUED, "taken back", {OperationState.RUNNING})
+    fence = max(operation.fence + 1, fence_floor)
+    return replace(queued, fence=fence, lease_until=None, not_before=at)
+
+
 def fail(operation: Operation, *, fence: int, why: str, at: datetime) -> Operation:
     """End an operation none of whose steps was begun."""
     check_fence(operation, fence)

@@ -101,6 +101,10 @@ class Plan:
 
     `loss` states what may be lost, in words; only a plan of risk R3 has one. `facts` is what the
     kind of operation shows besides, such as the candidates of an election.
+
+    Doors show all texts as they are, since names tell capitals apart. `summary`, titles, `impact`
+    and `way_back` are sentences without a full stop, which begin with a capital and with no name;
+    everything else is a phrase in small letters, which an error or a table takes up.
     """
 
     summary: str

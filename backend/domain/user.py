@@ -9,6 +9,7 @@ from typing import Final
 from backend.domain.access_errors import InvalidPassword
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
+from backend.domain.version import version_of
 
 BOOTSTRAP_USER_NAME: Final = "admin"
 USER_NAME_LENGTH_MAX: Final = 128
@@ -53,6 +54,11 @@ class User:
     disabled_at: datetime | None
     password_expires_at: datetime | None
     cluster_patterns: tuple[str, ...] = ALL_CLUSTERS
+
+    @property
+    def version(self) -> str:
+        """Name the version of what they may do."""
+        return version_of([self.role, self.cluster_patterns, self.is_disabled])
 
     @property
     def is_disabled(self) -> bool:

@@ -64,6 +64,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     operation_errors.OperationFenced: ResponseCode.SYSTEM_ERROR,
     operation_errors.PlanExpired: ResponseCode.SYSTEM_ERROR,
     operation_errors.PlanBlocked: ResponseCode.SYSTEM_ERROR,
+    errors.VersionMoved: ResponseCode.SYSTEM_ERROR,
     operation_errors.PreconditionMoved: ResponseCode.SYSTEM_ERROR,
     operation_errors.ConfirmationMissing: ResponseCode.INVALID_PARAMETER,
     operation_errors.InvalidParameters: ResponseCode.INVALID_PARAMETER,

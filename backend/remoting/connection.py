@@ -7,7 +7,7 @@ resolves what it kept under an opaque when `take` hands the answer over.
 from collections.abc import Iterable, Mapping
 from typing import Final, Generic, TypeVar
 
-from regent_engine import Command, Decoder, ProtocolError
+from regent_engine import Command, Decoder, ProtocolError, encode_command
 
 from backend.remoting.command import notice, request
 from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
@@ -66,11 +66,32 @@ class PeerConnection(Generic[Waiter]):
         Raises:
             LocalProtocolError: too many requests are open already.
         """
-        if len(self._pending) >= self._pending_count_max:
-            raise LocalProtocolError(f"{len(self._pending)} requests are open on one connection")
-        opaque = self._next_opaque()
+        opaque = self._opaque_of_another()
         frame = request(code, opaque=opaque, ext=ext, body=body)
         self._pending[opaque] = waiter
+        return frame
+
+    def passed_on(self, command: Command, waiter: Waiter | None, ext: Mapping[str, str]) -> bytes:
+        """Encode somebody else's request as it came, under an opaque of ours and with more fields.
+
+        Without a waiter, as for one-way requests, no answer is expected.
+
+        Raises:
+            LocalProtocolError: too many requests are open already.
+        """
+        opaque = self._opaque_of_another()
+        frame = encode_command(
+            code=command.code,
+            opaque=opaque,
+            flag=command.flag,
+            language=command.language,
+            version=command.version,
+            ext={**command.ext, **ext},
+            body=command.body,
+            encoding=command.encoding,
+        )
+        if waiter is not None:
+            self._pending[opaque] = waiter
         return frame
 
     def notice(
@@ -94,6 +115,11 @@ class PeerConnection(Generic[Waiter]):
         """Hand over every waiter when the connection is gone."""
         pending, self._pending = self._pending, {}
         return pending.values()
+
+    def _opaque_of_another(self) -> int:
+        if len(self._pending) >= self._pending_count_max:
+            raise LocalProtocolError(f"{len(self._pending)} requests are open on one connection")
+        return self._next_opaque()
 
     def _next_opaque(self) -> int:
         self._opaque = self._opaque + 1 if self._opaque < _OPAQUE_MAX else 0

@@ -20,6 +20,8 @@ DOCUMENT_SIZE_MAX: Final = 64 << 20
 NUMBER_LENGTH_MAX: Final = 40
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
+_BLANKS: Final = frozenset(" \t\r\n")
+_FLAT_OBJECT: Final = re.compile(r"\{[^{}\[\]]*\}")
 _BARE: Final = re.compile(r"[A-Za-z0-9_$.+-]+")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _STRINGS: Final = json.JSONDecoder(strict=False)
@@ -88,6 +90,9 @@ class _Reader:
         return InvalidJson(f"{what} at character {self._at}")
 
     def peek(self) -> str:
+        mark = self._text[self._at : self._at + 1]
+        if mark not in _BLANKS:
+            return mark
         blank = _BLANK.match(self._text, self._at)
         assert blank is not None
         self._at = blank.end()
@@ -107,6 +112,9 @@ class _Reader:
                 return self._scalar()
 
     def _object(self, depth: int) -> dict[str, Any]:
+        flat = self._flat_object()
+        if flat is not None:
+            return flat
         self._at += 1
         members: dict[str, Any] = {}
         while self.peek() != "}":
@@ -118,6 +126,22 @@ class _Reader:
             elif self.peek() != "}":
                 raise self.fault("a comma or a closing brace is missing")
         self._at += 1
+        return members
+
+    def _flat_object(self) -> dict[str, Any] | None:
+        """Have the strict reader read an object that holds no other, as Java's keys and entries.
+
+        A brace within a text only cuts the object short in the middle of that text, which the
+        strict reader refuses.
+        """
+        found = _FLAT_OBJECT.match(self._text, self._at)
+        if found is None:
+            return None
+        try:
+            members: dict[str, Any] = msgspec.json.decode(found.group(), type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeError):
+            return None
+        self._at = found.end()
         return members
 
     def _array(self, depth: int) -> list[Any]:
@@ -137,10 +161,16 @@ class _Reader:
             case '"':
                 return self._string()
             case "{":
-                members = self.value(depth + 1)
-                return json.dumps(members, separators=(",", ":"), sort_keys=True)
+                return self._object_key(depth)
             case _:
                 return self._bare()
+
+    def _object_key(self, depth: int) -> str:
+        members = self.value(depth + 1)
+        try:
+            return msgspec.json.encode(members, order="sorted").decode()
+        except UnicodeEncodeError as error:
+            raise self.fault("a key with half a character ends") from error
 
     def _string(self) -> str:
         try:

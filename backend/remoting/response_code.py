@@ -75,3 +75,5 @@ class ResponseCode(IntEnum):
 
     # Ours: a step of an operation came under a lower fence than one before it (D20).
     OPERATION_FENCED = 7001
+    # Ours: a replica passed a request on to a broker that is not the master and has taken nothing.
+    NOT_TAKEN = 7002

@@ -10,6 +10,7 @@ from backend.domain.broker import Broker
 from backend.domain.broker_property import BrokerProperty
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.operation_errors import BrokerSilent
+from backend.domain.version import version_of
 
 
 class PropertySource(Protocol):
@@ -26,6 +27,11 @@ class BrokerConfig:
 
     broker: Broker
     properties: tuple[BrokerProperty, ...]
+
+    @property
+    def version(self) -> str:
+        """Name the version of what the next start would take."""
+        return version_of(sorted((one.name, one.configured) for one in self.properties))
 
 
 async def describe_config(

@@ -14,6 +14,7 @@ from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.db import brokers as broker_rows
 from backend.db import clusters
 from backend.db.engine import Database
+from backend.domain.broker import Broker
 from backend.domain.names import check_cluster_name
 from backend.domain.queue_lock import BrokerKey
 from backend.services.queue_locks import key_of
@@ -85,12 +86,14 @@ class Questions:
         question: Callable[[BrokerKey], Awaitable[AnswerT]],
     ) -> dict[BrokerKey, AnswerT]:
         """Ask brokers the same; those that did not tell are left out."""
-        listed = list(brokers)
-        answers = await asyncio.gather(
-            *(self.ask(broker, partial(question, broker)) for broker in listed)
-        )
-        pairs = zip(listed, answers, strict=True)
-        return {broker: answer for broker, answer in pairs if answer is not None}
+        asked: dict[BrokerKey, asyncio.Task[AnswerT | None]] = {}
+        async with asyncio.TaskGroup() as tasks:
+            for broker in brokers:
+                asked[broker] = tasks.create_task(self.ask(broker, partial(question, broker)))
+                # Hundreds begun at once would be answered at once, and all else would wait.
+                await asyncio.sleep(0)
+        answers = {broker: task.result() for broker, task in asked.items()}
+        return {broker: answer for broker, answer in answers.items() if answer is not None}
 
     def _fall_silent(self, broker: BrokerKey, why: str) -> None:
         self._silent.add(broker)
@@ -115,13 +118,8 @@ async def find_masters(
     check_cluster_name(cluster_name)
     async with database.connect() as connection:
         await clusters.get(connection, cluster_name)
-        known = await broker_rows.list_masters(connection, cluster_name)
-    if holding is not None:
-        known = [one for one in known if one.group_name in holding]
-    for broker in known:
-        if not broker.is_online:
-            questions.note(key_of(broker), NO_MASTER)
-    return [key_of(broker) for broker in known if broker.is_online]
+        known = await broker_rows.list_masters(connection, cluster_name, holding)
+    return _online_masters(known, questions)
 
 
 async def find_brokers(
@@ -133,8 +131,20 @@ async def find_brokers(
         InvalidName: no cluster may be called so.
         ClusterNotFound: none is.
     """
-    masters = await find_masters(cluster_name, questions, database=database)
+    check_cluster_name(cluster_name)
     async with database.connect() as connection:
-        online = await broker_rows.list_online(connection)
-    found = {key_of(broker): None for broker in online if broker.cluster_name == cluster_name}
-    return [*(dict.fromkeys(masters) | found)]
+        await clusters.get(connection, cluster_name)
+        known = await broker_rows.list_of_name(connection, cluster_name)
+    masters = _online_masters([one for one in known if one.is_master], questions)
+    replicas = [key_of(one) for one in known if one.is_online and not one.is_master]
+    return [*masters, *replicas]
+
+
+def _online_masters(masters: Iterable[Broker], questions: Questions) -> list[BrokerKey]:
+    online = []
+    for broker in masters:
+        if broker.is_online:
+            online.append(key_of(broker))
+        else:
+            questions.note(key_of(broker), NO_MASTER)
+    return online

@@ -1,7 +1,7 @@
 """Ask the brokers of a cluster once which groups they serve and who is connected to them.
 
 With that a page knows which masters to ask about what it shows: those where a group has offsets or
-members. All pages of a process share what was told within the last second, and say when that was.
+members. All pages of a process share what was told a moment ago, and say when that was.
 """
 
 import asyncio
@@ -58,26 +58,23 @@ class ClientCensus:
 class GroupCensus:
     """Hold which masters serve each consumer group, and which of them know something of it.
 
-    `serving` is in the order of the groups' names. Of a master that is not in `known` any group
-    may have offsets or members there.
+    `serving` is in the order of the groups' names. `knowing` are the masters where a group has
+    offsets or members; any group may have some at those of `untold`. `by_group` is all masters, by
+    broker group. It is indexed once, since every page looks up each of its rows.
     """
 
-    masters: tuple[BrokerKey, ...]
     serving: Mapping[str, tuple[BrokerKey, ...]]
-    known: Mapping[BrokerKey, frozenset[str]]
+    knowing: Mapping[str, tuple[BrokerKey, ...]]
+    untold: tuple[BrokerKey, ...]
+    by_group: Mapping[str, BrokerKey]
     questions: Questions
     observed_at: datetime
 
     def masters_of(self, consumer_group: str, also: Iterable[str] = ()) -> tuple[BrokerKey, ...]:
         """Return the masters to be asked about a group; `also` names further broker groups."""
-        further = frozenset(also)
-        return tuple(
-            one
-            for one in self.masters
-            if one not in self.known
-            or consumer_group in self.known[one]
-            or one.group_name in further
-        )
+        further = (self.by_group[name] for name in also if name in self.by_group)
+        found = {*self.knowing.get(consumer_group, ()), *self.untold, *further}
+        return tuple(sorted(found, key=lambda one: one.group_name))
 
 
 class Censuses:
@@ -164,19 +161,27 @@ class Censuses:
             questions.ask_each(masters, lambda one: self._brokers.groups_with_offsets(one.address)),
             self._clients.get(cluster_name, is_patient=True),
         )
-        serving: dict[str, list[BrokerKey]] = {}
-        for master, names in served.items():
-            for name in names:
-                serving.setdefault(name, []).append(master)
         known = {
             master: clients.groups[master].union(names)
             for master, names in with_offsets.items()
             if master in clients.groups
         }
+        serving = _by_consumer_group(served)
         return GroupCensus(
-            tuple(masters),
-            {name: tuple(serving[name]) for name in sorted(serving)},
-            known,
+            {name: serving[name] for name in sorted(serving)},
+            _by_consumer_group(known),
+            tuple(one for one in masters if one not in known),
+            {one.group_name: one for one in masters},
             questions,
             min(observed_at, clients.observed_at),
         )
+
+
+def _by_consumer_group(
+    told: Mapping[BrokerKey, Iterable[str]],
+) -> dict[str, tuple[BrokerKey, ...]]:
+    masters: dict[str, list[BrokerKey]] = {}
+    for master, names in told.items():
+        for name in names:
+            masters.setdefault(name, []).append(master)
+    return {name: tuple(found) for name, found in masters.items()}

@@ -14,6 +14,7 @@ from backend.domain.operation_errors import BrokerSilent, ConsumerGroupNotFound
 from backend.domain.queue_lock import BrokerKey
 from backend.domain.queue_reading import GroupMember, QueueReaders
 from backend.domain.topic_layout import TopicLayout
+from backend.domain.version import version_by_group
 from backend.remoting.names import dead_letter_topic, retry_topic
 from backend.services.broker_questions import Questions, UnknownBroker
 from backend.services.cluster_census import Censuses
@@ -71,6 +72,11 @@ class GroupDetail:
     queues: tuple[QueueLag, ...]
     dead_letter_count: int | None
     unknown: tuple[UnknownBroker, ...]
+
+    @property
+    def version(self) -> str:
+        """Name the version of how it is served."""
+        return version_by_group(self.settings)
 
     @property
     def models(self) -> tuple[str, ...]:

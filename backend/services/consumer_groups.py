@@ -1,6 +1,6 @@
 """Describe consumer groups from what the masters of their cluster tell.
 
-A list takes names from the census of the last second. Members and lags are asked for the groups of
+A list takes names from the census of a moment ago. Members and lags are asked for the groups of
 one page only, and of those masters only that know something of the group, so what a page costs
 grows neither with the list nor with the cluster.
 """
@@ -138,7 +138,7 @@ async def list_consumer_groups(
     includes_system: bool = False,
     censuses: Censuses,
 ) -> GroupPage:
-    """List the consumer groups of a cluster by name, as they were told within the last second.
+    """List the consumer groups of a cluster by name, as they were told a moment ago.
 
     Raises:
         InvalidName: no cluster may be called so.

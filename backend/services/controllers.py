@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from backend.db import replica_group_pages
+from backend.domain.operation_approval import SecondPerson
 from backend.domain.replica_group import LeasePolicy
 from backend.services.group_changes import Controller
 
@@ -25,7 +26,7 @@ class ControllerPeer:
 
 @dataclass(frozen=True, slots=True)
 class ControllerSetting:
-    """Hold a setting that decides elections; it holds from the start of a process to its end.
+    """Hold a setting that decides elections or operations, from start to end of a process.
 
     No request changes it (D26): the variable does, of each process, when that is started anew.
     """
@@ -40,7 +41,7 @@ class ControllerSetting:
 
 @dataclass(frozen=True, slots=True)
 class ControllerView:
-    """Hold the settings that decide elections here, what is led, and who else hears replicas."""
+    """Hold what elections and operations go by here, what is led, and who else hears replicas."""
 
     address: str
     is_leader: bool
@@ -52,8 +53,10 @@ class ControllerView:
     settings: tuple[ControllerSetting, ...]
 
 
-def list_settings(controller: Controller) -> tuple[ControllerSetting, ...]:
-    """List what decides elections in this process, beside what it is by default."""
+def list_settings(
+    controller: Controller, second_person: SecondPerson
+) -> tuple[ControllerSetting, ...]:
+    """List what decides elections and operations here, beside what it is by default."""
     return (
         ControllerSetting(
             name="lease_policy",
@@ -71,10 +74,20 @@ def list_settings(controller: Controller) -> tuple[ControllerSetting, ...]:
             variable="REGENT_UNCLEAN_ELECTION_ALLOWED",
             description="whether a replica may become master that may lack acknowledged messages",
         ),
+        ControllerSetting(
+            name="second_person",
+            stock_name=None,
+            value=second_person,
+            default=SecondPerson.NONE,
+            variable="REGENT_SECOND_PERSON",
+            description="from which risk class on another user must approve what was confirmed",
+        ),
     )
 
 
-async def describe_controller(address: str, controller: Controller) -> ControllerView:
+async def describe_controller(
+    address: str, controller: Controller, *, second_person: SecondPerson
+) -> ControllerView:
     """Describe this process as a controller; it leads, as every other one does."""
     async with controller.database.connect() as connection:
         counts = await replica_group_pages.count_groups(connection)
@@ -95,5 +108,5 @@ async def describe_controller(address: str, controller: Controller) -> Controlle
             )
             for listener in listeners
         ),
-        settings=list_settings(controller),
+        settings=list_settings(controller, second_person),
     )

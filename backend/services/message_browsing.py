@@ -112,10 +112,9 @@ async def _find_queues(wanted: Browsing, questions: Questions, *, database: Data
         raise InvalidMessageSearch("the topic holds what brokers tell one another")
     async with database.connect() as connection:
         placements = (await topics.list_placements(connection, [topic.id]))[topic.id]
-    masters = {
-        one.group_name: one
-        for one in await find_masters(wanted.cluster_name, questions, database=database)
-    }
+    holding = {one.group_name for one in placements}
+    online = await find_masters(wanted.cluster_name, questions, database=database, holding=holding)
+    masters = {one.group_name: one for one in online}
     found = {
         (one.group_name, queue_id): masters[one.group_name]
         for one in placements

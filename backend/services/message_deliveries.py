@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 from backend.clients.message_requests import KeyQuery
@@ -64,8 +65,8 @@ async def describe_deliveries(
     messages; both are searched by the sender's id, so of a message without one nobody knows.
     """
     questions = Questions()
-    masters = await find_masters(cluster_name, questions, database=database)
-    home = next((one for one in masters if one.group_name == message.group_name), None)
+    find = partial(find_masters, cluster_name, questions, database=database)
+    home = next(iter(await find(holding=[message.group_name])), None)
     if home is None or message.topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
         return Deliveries((), 0, questions.unknown)
     at, topic = home.address, message.topic
@@ -76,7 +77,7 @@ async def describe_deliveries(
         holders = await topics.list_holders(connection, cluster_name, meant)
     # Whoever delays a copy has made the topic that it goes to.
     holding = frozenset({home.group_name}).union(*holders.values())
-    masters = [one for one in masters if one.group_name in holding]
+    masters = await find(holding=holding)
     judge = _Judge(message, home, masters, brokers, questions)
     delayed = await judge.search(SCHEDULE_TOPIC)
     found = await asyncio.gather(*(judge.judge(g, delayed) for g in groups[:GROUP_COUNT_MAX]))

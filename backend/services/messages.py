@@ -188,10 +188,9 @@ async def _at_place(
     """Look where the id says; a group's other brokers hold the same log if that one is away."""
     address, position = place
     async with database.connect() as connection:
-        known = await broker_rows.list_of_name(connection, cluster_name)
-    group_names = {one.group_name for one in known if one.address == address}
+        known = await broker_rows.list_beside(connection, cluster_name, address)
     asked = sorted(
-        (one for one in known if one.group_name in group_names and one.is_online),
+        (one for one in known if one.is_online),
         key=lambda one: (one.address != address, one.broker_id),
     )
     questions = Questions()

@@ -10,17 +10,24 @@ AnswerT = TypeVar("AnswerT")
 KEPT_S: Final = 1.0
 PATIENCE_S: Final = 0.05
 FORMER_KEPT_S: Final = 10.0
+KEPT_BY_COST: Final = 20.0
+"""How often an answer is kept for what it took: then asking takes a twentieth of the time."""
+KEPT_LONGER_MAX: Final = 5.0
+"""How often at most it is kept for as long as others, however much it took."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer(Generic[AnswerT]):
     began_at: float
+    kept_until: float
     told: AnswerT
 
 
 class RecentAnswers(Generic[AnswerT]):
     """Answer from what was told a moment ago; belongs to one event loop.
 
+    An answer is kept for `kept_for_s` seconds since it was asked for. One that took long, as of a
+    large cluster, is kept for twenty times what it took, up to five times as long as others.
     Who asks while a question is on its way waits for the same answer, and one that gives up ends
     nobody else's wait. When it takes longer than `patience_s`, the answer before it does, as long
     as that was asked for no more than `former_kept_for_s` seconds ago: so pages of a large cluster,
@@ -42,14 +49,14 @@ class RecentAnswers(Generic[AnswerT]):
         self._asked: dict[str, tuple[float, asyncio.Task[AnswerT]]] = {}
 
     async def get(self, key: str, *, is_fresh: bool = False, is_patient: bool = False) -> AnswerT:
-        """Return an answer that is no older than `kept_for_s` seconds, or the one before it.
+        """Return an answer that is still kept, or the one before it.
 
         The one before it is for who is not patient. Where it must be `is_fresh` a kept one does
         not do either, but one that is on its way does.
         """
         now = asyncio.get_running_loop().time()
         kept = self._answers.get(key)
-        if kept is not None and not is_fresh and now - kept.began_at < self._kept_for_s:
+        if kept is not None and not is_fresh and now < kept.kept_until:
             return kept.told
         began_at, task = self._asked.get(key) or self._begin(key, now)
         is_patient |= is_fresh
@@ -78,7 +85,10 @@ class RecentAnswers(Generic[AnswerT]):
     async def _ask_for(self, key: str, now: float) -> AnswerT:
         try:
             told = await self._ask(key)
-            self._answers[key] = _Answer(now, told)
+            took = asyncio.get_running_loop().time() - now
+            longest_s = KEPT_LONGER_MAX * self._kept_for_s
+            kept_for_s = min(max(self._kept_for_s, KEPT_BY_COST * took), longest_s)
+            self._answers[key] = _Answer(now, now + kept_for_s, told)
         except BaseException:
             self._answers.pop(key, None)
             raise

@@ -1,18 +1,26 @@
 """Note in Postgres what brokers say of themselves to the name server.
 
 Both use cases say what is so now, not what happened: carrying one out twice, or only the last of
-many, leaves the same rows. An event tells of each change of a broker's row.
+many, leaves the same rows. Events tell of each change of a broker's row, and of
+what its group holds of topics.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from backend.clients.clock import Clock
-from backend.db import broker_groups, brokers, clusters, events, topics
+from backend.db import broker_groups, brokers, clusters, events, placements
 from backend.db.brokers import BrokerRegistration
 from backend.db.engine import Database
 from backend.domain.broker_group import GroupMode
-from backend.domain.event import BROKER_LOST, BROKER_REGISTERED, Happening
+from backend.domain.event import (
+    BROKER_LOST,
+    BROKER_REGISTERED,
+    TOPIC_CHANGED,
+    TOPIC_PLACED,
+    Happening,
+    tell_topics,
+)
 from backend.domain.names import (
     check_address,
     check_cluster_name,
@@ -86,14 +94,20 @@ async def register_broker(
                     )
                 ],
             )
-        is_changed |= await topics.save_placements(
+        saved = await placements.save(
             connection,
             cluster_id=cluster_id,
             broker_group_id=group_id,
             placements=command.topics,
         )
-        if not is_changed:
+        if not (is_changed or saved):
             return None
+        of_group = command.cluster_name, command.group_name
+        of_topics = [
+            *tell_topics(TOPIC_PLACED, *of_group, saved.placed, at=now),
+            *tell_topics(TOPIC_CHANGED, *of_group, saved.changed, at=now),
+        ]
+        await events.stage(connection, of_topics)
         version = await clusters.raise_route_version(connection, cluster_id, at=now)
     return TopologyChange(command.cluster_name, version)
 

@@ -1,7 +1,6 @@
 """Put together what brokers tell of their clients, connection by connection."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from backend.clients.client_requests import ToldClient
 from backend.domain.client import Client, Connection
@@ -31,8 +30,7 @@ def clients_of(told: Iterable[Sequence[ClientConnection]]) -> tuple[Client, ...]
 
 def _merged(known: ToldClient, further: ToldClient) -> ToldClient:
     ages = [age for age in (known.heard_ms, further.heard_ms) if age is not None]
-    return replace(
-        known,
+    return known._replace(
         heard_ms=min(ages, default=None),
         producer_groups=tuple(sorted({*known.producer_groups, *further.producer_groups})),
         consumer_groups=tuple(sorted({*known.consumer_groups, *further.consumer_groups})),

@@ -1,15 +1,17 @@
 """Describe topics to whoever asks, and remove those that an administrator deletes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from backend.clients.clock import Clock
-from backend.db import clusters, topic_notices, topics
+from backend.db import clusters, events, placements, topic_notices, topics
 from backend.db.engine import Database
 from backend.domain.cluster_scope import ClusterScope
+from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.names import check_cluster_name, check_topic_name
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
+from backend.domain.version import version_by_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,22 @@ async def list_placements(
         return await topics.list_placements(connection, topic_ids)
 
 
+def topic_version(placements: Sequence[TopicPlacement]) -> str:
+    """Name the version of how a topic is laid out."""
+    return version_by_group({one.group_name: one.settings for one in placements})
+
+
+async def find_topic_version(cluster_name: str, topic_name: str, *, database: Database) -> str:
+    """Read the version of how a topic is laid out.
+
+    Raises:
+        ClusterNotFound: no cluster is called so.
+        TopicNotFound: no topic of the cluster is.
+    """
+    topic = await describe_topic(cluster_name, topic_name, database=database)
+    return topic_version((await list_placements([topic.id], database=database))[topic.id])
+
+
 async def forget_placements(
     cluster_name: str,
     topic_name: str,
@@ -103,8 +121,15 @@ async def forget_placements(
     """
     async with database.begin() as connection:
         cluster = await clusters.get(connection, cluster_name)
-        await topics.remove_placements(connection, cluster_name, topic_name, group_names)
-        await clusters.raise_route_version(connection, cluster.id, at=clock.now())
+        held = await placements.remove(connection, cluster_name, topic_name, group_names)
+        now = clock.now()
+        told = [
+            one
+            for group_name in held
+            for one in tell_topics(TOPIC_REMOVED, cluster_name, group_name, [topic_name], at=now)
+        ]
+        await events.stage(connection, told)
+        await clusters.raise_route_version(connection, cluster.id, at=now)
         await topic_notices.announce(connection, cluster_name, topic_name, group_names)
 
 
@@ -116,7 +141,14 @@ async def remove_topic(
     Brokers that still hold the topic bring it back when they next register.
     """
     async with database.begin() as connection:
-        cluster_ids = await topics.remove(connection, topic_name, cluster_name=cluster_name)
-        for cluster_id in cluster_ids:
-            await clusters.raise_route_version(connection, cluster_id, at=clock.now())
-    return len(cluster_ids)
+        held = await placements.remove_topic(connection, topic_name, cluster_name=cluster_name)
+        now = clock.now()
+        for cluster_id, places in held.items():
+            told = [
+                one
+                for place in places
+                for one in tell_topics(TOPIC_REMOVED, *place, [topic_name], at=now)
+            ]
+            await events.stage(connection, told)
+            await clusters.raise_route_version(connection, cluster_id, at=now)
+    return len(held)

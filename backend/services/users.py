@@ -13,7 +13,7 @@ from backend.db import audit, sessions, users
 from backend.db.audit import Deed
 from backend.db.engine import Connection, Database
 from backend.domain.access import Principal
-from backend.domain.access_errors import InvalidPassword, UserAlreadyExists
+from backend.domain.access_errors import InvalidPassword, UserAlreadyExists, UserNotFound
 from backend.domain.cluster_scope import ALL_CLUSTERS, check_patterns
 from backend.domain.operation import Author
 from backend.domain.page import Page, check_page_size, cut_page
@@ -24,6 +24,7 @@ from backend.domain.user import (
     check_new_password,
     check_user_name,
 )
+from backend.domain.version import check_version
 from backend.services.passwords import PasswordVerifier, hash_password, make_one_time_password
 from backend.services.sessions import NO_CLUSTER
 
@@ -64,6 +65,19 @@ async def list_users(*, size: int, after: str | None, database: Database) -> Pag
         found = await users.list_by_name(connection, after=after, limit=size + 1)
         total = await users.count(connection)
     return cut_page(found, size=size, key=lambda one: one.name, total_count=total)
+
+
+async def describe_user(name: str, *, database: Database) -> User:
+    """Return the user of a name.
+
+    Raises:
+        UserNotFound: nobody has it.
+    """
+    async with database.connect() as connection:
+        found = await users.find(connection, name)
+    if found is None:
+        raise UserNotFound(name)
+    return found.user
 
 
 async def add_user(
@@ -109,6 +123,7 @@ async def change_role(
     author: Author,
     *,
     cluster_patterns: Sequence[str] | None = None,
+    version: str | None = None,
     reason: str | None,
     database: Database,
     clock: Clock,
@@ -119,6 +134,7 @@ async def change_role(
 
     Raises:
         UserNotFound: nobody has the name.
+        VersionMoved: their access is another by now than the one of the version.
         InvalidClusterPattern: a pattern names no cluster.
         LastAdministrator: nobody who can sign in would be one of all clusters any more.
     """
@@ -127,6 +143,7 @@ async def change_role(
         stays = role is Role.ADMIN and wanted in {None, ALL_CLUSTERS}
         lock = users.lock if stays else users.lock_but_not_last
         user = await lock(connection, name)
+        check_version(f"the access of {name}", user.version, expected=version)
         patterns = user.cluster_patterns if wanted is None else wanted
         if (user.role, user.cluster_patterns) == (role, patterns):
             return user

@@ -16,7 +16,9 @@ from tests.door_matrix import (
     use_cases,
 )
 
-ENGINE = ("backend.services.operations.orders", "backend.services.operations.following")
+ENGINE = tuple(
+    f"backend.services.operations.{name}" for name in ("orders", "approvals", "following", "leases")
+)
 OF_NO_CLUSTER = {
     "backend.services.users": "who may sign in",
     "backend.services.sessions": "who is signed in",

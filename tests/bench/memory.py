@@ -7,17 +7,37 @@ measurement would pay that for the page cache; it says nothing about who writes 
 """
 
 import mmap
+import os
+import tempfile
+from pathlib import Path
 
 import psutil
 
 MADV_POPULATE_WRITE = 23
 """Since Linux 5.14; the module has no name for it."""
 
+WRITE_SIZE = 256 << 10
+
 
 def warm_memory(size: int) -> None:
     """Touch and free memory that the next seconds may fill, at most half of what is free."""
-    size = min(size, psutil.virtual_memory().available // 2)
+    size = _at_most_half(size)
     with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
-        # Small pages, as the page cache takes them.
+        # Small pages, as the page cache takes them for what is written through a map.
         memory.madvise(mmap.MADV_NOHUGEPAGE)
         memory.madvise(MADV_POPULATE_WRITE)
+
+
+def warm_page_cache(directory: Path, size: int) -> None:
+    """Touch and free memory as the page cache takes it for long writes: in larger pieces.
+
+    They come from other free memory than small pages do, which nobody may have touched for long.
+    """
+    chunk = bytes(WRITE_SIZE)
+    with tempfile.TemporaryFile(dir=directory) as file:
+        for at in range(0, _at_most_half(size), WRITE_SIZE):
+            os.pwrite(file.fileno(), chunk, at)
+
+
+def _at_most_half(size: int) -> int:
+    return min(size, psutil.virtual_memory().available // 2)

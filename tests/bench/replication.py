@@ -23,7 +23,7 @@ from tests.bench.failover.group import TOPIC, Member
 from tests.bench.failover.network import loopback
 from tests.bench.failover.ours import OurGroup
 from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
-from tests.bench.memory import warm_memory
+from tests.bench.memory import warm_memory, warm_page_cache
 from tests.bench.native import Server, run_json, running
 from tests.bench.pulls import LIMIT_DIFFERENCE_MAX, bulk_rate
 from tests.integration.broker.client import Client, send_fields
@@ -340,6 +340,8 @@ async def measure_catch_up(pair: Pair, limit: Server) -> Measure:
 async def catch_up_rate(pair: Pair) -> float:
     """Start the replica, and give GB/s from the first bytes that reach it to the last."""
     end = await pair.end_of(pair.master)
+    # At the last moment: a balloon takes the memory back within seconds.
+    warm_page_cache(pair.group.directory, BACKLOG_MEMORY)
     await pair.group.launch(pair.replica, asyncLearner="true")
     client = await pair.connect(pair.replica)
     began_at, began = time.perf_counter(), await log_end(client)

@@ -10,6 +10,7 @@ import pytest
 from tests.chaos.cluster import Hosts
 from tests.chaos.network import Network
 from tests.chaos.sockets import find_owner
+from tests.waiting import PATIENCE_S
 
 SILENCE_S = 0.2
 """How long nothing comes before it is taken for certain that nothing will."""
@@ -25,11 +26,11 @@ class Peer:
     async def says(self, data):
         self.writer.write(data)
         reader, _ = await self.taken
-        return await asyncio.wait_for(reader.read(100), 5)
+        return await asyncio.wait_for(reader.read(100), PATIENCE_S)
 
     async def hears(self, data):
         (await self.taken)[1].write(data)
-        return await asyncio.wait_for(self.reader.read(100), 5)
+        return await asyncio.wait_for(self.reader.read(100), PATIENCE_S)
 
 
 @asynccontextmanager
@@ -87,7 +88,7 @@ async def test_a_cut_link_holds_back_one_direction_only():
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(reader.read(100), SILENCE_S)
         network.heal()
-        assert await asyncio.wait_for(reader.read(100), 5) == b"held back"
+        assert await asyncio.wait_for(reader.read(100), PATIENCE_S) == b"held back"
 
 
 async def test_the_end_of_a_connection_is_held_back_too():
@@ -102,7 +103,7 @@ async def test_the_end_of_a_connection_is_held_back_too():
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(reader.read(100), SILENCE_S)
         network.heal()
-        assert await asyncio.wait_for(reader.read(100), 5) == b""
+        assert await asyncio.wait_for(reader.read(100), PATIENCE_S) == b""
 
 
 @pytest.mark.parametrize("link", [("a", "b"), ("b", "a")])
@@ -158,7 +159,7 @@ async def test_nothing_of_a_dropped_node_is_delivered():
 
 async def _read_to_end(reader):
     try:
-        return await asyncio.wait_for(reader.read(100), 5)
+        return await asyncio.wait_for(reader.read(100), PATIENCE_S)
     except ConnectionError:
         return b""
 

@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Final
 
-from regent_engine import decode_records
+from regent_engine import decode_records, parse_offset_message_id
 
 from tests.chaos.evidence import number_of
 from tests.chaos.journal import Acknowledgement, Journal, Reading
@@ -178,18 +178,25 @@ class Workload:
             # Where it waits is the broker's own business: only its delivery was promised.
             self.journal.promised_later(number, agent)
             return
+        # A message's id is the broker's address and the log position; who was asked may only have
+        # passed it on.
+        host, port, position = parse_offset_message_id(answer.ext["msgId"])
         self.journal.acknowledged(
             Acknowledgement(
                 number=number,
-                agent=agent,
+                agent=self._agent_at(host, port),
                 sent_at_s=sent_at_s,
                 answered_at_s=self.journal.now_s(),
                 queue=int(answer.ext["queueId"]),
                 offset=int(answer.ext["queueOffset"]),
-                # A message's id is the broker's address and the log position.
-                position=int(answer.ext["msgId"][-16:], 16),
+                position=position,
             )
         )
+
+    def _agent_at(self, host: str, port: int) -> int:
+        """Name the broker that advertises an address."""
+        (agent,) = (n for n, at in self.addresses.items() if (at.host, at.port) == (host, port))
+        return agent
 
     async def _read(self, agent: int) -> None:
         while not self._is_over:

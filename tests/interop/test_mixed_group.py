@@ -58,7 +58,7 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
         async def is_so():
             return await group.committed(broker) == offset
 
-        await eventually(is_so, timeout_s=60, interval_s=0.1)
+        await eventually(is_so, interval_s=0.1)
 
     # A stock replica follows our master.
     await ours.start()
@@ -104,7 +104,7 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
     async def are_alike():
         return await group.history(stock) == (epochs, end)
 
-    await eventually(are_alike, timeout_s=30, interval_s=0.05)
+    await eventually(are_alike, interval_s=0.05)
     our_log, stock_log = log_bytes(ours.log_folder, end), log_bytes(stock.log_folder, end)
     assert len(our_log) == end
     assert our_log == stock_log
@@ -123,7 +123,7 @@ async def test_our_replica_follows_stock_in_an_epoch_that_stock_did_not_record(
     await sending
     await stock.start()
     await await_state(ours, 1, {1, 2})
-    await eventually(lambda: group.knows_topic(stock), timeout_s=60, interval_s=0.1)
+    await eventually(lambda: group.knows_topic(stock), interval_s=0.1)
     await group.elect(stock)
     await await_state(stock, 2, {1, 2})
     await ours.kill()

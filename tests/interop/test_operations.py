@@ -64,7 +64,7 @@ async def stock(database, redis, tmp_path, eventually):
                 return False
             return planned.plan.facts["brokers"]
 
-        await eventually(is_known, timeout_s=30)
+        await eventually(is_known)
         client = await Client.connect(broker.port)
         stack.callback(client.writer.close)
         yield agents, client

@@ -34,17 +34,28 @@ def tear_the_last_record(directory: Path) -> None:
 
 
 def lose_the_last_file_of_each_queue(directory: Path) -> None:
-    for queue in (directory / "consumequeue").glob("*/*"):
-        first, *others = sorted(queue.iterdir())
-        (others or [first])[-1].unlink()
+    for files in queues(directory):
+        max(files).unlink()
 
 
 def clear_the_last_entry_of_each_queue(directory: Path) -> None:
-    for queue in (directory / "consumequeue").glob("*/*"):
-        content = bytearray((last := max(queue.iterdir())).read_bytes())
-        used = [at for at in range(0, len(content), ENTRY_SIZE) if any(content[at + 8 : at + 12])]
-        content[used[-1] :] = bytes(len(content) - used[-1])
-        last.write_bytes(content)
+    for files in queues(directory):
+        # The last file may have been made just before the kill, and hold nothing.
+        last, at = max((file, at) for file in files for at in entries(file))
+        content = last.read_bytes()
+        last.write_bytes(content[:at] + bytes(len(content) - at))
+
+
+def queues(directory: Path) -> list[list[Path]]:
+    """List the files of each queue; one made just before the kill may have none."""
+    files = [list(queue.iterdir()) for queue in (directory / "consumequeue").glob("*/*")]
+    return [each for each in files if each]
+
+
+def entries(file: Path) -> list[int]:
+    """List where the entries of a queue's file begin, in bytes."""
+    content = file.read_bytes()
+    return [at for at in range(0, len(content), ENTRY_SIZE) if any(content[at + 8 : at + 12])]
 
 
 def lose_the_queues_and_the_oldest_segment(directory: Path) -> None:

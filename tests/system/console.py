@@ -6,14 +6,13 @@ from contextlib import contextmanager
 import httpx
 
 from tests.system.cluster import Cluster
-
-TIMEOUT_S = 10.0
+from tests.waiting import PATIENCE_S
 
 
 @contextmanager
 def stranger(cluster: Cluster) -> Iterator[httpx.Client]:
     """Talk to a cluster without a session."""
-    with httpx.Client(base_url=cluster.http_url, timeout=TIMEOUT_S) as client:
+    with httpx.Client(base_url=cluster.http_url, timeout=PATIENCE_S) as client:
         yield client
 
 

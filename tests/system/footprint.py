@@ -10,6 +10,7 @@ import httpx
 from tests.system.cluster import Cluster, wait_until
 from tests.system.console import topic_names
 from tests.system.peer import broker_sample
+from tests.waiting import PATIENCE_S
 
 Facts = dict[str, Any]
 
@@ -49,5 +50,5 @@ def settled(observe: Callable[[], Facts]) -> Facts:
         seen.append(observe())
         return seen[-1] == seen[-2]
 
-    wait_until(is_settled, timeout_s=20, what=lambda: "a quiet cluster", interval_s=0.1)
+    wait_until(is_settled, timeout_s=PATIENCE_S, what=lambda: "a quiet cluster", interval_s=0.1)
     return seen[-1]

@@ -6,12 +6,12 @@ import msgspec
 
 from tests.system.cluster import Cluster, wait_until
 from tests.system.peer import peer, send_header
+from tests.waiting import PATIENCE_S
 
 GET_MAX_OFFSET = 30
 GET_BROKER_CLUSTER_INFO = 106
 SEND_MESSAGE_V2 = 310
 GET_SYNC_STATE_DATA = 1006
-WAIT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def await_whole(cluster: Cluster, group_name: str, *, other_than: str | None = N
             and registered(cluster, group_name).get("0") == state.master
         )
 
-    wait_until(is_whole, timeout_s=WAIT_S, what=lambda: f"{group_state(cluster, group_name)}")
+    wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{group_state(cluster, group_name)}")
     state = group_state(cluster, group_name)
     assert state is not None
     return state

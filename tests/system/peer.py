@@ -10,8 +10,8 @@ import msgspec
 from regent_engine import Command, Decoder, encode_command
 
 from tests.system.cluster import Cluster
+from tests.waiting import PATIENCE_S
 
-ANSWER_TIMEOUT_S = 5.0
 GET_BROKER_SAMPLE = 7001
 UNKNOWN_REQUEST = 31_999
 NOT_SUPPORTED = 3
@@ -80,7 +80,7 @@ class Peer:
 def peer(address: str) -> Iterator[Peer]:
     """Connect to a server for the length of a block."""
     host, _, port = address.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=ANSWER_TIMEOUT_S) as connection:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_S) as connection:
         yield Peer(connection)
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from tests.system.cluster import Cluster
 from tests.system.peer import NOT_SUPPORTED, UNKNOWN_REQUEST, addresses, peer
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.system
 
 FRAME_SIZE_MAX = 16 << 20
-CLOSE_S_MAX = 5.0
 MEMORY_GROWTH_MAX = 48 << 20
 CLAIMANT_COUNT = 64
 
@@ -37,7 +37,7 @@ def test_broken_frames_close_the_connection_and_nothing_else(data: bytes, cluste
         with peer(address) as intact:
             with peer(address) as broken:
                 broken.send_raw(data)
-                closed.append(broken.is_closed_within(CLOSE_S_MAX))
+                closed.append(broken.is_closed_within(PATIENCE_S))
             alive.append(intact.ask(UNKNOWN_REQUEST).code)
 
     assert closed == [True, True]

@@ -21,6 +21,7 @@ from tests.system.cluster import (
 )
 from tests.system.console import administrator
 from tests.system.groups import GroupState, await_whole, group_state, message_count, send
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(400)]
 
@@ -179,7 +180,7 @@ def test_the_console_is_told_who_is_master_and_who_replicas(story: Story):
 
     wait_until(
         lambda: seen() == (state.master, {state.master}, replicas),
-        timeout_s=30,
+        timeout_s=PATIENCE_S,
         what=lambda: f"{state}, but {seen()}",
     )
 
@@ -193,7 +194,9 @@ def test_fewer_replicas_than_there_are_is_one_line_that_says_why(story: Story):
     )
 
     wait_until(
-        lambda: attempt.process.poll() is not None, timeout_s=30, what=lambda: attempt.output
+        lambda: attempt.process.poll() is not None,
+        timeout_s=PATIENCE_S,
+        what=lambda: attempt.output,
     )
 
     lines = attempt.output.strip().splitlines()
@@ -249,7 +252,7 @@ def await_shown(cluster: Cluster, expected: list[int]) -> list[int]:
         told[:] = [message_count(broker.address, TOPIC) for broker in cluster.brokers]
         return told == expected
 
-    wait_until(is_shown, timeout_s=10, what=lambda: f"{expected}, but {told}")
+    wait_until(is_shown, timeout_s=PATIENCE_S, what=lambda: f"{expected}, but {told}")
     return told
 
 

@@ -19,6 +19,7 @@ from tests.system.cluster import (
 )
 from tests.system.console import administrator
 from tests.system.groups import await_whole
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(400)]
 
@@ -117,7 +118,7 @@ def test_a_worker_killed_in_mid_operation_is_followed_by_one_that_goes_on(three:
             client.post(f"{path}/confirm", json=given).raise_for_status()
             wait_until(
                 lambda: client.get(path).json()["steps"][1]["state"] == "running",
-                timeout_s=30,
+                timeout_s=PATIENCE_S,
                 what=lambda: client.get(path).text,
                 interval_s=0.02,
             )
@@ -138,7 +139,7 @@ def test_a_worker_killed_in_mid_operation_is_followed_by_one_that_goes_on(three:
             os.kill(third.pid, signal.SIGCONT)
         wait_until(
             lambda: client.get(path).json()["state"] not in ("running", "queued"),
-            timeout_s=60,
+            timeout_s=PATIENCE_S,
             what=lambda: client.get(path).text,
         )
 

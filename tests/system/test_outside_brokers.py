@@ -16,7 +16,8 @@ from tests.system.cluster import (
     short_directory,
     wait_until,
 )
-from tests.system.groups import WAIT_S, group_state, registered, send
+from tests.system.groups import group_state, registered, send
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
 
@@ -56,7 +57,7 @@ def outside_broker(root: Path, port: int, **properties: str) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 def told_settings(cluster: Cluster) -> dict[str, str]:
@@ -90,7 +91,7 @@ def test_brokers_from_outside_form_a_group_with_what_the_terminal_says(
                 and registered(alone, GROUP).get("0") == state.master
             )
 
-        wait_until(is_whole, timeout_s=WAIT_S, what=lambda: f"{group_state(alone, GROUP)}")
+        wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{group_state(alone, GROUP)}")
         state = group_state(alone, GROUP)
         assert state is not None
         assert state.master is not None

@@ -315,8 +315,7 @@ class Broker:
 
     def notify_members(self, group_name: str) -> None:
         """Tell every member of a group to rebalance now (remoting.md 2.6, 40)."""
-        group = self.consumers.find(group_name)
-        config = self.groups.find(group_name)
+        group, config = self.consumers.find(group_name), self.groups.find(group_name)
         if group is None or group.is_broadcasting or (config and not config.notify_members):
             return
         ext = encode_header(ConsumerGroupHeader(consumer_group=group_name))
@@ -367,6 +366,7 @@ class Broker:
         if topic is None:
             self.resets.forget(topic=name)
             self.readers.remove_topic(name)
+            self.meters.traffic.forget_topic(name)
             self.polling.release_topic(name)
         if self.name_servers is not None:
             self.name_servers.poke()

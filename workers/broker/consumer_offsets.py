@@ -110,6 +110,14 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         keys = (key.rpartition(SEPARATOR) for key in self._offsets)
         return [topic for topic, _, name in keys if name == group]
 
+    def topics_by_group(self) -> dict[str, list[str]]:
+        """Name the topics that each group has offsets for."""
+        topics: dict[str, list[str]] = {}
+        for key in self._offsets:
+            topic, _, group = key.rpartition(SEPARATOR)
+            topics.setdefault(group, []).append(topic)
+        return topics
+
     def of_topic(self, group: str, topic: str) -> dict[int, int]:
         """Give a group's committed offsets in a topic, by queue."""
         return dict(sorted(self._offsets.get(_key(group, topic), {}).items()))

@@ -4,6 +4,7 @@ This is the one place with a broad `except`: a fault in one processor must not e
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from typing import Final
 
 import structlog
@@ -11,6 +12,7 @@ from regent_engine import Command, StoreError
 
 from backend.remoting.command import answer
 from backend.remoting.headers import InvalidHeader
+from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import InvalidName
 from backend.remoting.request_code import RequestCode
@@ -18,7 +20,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal, Unconfirmed
-from workers.broker.fenced_changes import MARK, carry_out
+from workers.broker.fenced_changes import carry_out
 from workers.broker.processors import (
     clients,
     configuration,
@@ -33,6 +35,7 @@ from workers.broker.processors import (
     send_back,
     sending,
     topics,
+    traffic,
 )
 
 log = structlog.get_logger()
@@ -77,6 +80,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: groups.on_get_group,
     RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: groups.on_get_all_groups,
     RequestCode.GET_CONSUME_STATS: groups.on_get_consume_stats,
+    RequestCode.GET_BROKER_CONSUME_STATS: groups.on_get_all_consume_stats,
     RequestCode.QUERY_CONSUME_TIME_SPAN: groups.on_get_time_spans,
     RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: groups.on_get_groups_of_topic,
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: resets.on_reset_offset,
@@ -84,9 +88,11 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_BROKER_CONFIG: configuration.on_get_config,
     RequestCode.GET_BROKER_PROPERTIES: configuration.on_get_properties,
     RequestCode.GET_BROKER_RUNTIME_INFO: inspection.on_get_runtime_info,
+    RequestCode.VIEW_BROKER_STATS_DATA: traffic.on_view_stats,
     RequestCode.QUERY_MESSAGE: inspection.on_query_message,
     RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE: maintenance.on_clean,
     RequestCode.DELETE_EXPIRED_COMMITLOG: maintenance.on_clean,
+    RequestCode.CLEAN_UNUSED_TOPIC: maintenance.on_clean_unused,
     RequestCode.VIEW_MESSAGE_BY_ID: inspection.on_view_message,
     RequestCode.GET_BROKER_SAMPLE: inspection.on_get_sample,
     RequestCode.GET_ALL_CONSUMER_OFFSET: replication.on_get_consumer_offsets,
@@ -121,19 +127,38 @@ class Dispatcher:
     def dispatch(self, caller: Caller, command: Command) -> Outcome:
         """Serve a request as far as it goes at once; the awaitable, if any, never raises."""
         try:
-            if self._broker.replication is not None:
-                self._broker.replication.check(command.code)
-            processor = PROCESSORS.get(command.code, _on_unknown)
+            group = self._broker.replication
+            passage = None if group is None else group.passing.take(command)
             outcome: Outcome
-            if MARK in command.ext:
-                outcome = carry_out(self._broker, caller, command, processor)
+            if passage is None:
+                outcome = self._serve(caller, command)
             else:
-                outcome = processor(self._broker, caller, command)
+                outcome = self._pass_on(caller, command, passage)
         except Exception as error:  # noqa: BLE001 - see above
             return _explain(command, error)
         if outcome is None or isinstance(outcome, bytes):
             return outcome
         return _finish(command, outcome)
+
+    def _serve(self, caller: Caller, command: Command) -> Outcome:
+        if self._broker.replication is not None:
+            self._broker.replication.check(command.code)
+        processor = PROCESSORS.get(command.code, _on_unknown)
+        if FENCE_FIELD in command.ext:
+            return carry_out(self._broker, caller, command, processor)
+        return processor(self._broker, caller, command)
+
+    async def _pass_on(
+        self, caller: Caller, command: Command, passage: Awaitable[bytes | None]
+    ) -> bytes:
+        """Give the answer of the group's master, which by then may be this broker."""
+        reply = await passage
+        if reply is not None:
+            return reply
+        outcome = self._serve(caller, command)
+        if isawaitable(outcome):
+            outcome = await outcome
+        return outcome or b""
 
 
 def _on_unknown(_broker: Broker, _caller: Caller, command: Command) -> bytes:

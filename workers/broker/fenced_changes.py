@@ -38,9 +38,7 @@ from workers.broker.errors import Refusal
 from workers.broker.fences import Change, Overtaken
 from workers.broker.live_settings import describe_present
 from workers.broker.processors.locks import queue_of
-
-MARK: Final = "regentFence"
-"""The field that makes a request a step."""
+from workers.broker.processors.maintenance import queues_without_topic
 
 Outcome = bytes | None | Awaitable[bytes]
 Processor = Callable[[Broker, Caller, Command], Outcome]
@@ -121,6 +119,10 @@ def _commit(broker: Broker, command: Command) -> Target:
     return Target(f"offsets of {group} in {topic}", read, is_own=False)
 
 
+def _unused(broker: Broker, _command: Command) -> Target:
+    return Target("queues without a topic", lambda: queues_without_topic(broker), is_own=False)
+
+
 def _other(_broker: Broker, command: Command) -> Target:
     return Target(f"request {command.code}", lambda: None)
 
@@ -134,6 +136,7 @@ TARGETS: Final[Mapping[int, Callable[[Broker, Command], Target]]] = {
     RequestCode.INVOKE_BROKER_TO_RESET_OFFSET: _offsets,
     RequestCode.RELEASE_QUEUE_LOCKS: _locks,
     RequestCode.UPDATE_CONSUMER_OFFSET: _commit,
+    RequestCode.CLEAN_UNUSED_TOPIC: _unused,
 }
 """How the value is read that a request changes; of other requests the effect alone is fenced."""
 

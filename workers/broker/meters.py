@@ -8,6 +8,7 @@ from typing import Final
 from regent_engine import Counters
 
 from backend.remoting.names import STATE_TOPIC
+from workers.broker.traffic import Traffic
 
 SNAPSHOT_INTERVAL_MS: Final = 10_000
 _WINDOWS: Final = (1, 6, 60)
@@ -35,20 +36,28 @@ class Meters:
         self.bytes_out = 0
         self.pull_count = 0
         self.pull_miss_count = 0
+        self.traffic = Traffic(booted_at_ms)
+        # To the master of the group: answered by it, given no answer by it, never sent to it.
+        self.passed_on_count = self.passed_on_unanswered_count = self.not_passed_on_count = 0
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
         self._snapshots.append(_Snapshot(booted_at_ms, 0, 0))
 
-    def pulled(self, *, messages: int, size_bytes: int, pulls: int = 1) -> None:
+    def pulled(
+        self, group: str, topic: str, *, messages: int, size_bytes: int, pulls: int = 1
+    ) -> None:
         """Count one answered pull, or some of which each found messages."""
         self.pull_count += pulls
         self.messages_out += messages
         self.bytes_out += size_bytes
-        if not messages:
+        if messages:
+            self.traffic.pulled(group, topic, pulls=pulls, messages=messages, size_bytes=size_bytes)
+        else:
             self.pull_miss_count += 1
 
     def snapshot(self, now_ms: int, put_count: int) -> None:
         """Remember the counters of this moment."""
         self._snapshots.append(_Snapshot(now_ms, put_count, self.messages_out))
+        self.traffic.sample(now_ms)
 
     def put_rates(self) -> str:
         """Give the messages stored a second over the three windows, as tools split it."""

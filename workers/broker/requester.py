@@ -1,7 +1,7 @@
 """Carry requests to one peer over one connection and match its answers to them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 import structlog
@@ -79,11 +79,22 @@ class Requester(asyncio.Protocol):
         """
         waiter: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
         self._write(self._peer.request(code, waiter, ext=ext, body=body))
-        try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                return await waiter
-        finally:
-            self._peer.forget(waiter)
+        async with asyncio.timeout(ANSWER_TIMEOUT_S):
+            return await self._answer(waiter)
+
+    async def pass_on(self, command: Command, ext: Mapping[str, str]) -> Command | None:
+        """Ask what somebody else wants to know, with more fields; a one-way request has no answer.
+
+        Raises:
+            OSError: the connection is gone.
+            RemotingError: too many requests are open already.
+        """
+        if command.is_oneway:
+            self._write(self._peer.passed_on(command, None, ext))
+            return None
+        waiter: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
+        self._write(self._peer.passed_on(command, waiter, ext))
+        return await self._answer(waiter)
 
     def notify(self, code: int, *, ext: dict[str, str]) -> None:
         """Send what nobody answers.
@@ -97,6 +108,13 @@ class Requester(asyncio.Protocol):
         """Close the connection after what was written."""
         if self._transport is not None:
             self._transport.close()
+
+    async def _answer(self, waiter: asyncio.Future[Command]) -> Command:
+        try:
+            return await waiter
+        except BaseException:
+            self._peer.forget(waiter)
+            raise
 
     def _write(self, frame: bytes) -> None:
         if self._transport is None:

@@ -18,8 +18,9 @@ from regent_engine import Store, StoreError
 from workers.broker.broker import Broker
 from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.meters import SNAPSHOT_INTERVAL_MS, taken_in
+from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
+from workers.broker.processors.traffic import take_counters
 from workers.broker.registration import Registrant
 from workers.broker.replication.duties import Duties
 from workers.broker.replication.identity import check_identity
@@ -226,8 +227,8 @@ class BrokerServer:
     async def _keep_house(self) -> None:
         while True:
             await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
-            put_count, _ = taken_in(self.store.counters())
-            self.broker.meters.snapshot(self._clock(), put_count)
+            now_ms = self._clock()
+            self.broker.meters.snapshot(now_ms, take_counters(self.broker, now_ms))
             self.sweep()
 
     def sweep(self) -> None:

@@ -204,11 +204,10 @@ class Session(asyncio.Protocol):
                 address=self.address,
                 now_ms=self._broker.clock(),
             )
-        self._broker.meters.pulled(
-            messages=received.pulled_messages,
-            size_bytes=received.pulled_bytes,
-            pulls=len(answers) // 2,
-        )
+        for group, topic, pulls, messages, size_bytes in received.pulled:
+            self._broker.meters.pulled(
+                group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls
+            )
         if self._transport is not None:
             self.active_at = self._loop.time()
             self._transport.writelines(answers)

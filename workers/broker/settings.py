@@ -117,8 +117,9 @@ class BrokerSettings:
     """Everything a broker agent is told; each field names its stock property.
 
     Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on,
-    `fileReservedSize`, how many bytes of log are kept at most, and `spareCommitLogFiles`, how many
-    expired files of the log are kept with `SYNC_FLUSH` to be used again.
+    `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
+    expired files of the log are kept with `SYNC_FLUSH` to be used again, and `passOnToMaster`,
+    whether a replica passes on to its master what clients send to it as the former one.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
@@ -194,6 +195,7 @@ class BrokerSettings:
     in_sync_count_min: int = _stock("minInSyncReplicas", Whole(1, 1000), 1)
     replica_timeout_ms: int = _stock("slaveTimeout", _INTERVAL_MS, 3000)
     replica_lag_ms_max: int = _stock("haMaxTimeSlaveNotCatchup", _INTERVAL_MS, 15_000)
+    passes_on: bool = _stock("passOnToMaster", _FLAG, True, "live")
     is_learner: bool = _stock("asyncLearner", _FLAG, False)
     sync_from_last_file: bool = _stock("syncFromLastFile", _FLAG, False)
     ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)

@@ -76,6 +76,10 @@ class TopicTable(LoggedTable[str]):
         self._change(name, None)
         return True
 
+    def note_gone(self, name: str) -> None:
+        """Have the group hear that a topic is gone of which there is nothing here but queues."""
+        self._note(name)
+
     def permit(self, permissions: int) -> bool:
         """Let clients of the broker do only this with any topic; False when it was so already."""
         if permissions == self._permissions:

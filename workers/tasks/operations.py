@@ -4,7 +4,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from backend.services.operations.engine import RunOutcome, run_operation
-from backend.services.operations.orders import DeliveryOutcome, deliver, lapse_expired
+from backend.services.operations.expiry import lapse_expired
+from backend.services.operations.orders import DeliveryOutcome, deliver
 from workers.runtime import Clients
 from workers.tasks.base import run_at_once, task
 

@@ -18,9 +18,10 @@ from backend.api.graphql.access_types import (
 from backend.api.graphql.context import Info
 from backend.api.graphql.operations import read_id
 from backend.api.graphql.pages import Connection, connect
-from backend.api.graphql.scalars import Id
+from backend.api.graphql.scalars import Id, Version
 from backend.api.password_changes import change_own_password
 from backend.domain import user as user_domain
+from backend.domain.access_errors import UserNotFound
 from backend.domain.api_token import TokenScope
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.errors import InvalidName
@@ -46,6 +47,15 @@ class AccessQuery:
             size=first, after=decode_cursor(after, str), database=info.context.api.database
         )
         return connect(page, User.of)
+
+    @strawberry.field
+    async def user(self, info: Info, name: str) -> User | None:
+        """Find the user of a name; for administrators."""
+        try:
+            found = await users.describe_user(name, database=info.context.api.database)
+        except UserNotFound:
+            return None
+        return User.of(found)
 
     @strawberry.field
     async def sessions(
@@ -180,6 +190,7 @@ class AccessMutation:
         role: user_domain.Role,
         reason: str | None = None,
         cluster_patterns: Patterns = None,
+        version: Version = None,
     ) -> User:
         """Give a user another role, or other clusters; the last administrator keeps theirs."""
         api = info.context.api
@@ -188,6 +199,7 @@ class AccessMutation:
             user_domain.Role(role),
             info.context.author,
             cluster_patterns=cluster_patterns,
+            version=version,
             reason=_checked(reason),
             database=api.database,
             clock=api.clock,

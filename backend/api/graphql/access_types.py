@@ -29,6 +29,7 @@ class User:
     created_at: datetime
     disabled_at: datetime | None
     password_expires_at: datetime | None
+    version: str
 
     @classmethod
     def of(cls, user: user_domain.User) -> Self:
@@ -40,6 +41,7 @@ class User:
             created_at=user.created_at,
             disabled_at=user.disabled_at,
             password_expires_at=user.password_expires_at,
+            version=user.version,
         )
 
 

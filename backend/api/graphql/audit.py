@@ -11,6 +11,7 @@ from backend.api.graphql.context import Info
 from backend.api.graphql.operations import read_id
 from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.scalars import Int64
+from backend.api.instants import read_instant
 from backend.domain.audit import ChainedEntry, ChainEnd
 from backend.domain.errors import InvalidName
 from backend.domain.names import check_cluster_name
@@ -105,8 +106,16 @@ class AuditQuery:
         cluster_name: str | None = None,
         actor: str | None = None,
         operation_id: strawberry.ID | None = None,
+        action: str | None = None,
+        search: str | None = None,
+        begin: datetime | None = None,
+        end: datetime | None = None,
     ) -> Connection[AuditEntry]:
-        """List entries of the audit, the newest first."""
+        """List entries of the audit, the newest first.
+
+        `action` is one, or a family such as `operation`; `search` is a part of what something was
+        done to.
+        """
         page = await list_entries(
             size=first,
             before=number_cursor(after),
@@ -114,6 +123,10 @@ class AuditQuery:
                 None if cluster_name is None else check_cluster_name(cluster_name),
                 _checked(actor),
                 operation_id=None if operation_id is None else read_id(operation_id),
+                action=_checked(action),
+                search=_checked(search),
+                begin=read_instant(begin),
+                end=read_instant(end),
                 within=info.context.within,
             ),
             database=info.context.api.database,
@@ -133,10 +146,10 @@ class AuditQuery:
         )
 
 
-def _checked(actor: str | None) -> str | None:
-    if actor is not None and not actor.isprintable():
-        raise InvalidName(kind="user", name=actor, reason="holds what can't be printed")
-    return actor
+def _checked(text: str | None) -> str | None:
+    if text is not None and not text.isprintable():
+        raise InvalidName(kind="filter", name=text, reason="holds what can't be printed")
+    return text
 
 
 def _read_hash(text: str) -> bytes:

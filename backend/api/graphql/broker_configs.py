@@ -31,6 +31,7 @@ class BrokerConfig:
     """Present what a broker is set to, by name."""
 
     address: str
+    version: str
     properties: list[BrokerProperty]
 
 
@@ -49,6 +50,7 @@ class BrokerConfigQuery:
         )
         return BrokerConfig(
             address=found.broker.address,
+            version=found.version,
             properties=[
                 BrokerProperty(
                     name=one.name,

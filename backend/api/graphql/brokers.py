@@ -6,10 +6,12 @@ from typing import Self
 import strawberry
 
 from backend.api.graphql.context import Info
+from backend.api.graphql.protections import Protection
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import Int64, instant
 from backend.domain import broker as domain
 from backend.domain import broker_group as group_domain
+from backend.domain.protection import broker_resource
 from backend.services.heartbeats import BrokerKey
 
 BrokerRole = strawberry.enum(domain.BrokerRole, description=None)
@@ -38,6 +40,13 @@ class Broker:
         key = BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)
         heard_at_ms = await info.context.loaders.heartbeats.load(key)
         return None if heard_at_ms is None else instant(heard_at_ms)
+
+    @strawberry.field
+    async def protection(self, info: Info) -> Protection | None:
+        """Tell who protects it from being forgotten; null where nobody does."""
+        broker = self.model
+        resource = broker_resource(broker.cluster_name, broker.group_name, broker.address)
+        return await Protection.load(info, resource)
 
     @strawberry.field
     async def latest_sample(self, info: Info) -> BrokerSample | None:

@@ -8,6 +8,7 @@ import strawberry
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info, ObservationKey
 from backend.api.graphql.pages import PageInfo, connect
+from backend.api.graphql.protections import Protection
 from backend.api.graphql.scalars import Int64, int64
 from backend.api.graphql.unknown_brokers import UnknownBroker
 from backend.api.instants import told_instant
@@ -15,6 +16,7 @@ from backend.domain import consumer_group_lag as domain
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation_errors import ConsumerGroupNotFound
+from backend.domain.protection import Resource, ResourceKind
 from backend.services import consumer_group_details as details
 from backend.services import consumer_groups as service
 
@@ -76,6 +78,12 @@ class ConsumerGroup:
     async def unknown(self, info: Info) -> list[UnknownBroker]:
         """Name the brokers that did not tell all of this group."""
         return [UnknownBroker.of(one) for one in (await self._observed(info)).unknown]
+
+    @strawberry.field
+    async def protection(self, info: Info) -> Protection | None:
+        """Tell who protects it from deletion; null where nobody does."""
+        resource = Resource(self.cluster_name, ResourceKind.CONSUMER_GROUP, self.name)
+        return await Protection.load(info, resource)
 
     async def _observed(self, info: Info) -> service.Observation:
         key = ObservationKey(self.cluster_name, self.name)
@@ -192,6 +200,7 @@ class ConsumerQueue:
 class ConsumerGroupDetail:
     """Present a consumer group with its members, settings and queues."""
 
+    cluster_name: strawberry.Private[str]
     name: str
     is_system: bool
     state: domain.GroupState
@@ -204,13 +213,21 @@ class ConsumerGroupDetail:
     subscriptions: list[ConsumerSubscription]
     queues: list[ConsumerQueue]
     unknown: list[UnknownBroker]
+    version: str
     observed_at: datetime
 
+    @strawberry.field
+    async def protection(self, info: Info) -> Protection | None:
+        """Tell who protects it from deletion; null where nobody does."""
+        resource = Resource(self.cluster_name, ResourceKind.CONSUMER_GROUP, self.name)
+        return await Protection.load(info, resource)
+
     @classmethod
-    def of(cls, found: details.GroupDetail) -> Self:
-        """Present a group."""
+    def of(cls, cluster_name: str, found: details.GroupDetail) -> Self:
+        """Present a group of a cluster."""
         told = found.observation
         return cls(
+            cluster_name=cluster_name,
             name=told.name,
             is_system=told.is_system,
             state=told.state,
@@ -228,6 +245,7 @@ class ConsumerGroupDetail:
             ],
             queues=[ConsumerQueue.of(one) for one in found.queues],
             unknown=[UnknownBroker.of(one) for one in found.unknown],
+            version=found.version,
             observed_at=told.observed_at,
         )
 
@@ -286,4 +304,4 @@ class ConsumerGroupQuery:
             )
         except ConsumerGroupNotFound:
             return None
-        return ConsumerGroupDetail.of(found)
+        return ConsumerGroupDetail.of(cluster_name, found)

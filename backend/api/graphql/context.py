@@ -18,6 +18,7 @@ from backend.domain.broker_group import BrokerGroup
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.operation import Author
 from backend.domain.page import Page
+from backend.domain.protection import Protection, Resource
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.broker_groups import list_broker_groups
 from backend.services.brokers import list_brokers_of_groups
@@ -25,6 +26,7 @@ from backend.services.capacity import CapacityReportRow
 from backend.services.capacity_rows import list_report_rows
 from backend.services.consumer_groups import Observation, observe_consumer_groups
 from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.protections import find_protections
 from backend.services.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.samples import ObservedSample, latest_samples
 from backend.services.topics import TopicFilter, list_placements, list_topics
@@ -82,6 +84,9 @@ class Loaders:
         )
         self.placements: DataLoader[int, list[TopicPlacement]] = _by_key(
             lambda ids: list_placements(ids, database=api.database)
+        )
+        self.protections: DataLoader[Resource, Protection | None] = _by_key(
+            lambda resources: find_protections(resources, database=api.database)
         )
         self.report_rows: DataLoader[UUID, list[CapacityReportRow]] = _by_key(
             lambda ids: list_report_rows(ids, within=context.within, database=api.database)

@@ -74,7 +74,7 @@ class ControllerPeer:
 
 @strawberry.type
 class ControllerSetting:
-    """Present a setting that decides elections: by what variable it is set, and stock's name."""
+    """Present a setting that decides elections or operations, with its variable."""
 
     name: str
     stock_name: str | None

@@ -45,6 +45,7 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.RouteNotFound: "not_found",
     errors.SettingNotFound: "not_found",
     errors.TooManySettings: "conflict",
+    errors.VersionMoved: "precondition_failed",
     errors.Unauthenticated: "unauthenticated",
     errors.InvalidCredentials: "unauthenticated",
     errors.TooManyAttempts: "too_many_attempts",

@@ -3,8 +3,13 @@
 Depth, aliases and selected fields are counted with fragments spread out, each fragment once and
 remembered, so that the counting itself stays cheap for a document made to be expensive. Cycles are
 cut here and refused by the standard rules.
+
+What was accepted is remembered by its text: a console sends the same documents again and again, and
+reading and checking one takes longer than most answers. The text alone decides: variables are
+checked each time, permissions by the fields themselves.
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +30,9 @@ ALIAS_COUNT_MAX: Final = 30
 FIELD_COUNT_MAX: Final = 500
 TOKEN_COUNT_MAX: Final = 2_000
 OPERATION_COUNT_MAX: Final = 5
+REMEMBERED_COUNT_MAX: Final = 128
+REMEMBERED_LENGTH_MAX: Final = 4_096
+"""Some 300 KB each once read, so what is remembered stays below 40 MB whoever sends what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +52,65 @@ class Cost:
         )
 
 
+class AcceptedDocuments:
+    """Remember documents that one schema accepts, those used last; each is only ever read."""
+
+    def __init__(self) -> None:
+        self._by_text: OrderedDict[str, DocumentNode] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Count what is remembered."""
+        return len(self._by_text)
+
+    def find(self, text: str) -> DocumentNode | None:
+        """Find what a text was read as."""
+        document = self._by_text.get(text)
+        if document is not None:
+            self._by_text.move_to_end(text)
+        return document
+
+    def add(self, text: str, document: DocumentNode) -> None:
+        """Remember a document; those that are longer than any of the console's are not."""
+        if len(text) > REMEMBERED_LENGTH_MAX:
+            return
+        self._by_text[text] = document
+        if len(self._by_text) > REMEMBERED_COUNT_MAX:
+            self._by_text.popitem(last=False)
+
+
 class LimitDocuments(SchemaExtension):
-    """Count a document before anything else looks at it."""
+    """Count a document before anything else looks at it, unless it was accepted before."""
+
+    def __init__(self, accepted: AcceptedDocuments) -> None:
+        super().__init__()
+        self._accepted, self._is_known = accepted, False
 
     def on_operation(self) -> Iterator[None]:
         """Bound the parser."""
         self.execution_context.parse_options["max_tokens"] = TOKEN_COUNT_MAX
         yield
 
+    def on_parse(self) -> Iterator[None]:
+        """Spare the parser what was accepted before."""
+        context = self.execution_context
+        known = self._accepted.find(context.query or "")
+        if known is not None:
+            context.graphql_document, self._is_known = known, True
+        yield
+
     def on_validate(self) -> Iterator[None]:
         """Refuse what is too much, so that the standard rules never see it."""
-        document = self.execution_context.graphql_document
-        refusal = None if document is None else find_excess(document)
-        if refusal is not None:
+        context = self.execution_context
+        document = context.graphql_document
+        if self._is_known:
+            # No errors, as opposed to none looked for: the standard rules are not run again.
+            context.pre_execution_errors = []
+        elif document is not None and (refusal := find_excess(document)) is not None:
             told = GraphQLError(refusal, extensions={"code": "invalid_input"})
-            self.execution_context.pre_execution_errors = [told]
+            context.pre_execution_errors = [told]
         yield
+        if document is not None and context.query and not context.pre_execution_errors:
+            self._accepted.add(context.query, document)
 
 
 def find_excess(document: DocumentNode) -> str | None:

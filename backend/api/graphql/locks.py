@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 import strawberry
 
@@ -14,6 +15,7 @@ from backend.domain import queue_pause as pause_domain
 from backend.domain import replica_group as group_domain
 from backend.domain.names import check_cluster_name
 from backend.services import queue_locks, queue_pauses
+from backend.services.operations import leases
 
 LockHolder = strawberry.enum(domain.Holder, name="LockHolder", description=None)
 PauseCause = strawberry.enum(pause_domain.Cause, name="PauseCause", description=None)
@@ -122,6 +124,39 @@ class Lease:
 
 
 @strawberry.type
+class OperationLease:
+    """Present which operation a worker is at, under which number, and when it was heard last.
+
+    One whose lease has ended is gone; the next takes the operation over.
+    """
+
+    operation_id: strawberry.ID
+    cluster_name: str
+    kind: str
+    target: str
+    confirmed_by: str | None
+    step: str | None
+    fence: Int64
+    renewed_at: datetime
+    ends_at: datetime
+
+    @classmethod
+    def of(cls, lease: leases.OperationLease) -> Self:
+        """Present a lease."""
+        return cls(
+            operation_id=strawberry.ID(str(lease.operation_id)),
+            cluster_name=lease.cluster_name,
+            kind=lease.kind,
+            target=lease.target,
+            confirmed_by=lease.confirmed_by,
+            step=lease.step,
+            fence=Int64(lease.fence),
+            renewed_at=lease.renewed_at,
+            ends_at=lease.ends_at,
+        )
+
+
+@strawberry.type
 class QueueExplanation:
     """Present why a queue is not read by a group, or that it is; `isPaused` null is unknown."""
 
@@ -205,6 +240,19 @@ class LockQuery:
             controller=info.context.api.name_server.controller,
         )
         return connect(pages[cluster_name], Lease.of)
+
+    @strawberry.field
+    async def operation_leases(
+        self, info: Info, cluster_name: str, first: int = 100, after: str | None = None
+    ) -> Connection[OperationLease]:
+        """List the operations of a cluster that workers hold, the newest first."""
+        page = await leases.list_operation_leases(
+            cluster_name,
+            size=first,
+            after=decode_cursor(after, tuple[datetime, UUID]),
+            context=info.context.api.operations,
+        )
+        return connect(page, OperationLease.of)
 
     @strawberry.field
     async def queue_explanations(

@@ -9,13 +9,14 @@ from backend.api.context import author_of
 from backend.api.graphql import order_inputs as inputs
 from backend.api.graphql.context import Info
 from backend.api.graphql.operations import Operation, read_id
-from backend.api.graphql.scalars import Id, Int64
+from backend.api.graphql.scalars import Id, Int64, Version
 from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
-from backend.services.operations import orders
+from backend.services.operations import approvals, orders
 from backend.services.operations.elect_master import Mode
 from backend.services.operations.following import replan_operation
 from backend.services.operations.kind import OperationRequest
+from backend.services.operations.leases import break_lease
 
 ElectionMode = strawberry.enum(Mode, name="ElectionMode", description=None)
 Key = Annotated[
@@ -115,6 +116,7 @@ class PlanInput:
     delete_consumer_group: inputs.DeleteConsumerGroupInput | None = strawberry.UNSET
     change_broker_config: inputs.ChangeBrokerConfigInput | None = strawberry.UNSET
     reset_offsets: inputs.ResetOffsetsInput | None = strawberry.UNSET
+    change_protection: inputs.ChangeProtectionInput | None = strawberry.UNSET
 
 
 @strawberry.input
@@ -131,13 +133,15 @@ class OperationMutation:
     """Order changes."""
 
     @strawberry.mutation
-    async def plan_operation(self, info: Info, plan: PlanInput, key: Key = None) -> Operation:
+    async def plan_operation(
+        self, info: Info, plan: PlanInput, key: Key = None, version: Version = None
+    ) -> Operation:
         """Plan a change and show what it would do; nothing changes before it is confirmed."""
         author = _author(info)
         [(kind, chosen)] = [
             (name, given) for name, given in vars(plan).items() if given is not strawberry.UNSET
         ]
-        request = OperationRequest(kind, asdict(chosen))
+        request = OperationRequest(kind, asdict(chosen), version=version)
         operations = info.context.api.operations
         return Operation.of(
             await orders.plan_operation(request, author, operations, key=_checked(key))
@@ -162,6 +166,34 @@ class OperationMutation:
         return Operation.of(confirmed)
 
     @strawberry.mutation
+    async def approve_operation(
+        self, info: Info, operation_id: Id, reason: str | None = None, key: Key = None
+    ) -> Operation:
+        """Have carried out what another user has confirmed; it lapses if a fact has moved."""
+        approved = await approvals.approve_operation(
+            read_id(operation_id),
+            reason,
+            _author(info),
+            info.context.api.operations,
+            key=_checked(key),
+        )
+        return Operation.of(approved)
+
+    @strawberry.mutation
+    async def decline_operation(
+        self, info: Info, operation_id: Id, reason: str, key: Key = None
+    ) -> Operation:
+        """End what another user has confirmed, and say why."""
+        declined = await approvals.decline_operation(
+            read_id(operation_id),
+            reason,
+            _author(info),
+            info.context.api.operations,
+            key=_checked(key),
+        )
+        return Operation.of(declined)
+
+    @strawberry.mutation
     async def pause_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Hold an operation after the step at work."""
         return await _order(orders.pause_operation, info, operation_id, key)
@@ -180,6 +212,12 @@ class OperationMutation:
     async def retry_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Carry out what is left of an operation that did not end well, or read back again."""
         return await _order(orders.retry_operation, info, operation_id, key)
+
+    @strawberry.mutation
+    async def break_operation_lease(self, info: Info, operation_id: Id) -> Operation:
+        """Take an operation from its worker; the next one goes on where the journal ends."""
+        operations = info.context.api.operations
+        return Operation.of(await break_lease(read_id(operation_id), _author(info), operations))
 
     @strawberry.mutation
     async def undo_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:

@@ -145,6 +145,8 @@ class Operation:
     requested_by: str
     reason: str | None
     confirmed_by: str | None
+    reviewed_by: str | None
+    review_reason: str | None
     planned_at: datetime
     expires_at: datetime
     confirmed_at: datetime | None
@@ -190,6 +192,8 @@ class Operation:
             requested_by=found.requested_by,
             reason=found.reason,
             confirmed_by=found.confirmed_by,
+            reviewed_by=found.reviewed_by,
+            review_reason=found.review_reason,
             planned_at=found.planned_at,
             expires_at=found.expires_at,
             confirmed_at=found.confirmed_at,

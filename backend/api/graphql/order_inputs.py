@@ -4,10 +4,12 @@ import strawberry
 
 from backend.api.graphql.scalars import Int64
 from backend.domain.offset_reset import Position, ResetMode
+from backend.domain.protection import ResourceKind
 from backend.domain.topic_layout import MessageType
 
 TopicMessageType = strawberry.enum(MessageType, name="TopicMessageType", description=None)
 OffsetPosition = strawberry.enum(Position, name="OffsetPosition", description=None)
+ProtectedKind = strawberry.enum(ResourceKind, name="ProtectedKind", description=None)
 OffsetResetMode = strawberry.enum(ResetMode, name="OffsetResetMode", description=None)
 
 
@@ -92,7 +94,7 @@ class DeleteConsumerGroupInput:
     cluster_name: str
     group_name: str
     broker_groups: list[str] = strawberry.field(default_factory=list)
-    cleans_offsets: bool = False
+    cleans_up: bool = False
 
 
 @strawberry.input
@@ -111,6 +113,16 @@ class ChangeBrokerConfigInput:
     group_name: str
     changes: list[PropertyChangeInput]
     broker_id: Int64 = Int64(0)
+
+
+@strawberry.input
+class ChangeProtectionInput:
+    """Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`."""
+
+    cluster_name: str
+    resource_kind: ResourceKind
+    resource_name: str
+    is_protected: bool = True
 
 
 @strawberry.input

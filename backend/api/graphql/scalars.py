@@ -13,6 +13,11 @@ Int64 = NewType("Int64", int)
 # The argument `id`, whose name in Python would hide a function.
 Id = Annotated[strawberry.ID, strawberry.argument(name="id")]
 
+Version = Annotated[
+    str | None,
+    strawberry.argument(description="Of what is edited, as it was read; refused if it is another."),
+]
+
 _DECIMAL: Final = re.compile(r"-?[0-9]{1,19}")
 
 

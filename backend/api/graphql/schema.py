@@ -28,7 +28,7 @@ from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.findings import FindingQuery
 from backend.api.graphql.guard import guard_fields
-from backend.api.graphql.limits import LimitDocuments
+from backend.api.graphql.limits import AcceptedDocuments, LimitDocuments
 from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.maintenance import MaintenanceQuery
 from backend.api.graphql.messages import MessageQuery
@@ -100,7 +100,11 @@ class Query(
     async def controllers(self, info: Info) -> list[Controller]:
         """List the controllers that this process knows by address: its own."""
         server = info.context.api.name_server
-        found = await describe_controller(server.describe().address, server.controller)
+        found = await describe_controller(
+            server.describe().address,
+            server.controller,
+            second_person=info.context.api.settings.second_person,
+        )
         return [Controller.of(found)]
 
     @strawberry.field
@@ -239,11 +243,12 @@ class Schema(strawberry.Schema):
 
 def build_schema() -> Schema:
     """Make the schema."""
+    accepted = AcceptedDocuments()
     schema = Schema(
         query=Query,
         mutation=Mutation,
         subscription=Subscription,
-        extensions=[LimitDocuments, FreshLoaders, TellErrors],
+        extensions=[lambda: LimitDocuments(accepted), FreshLoaders, TellErrors],
         config=StrawberryConfig(scalar_map={Int64: INT64}, sort_schema=True),
     )
     guard_fields(schema._schema)  # noqa: SLF001 - the core schema, which the library makes

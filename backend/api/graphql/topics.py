@@ -6,10 +6,13 @@ from typing import Self
 import strawberry
 
 from backend.api.graphql.context import Info
+from backend.api.graphql.protections import Protection
 from backend.api.graphql.scalars import Int64, instant
 from backend.domain import topic as domain
+from backend.domain.protection import Resource, ResourceKind
 from backend.domain.route import RouteEntry as DomainRouteEntry
 from backend.services.observations import QueueView, TopicRates, view_queues, view_rates
+from backend.services.topics import topic_version
 
 TopicKind = strawberry.enum(domain.TopicKind, description=None)
 
@@ -112,6 +115,17 @@ class Topic:
         """List the groups that hold the topic."""
         found = await info.context.loaders.placements.load(self.model.id)
         return [TopicPlacement.of(placement) for placement in found]
+
+    @strawberry.field
+    async def version(self, info: Info) -> str:
+        """Name the version of how it is laid out, for whoever changes it."""
+        return topic_version(await info.context.loaders.placements.load(self.model.id))
+
+    @strawberry.field
+    async def protection(self, info: Info) -> Protection | None:
+        """Tell who protects it from deletion; null where nobody does."""
+        resource = Resource(self.cluster_name, ResourceKind.TOPIC, self.name)
+        return await Protection.load(info, resource)
 
     @strawberry.field
     async def queues(self, info: Info) -> list[Queue]:

@@ -1,22 +1,23 @@
 """Answer the audit over REST, and follow its chain (G22)."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from backend.api.context import Context, Within
 from backend.api.cursors import NUMBER_MAX, number_cursor
+from backend.api.instants import read_instant
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.domain.access import Reach
 from backend.domain.audit import ChainedEntry, ChainEnd
-from backend.domain.cluster_scope import ClusterScope
 from backend.domain.names import check_cluster_name
 from backend.services.audit import (
     AuditFilter,
@@ -31,8 +32,11 @@ router = APIRouter(prefix="/audit", tags=["audit"])
 HASH_PATTERN = "^[0-9a-f]{64}$"
 LINES = "application/jsonl"
 
-ClusterName = Annotated[str | None, Query(max_length=300)]
-Actor = Annotated[str | None, Query(max_length=128, pattern=r"^[^\x00]*$")]
+Text = Annotated[str | None, Query(max_length=300, pattern=r"^[^\x00]*$")]
+Action = Annotated[
+    str | None,
+    Query(max_length=100, pattern=r"^[a-z_.]+$", description="One, or a family: `operation`."),
+]
 
 
 class AuditEntryOut(BaseModel):
@@ -67,22 +71,39 @@ class AuditVerificationOut(BaseModel):
     let_go_number: int
 
 
+async def read_filter(
+    cluster_name: Text = None,
+    actor: Text = None,
+    operation_id: UUID | None = None,
+    action: Action = None,
+    search: Text = None,
+    begin: datetime | None = None,
+    end: datetime | None = None,
+) -> AuditFilter:
+    """Read which entries are meant; `search` is a part of what something was done to."""
+    cluster = None if cluster_name is None else check_cluster_name(cluster_name)
+    return AuditFilter(
+        cluster, actor, operation_id, action, search, read_instant(begin), read_instant(end)
+    )
+
+
+Chosen = Annotated[AuditFilter, Depends(read_filter)]
+
+
 @router.get("", responses=COMMON)
 @reaches(Reach.KEPT)
 async def show_audit(
     context: Context,
     within: Within,
+    chosen: Chosen,
     limit: Limit = 100,
     after: After = None,
-    cluster_name: ClusterName = None,
-    actor: Actor = None,
-    operation_id: UUID | None = None,
 ) -> PageOut[AuditEntryOut]:
     """List entries, the newest first."""
     page = await list_entries(
         size=limit,
         before=number_cursor(after),
-        chosen=_filter(cluster_name, actor, operation_id, within),
+        chosen=replace(chosen, within=within),
         database=context.database,
     )
     return page_out(page, _out)
@@ -97,15 +118,13 @@ async def show_audit(
 async def export_audit(
     context: Context,
     within: Within,
-    cluster_name: ClusterName = None,
-    actor: Actor = None,
-    operation_id: UUID | None = None,
+    chosen: Chosen,
 ) -> StreamingResponse:
     """Give entries as a file to keep, one JSON object on a line, the oldest first."""
-    chosen = _filter(cluster_name, actor, operation_id, within)
+    wanted = replace(chosen, within=within)
 
     async def lines() -> AsyncIterator[str]:
-        async for entry in export_entries(chosen=chosen, database=context.database):
+        async for entry in export_entries(chosen=wanted, database=context.database):
             yield _out(entry).model_dump_json() + "\n"
 
     return StreamingResponse(
@@ -136,13 +155,6 @@ async def verify_audit(
         reason=None if fault is None else fault.reason,
         let_go_number=found.let_go,
     )
-
-
-def _filter(
-    cluster_name: str | None, actor: str | None, operation_id: UUID | None, within: ClusterScope
-) -> AuditFilter:
-    cluster = None if cluster_name is None else check_cluster_name(cluster_name)
-    return AuditFilter(cluster, actor, operation_id, within)
 
 
 def _out(chained: ChainedEntry) -> AuditEntryOut:

@@ -10,15 +10,18 @@ from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
+from backend.api.rest.protections import ProtectionOut
 from backend.domain.broker import Broker
+from backend.domain.protection import Protection, Resource, broker_resource
 from backend.services.brokers import list_brokers
 from backend.services.heartbeats import BrokerKey, list_heartbeats
+from backend.services.protections import find_protections
 
 router = APIRouter(tags=["brokers"])
 
 
 class BrokerOut(BaseModel):
-    """A broker; `last_heartbeat_at` is null when none is known."""
+    """A broker; null is a heartbeat that is not known, or a protection that nobody has set."""
 
     group_name: str
     broker_id: int
@@ -28,6 +31,7 @@ class BrokerOut(BaseModel):
     ha_address: str | None
     registered_at: datetime
     last_heartbeat_at: datetime | None
+    protection: ProtectionOut | None
 
 
 @router.get("/clusters/{cluster_name}/brokers", responses=NOT_FOUND)
@@ -42,10 +46,17 @@ async def show_brokers(
         database=context.database,
     )
     heartbeats = await list_heartbeats(context.redis, [_key(broker) for broker in page.items])
-    return page_out(page, lambda broker: _broker_out(broker, heartbeats))
+    protected = await find_protections(
+        [_resource(broker) for broker in page.items], database=context.database
+    )
+    return page_out(
+        page, lambda broker: _broker_out(broker, heartbeats, protected[_resource(broker)])
+    )
 
 
-def _broker_out(broker: Broker, heartbeats: Mapping[BrokerKey, int]) -> BrokerOut:
+def _broker_out(
+    broker: Broker, heartbeats: Mapping[BrokerKey, int], protection: Protection | None
+) -> BrokerOut:
     heard_at_ms = heartbeats.get(_key(broker))
     return BrokerOut(
         group_name=broker.group_name,
@@ -58,8 +69,13 @@ def _broker_out(broker: Broker, heartbeats: Mapping[BrokerKey, int]) -> BrokerOu
         last_heartbeat_at=(
             None if heard_at_ms is None else datetime.fromtimestamp(heard_at_ms / 1000, UTC)
         ),
+        protection=ProtectionOut.of(protection),
     )
 
 
 def _key(broker: Broker) -> BrokerKey:
     return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)
+
+
+def _resource(broker: Broker) -> Resource:
+    return broker_resource(broker.cluster_name, broker.group_name, broker.address)

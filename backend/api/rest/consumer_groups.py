@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
 from backend.api.context import Context
@@ -11,10 +11,13 @@ from backend.api.cursors import decode_cursor
 from backend.api.instants import told_instant
 from backend.api.rest.errors import NOT_FOUND, SILENT
 from backend.api.rest.pages import After, PageOut, Search, page_out
+from backend.api.rest.protections import ProtectionOut
 from backend.api.rest.unknown_brokers import UnknownBrokerOut, unknown_out
+from backend.api.rest.versions import TAGGED, put_tag
 from backend.domain.client import version_name
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.consumer_group_lag import GroupState, LagTotal, QueueKind, QueueLag
+from backend.domain.protection import Protection, Resource, ResourceKind
 from backend.services.consumer_group_details import (
     GroupDetail,
     SeenMember,
@@ -27,6 +30,7 @@ from backend.services.consumer_groups import (
     list_consumer_groups,
     observe_consumer_groups,
 )
+from backend.services.protections import find_protections
 
 router = APIRouter(tags=["consumer groups"])
 
@@ -54,6 +58,7 @@ class ListedGroupOut(BaseModel):
     member_count: int
     lag: LagOut
     retry_lag: LagOut
+    protection: ProtectionOut | None
 
 
 class ConsumerGroupsOut(PageOut[ListedGroupOut]):
@@ -130,6 +135,7 @@ class ConsumerGroupOut(BaseModel):
     queues: list[QueueLagOut]
     unknown: list[UnknownBrokerOut]
     observed_at: datetime
+    protection: ProtectionOut | None
 
 
 @router.get("/clusters/{cluster_name}/consumer-groups", responses=NOT_FOUND)
@@ -158,7 +164,15 @@ async def show_consumer_groups(
         brokers=context.brokers,
         clock=context.clock,
     )
-    page = page_out(found.page, lambda one: _listed_out(one, observed[one.name]))
+    protected = await find_protections(
+        [_resource(cluster_name, one.name) for one in found.page.items], database=context.database
+    )
+    page = page_out(
+        found.page,
+        lambda one: _listed_out(
+            one, observed[one.name], protected[_resource(cluster_name, one.name)]
+        ),
+    )
     unknown = {one.broker: one for told in observed.values() for one in told.unknown}
     unknown |= {one.broker: one for one in found.unknown}
     return ConsumerGroupsOut(
@@ -170,9 +184,11 @@ async def show_consumer_groups(
     )
 
 
-@router.get("/clusters/{cluster_name}/consumer-groups/{consumer_group}", responses=SILENT)
+@router.get(
+    "/clusters/{cluster_name}/consumer-groups/{consumer_group}", responses={**SILENT, 200: TAGGED}
+)
 async def show_consumer_group(
-    cluster_name: str, consumer_group: str, context: Context
+    cluster_name: str, consumer_group: str, context: Context, response: Response
 ) -> ConsumerGroupOut:
     """Describe one consumer group with its members and each queue that it reads."""
     found = await describe_consumer_group(
@@ -182,10 +198,19 @@ async def show_consumer_group(
         brokers=context.brokers,
         clock=context.clock,
     )
-    return _detail_out(found)
+    put_tag(response, found.version)
+    resource = _resource(cluster_name, found.observation.name)
+    protected = await find_protections([resource], database=context.database)
+    return _detail_out(found, protected[resource])
 
 
-def _listed_out(group: ListedGroup, told: Observation) -> ListedGroupOut:
+def _resource(cluster_name: str, consumer_group: str) -> Resource:
+    return Resource(cluster_name, ResourceKind.CONSUMER_GROUP, consumer_group)
+
+
+def _listed_out(
+    group: ListedGroup, told: Observation, protection: Protection | None
+) -> ListedGroupOut:
     return ListedGroupOut(
         name=group.name,
         is_system=group.is_system,
@@ -194,10 +219,11 @@ def _listed_out(group: ListedGroup, told: Observation) -> ListedGroupOut:
         member_count=len(told.client_ids),
         lag=_lag_out(told.lag),
         retry_lag=_lag_out(told.retry_lag),
+        protection=ProtectionOut.of(protection),
     )
 
 
-def _detail_out(found: GroupDetail) -> ConsumerGroupOut:
+def _detail_out(found: GroupDetail, protection: Protection | None) -> ConsumerGroupOut:
     told = found.observation
     return ConsumerGroupOut(
         name=told.name,
@@ -216,6 +242,7 @@ def _detail_out(found: GroupDetail) -> ConsumerGroupOut:
         queues=[_queue_out(one) for one in found.queues],
         unknown=[unknown_out(one) for one in found.unknown],
         observed_at=told.observed_at,
+        protection=ProtectionOut.of(protection),
     )
 
 

@@ -5,34 +5,34 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 
-class ErrorDetail(BaseModel):
-    """What was refused, in a word for programs and a sentence for people."""
+class Problem(BaseModel):
+    """What was refused (RFC 9457): `code` is a word for programs, `detail` a sentence for people.
 
+    `facts` are those of the code: of `precondition_moved` what it was and what it is.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
     code: str
-    message: str
-    details: Any = None
-
-
-class ErrorOut(BaseModel):
-    """An error answer."""
-
-    error: ErrorDetail
+    facts: Any = None
 
 
 Responses = dict[int | str, dict[str, Any]]
 
-UNAUTHENTICATED: Final[Responses] = {401: {"model": ErrorOut}}
+UNAUTHENTICATED: Final[Responses] = {401: {"model": Problem}}
 COMMON: Final[Responses] = {
     **UNAUTHENTICATED,
-    400: {"model": ErrorOut},
-    403: {"model": ErrorOut},
-    422: {"model": ErrorOut},
-    503: {"model": ErrorOut},
+    400: {"model": Problem},
+    403: {"model": Problem},
+    422: {"model": Problem},
+    503: {"model": Problem},
 }
-NOT_FOUND: Final[Responses] = {**COMMON, 404: {"model": ErrorOut}}
-SILENT: Final[Responses] = {**NOT_FOUND, 502: {"model": ErrorOut}}
+NOT_FOUND: Final[Responses] = {**COMMON, 404: {"model": Problem}}
+SILENT: Final[Responses] = {**NOT_FOUND, 502: {"model": Problem}}
 
 
 def refused_with(*statuses: int) -> Responses:
     """Describe further statuses of error answers."""
-    return {status: {"model": ErrorOut} for status in statuses}
+    return {status: {"model": Problem} for status in statuses}

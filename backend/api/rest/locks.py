@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
@@ -16,6 +17,7 @@ from backend.domain.names import check_cluster_name
 from backend.domain.queue_lock import Holder, Lease, LockFilter, QueueLock
 from backend.domain.queue_pause import Cause, Explanation
 from backend.domain.replica_group import LeasePolicy
+from backend.services.operations.leases import list_operation_leases
 from backend.services.queue_locks import UnknownLocks, list_leases, list_locks
 from backend.services.queue_pauses import QueuesAsked, explain_queues
 
@@ -76,6 +78,25 @@ class LeaseOut(BaseModel):
     policy: LeasePolicy
     is_master_alive: bool
     ends_at: datetime | None
+
+
+class OperationLeaseOut(BaseModel):
+    """Which operation a worker is at: `fence` is its number, `renewed_at` when it was heard last.
+
+    One whose lease has ended is gone; the next takes the operation over.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    operation_id: UUID
+    cluster_name: str
+    kind: str
+    target: str
+    confirmed_by: str | None
+    step: str | None
+    fence: int
+    renewed_at: datetime
+    ends_at: datetime
 
 
 class QueueExplanationOut(BaseModel):
@@ -146,6 +167,20 @@ async def show_leases(
         controller=context.name_server.controller,
     )
     return page_out(pages[cluster_name], _lease_out)
+
+
+@router.get("/clusters/{cluster_name}/operation-leases", responses=COMMON)
+async def show_operation_leases(
+    cluster_name: str, context: Context, limit: Limit = 100, after: After = None
+) -> PageOut[OperationLeaseOut]:
+    """List the operations of a cluster that workers hold, the newest first."""
+    page = await list_operation_leases(
+        cluster_name,
+        size=limit,
+        after=decode_cursor(after, tuple[datetime, UUID]),
+        context=context.operations,
+    )
+    return page_out(page, OperationLeaseOut.model_validate)
 
 
 @router.get("/clusters/{cluster_name}/topics/{topic_name}/pauses", responses=NOT_FOUND)

@@ -13,6 +13,7 @@ from backend.api.cursors import decode_cursor
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND, Responses, refused_with
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
+from backend.api.rest.versions import IfMatch, expected_version
 from backend.db.operations import OperationFilter
 from backend.domain.access import Reach
 from backend.domain.names import check_cluster_name
@@ -26,7 +27,7 @@ from backend.domain.operation import (
 )
 from backend.domain.operation_actions import Action
 from backend.domain.plan import Agreement, CheckVerdict, Risk
-from backend.services.operations import orders
+from backend.services.operations import approvals, orders
 from backend.services.operations.following import (
     find_following,
     find_moved_fact,
@@ -34,6 +35,7 @@ from backend.services.operations.following import (
 )
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.kinds import KINDS
+from backend.services.operations.leases import break_lease
 
 router = APIRouter(prefix="/operations", tags=["operations"])
 
@@ -51,7 +53,7 @@ Key = Annotated[
 ]
 
 
-def get_author(request: Request, principal: SignedIn) -> Author:
+async def get_author(request: Request, principal: SignedIn) -> Author:
     """Say who asks for a change.
 
     Raises:
@@ -161,6 +163,8 @@ class OperationOut(_Out):
     requested_by: str
     reason: str | None
     confirmed_by: str | None
+    reviewed_by: str | None
+    review_reason: str | None
     planned_at: datetime
     expires_at: datetime
     confirmed_at: datetime | None
@@ -207,13 +211,25 @@ class ConfirmIn(BaseModel):
     accepts_loss: bool = False
 
 
+class ReviewIn(BaseModel):
+    """Say why an operation is approved or declined; to decline it takes a reason."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: Annotated[str | None, Field(max_length=1_000)] = None
+
+
 @router.post("", status_code=201, responses=ORDERED)
 @reaches(Reach.KEPT)
 async def plan_operation(
-    order: PlanIn, context: Context, author: Asker, key: Key = None
+    order: PlanIn, context: Context, author: Asker, key: Key = None, if_match: IfMatch = None
 ) -> OperationOut:
-    """Plan a change and show what it would do; nothing changes before it is confirmed."""
-    request = OperationRequest(order.kind, order.parameters)
+    """Plan a change and show what it would do; nothing changes before it is confirmed.
+
+    With `If-Match` a change of a topic, a consumer group or a broker's config is planned only of
+    the version that was read.
+    """
+    request = OperationRequest(order.kind, order.parameters, version=expected_version(if_match))
     return _out(await orders.plan_operation(request, author, context.operations, key=key))
 
 
@@ -274,6 +290,30 @@ async def confirm_operation(
     return _out(confirmed)
 
 
+@router.post("/{operation_id}/approve", responses=ORDERED)
+@reaches(Reach.KEPT)
+async def approve_operation(
+    operation_id: UUID, given: ReviewIn, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """Have carried out what another user has confirmed; it lapses (412) if a fact has moved."""
+    approved = await approvals.approve_operation(
+        operation_id, given.reason, author, context.operations, key=key
+    )
+    return _out(approved)
+
+
+@router.post("/{operation_id}/decline", responses=ORDERED)
+@reaches(Reach.KEPT)
+async def decline_operation(
+    operation_id: UUID, given: ReviewIn, context: Context, author: Asker, key: Key = None
+) -> OperationOut:
+    """End what another user has confirmed, and say why."""
+    declined = await approvals.decline_operation(
+        operation_id, given.reason, author, context.operations, key=key
+    )
+    return _out(declined)
+
+
 @router.post("/{operation_id}/pause", responses=ORDERED)
 @reaches(Reach.KEPT)
 async def pause_operation(
@@ -308,6 +348,13 @@ async def retry_operation(
 ) -> OperationOut:
     """Carry out what is left of an operation that did not end well, or read back again."""
     return _out(await orders.retry_operation(operation_id, author, context.operations, key=key))
+
+
+@router.delete("/{operation_id}/lease", responses=ORDERED)
+@reaches(Reach.KEPT)
+async def end_lease(operation_id: UUID, context: Context, author: Asker) -> OperationOut:
+    """Take an operation from the worker that holds it; the next goes on where the journal ends."""
+    return _out(await break_lease(operation_id, author, context.operations))
 
 
 @router.post("/{operation_id}/undo", status_code=201, responses=ORDERED)

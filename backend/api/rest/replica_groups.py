@@ -120,7 +120,7 @@ class ControllerPeerOut(_Out):
 
 
 class ControllerSettingOut(_Out):
-    """A setting that decides elections: by what variable it is set, and stock's name for it."""
+    """A setting that decides elections or operations: its variable, and stock's name for it."""
 
     name: str
     stock_name: str | None
@@ -148,7 +148,11 @@ class ControllerOut(_Out):
 async def show_controllers(context: Context) -> list[ControllerOut]:
     """List the controllers that this process knows by address: itself."""
     server = context.name_server
-    found = await describe_controller(server.describe().address, server.controller)
+    found = await describe_controller(
+        server.describe().address,
+        server.controller,
+        second_person=context.settings.second_person,
+    )
     return [ControllerOut.model_validate(found)]
 
 

@@ -12,7 +12,7 @@ from backend.api.context import ApiContext, Context, SignedIn, name_author, peer
 from backend.api.cursors import decode_cursor
 from backend.api.gate import COOKIE_NAME, is_own_origin
 from backend.api.permissions import needs, reaches
-from backend.api.rest.errors import COMMON, NOT_FOUND, ErrorOut
+from backend.api.rest.errors import COMMON, NOT_FOUND, Problem
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.domain.access import Credential, Permission, Reach
 from backend.domain.cluster_scope import ClusterScope
@@ -26,7 +26,7 @@ open_router = APIRouter(tags=["session"])
 router = APIRouter(tags=["session"])
 
 
-def get_deed_author(request: Request, principal: SignedIn) -> Author:
+async def get_deed_author(request: Request, principal: SignedIn) -> Author:
     """Say who asks for what is not of a cluster."""
     return name_author(principal, request, "rest")
 
@@ -89,7 +89,7 @@ class EndedOut(BaseModel):
 
 @open_router.post(
     "/session",
-    responses={**COMMON, 429: {"model": ErrorOut}},
+    responses={**COMMON, 429: {"model": Problem}},
     response_model_exclude_none=True,
 )
 async def create_session(

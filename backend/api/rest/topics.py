@@ -2,33 +2,39 @@
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
 from backend.api.context import Context
 from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
+from backend.api.rest.protections import ProtectionOut
+from backend.api.rest.versions import TAGGED, put_tag
+from backend.domain.protection import Protection, Resource, ResourceKind
 from backend.domain.route import RouteEntry
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.clusters import describe_cluster
 from backend.services.observations import QueueView, view_queues, view_rates
+from backend.services.protections import find_protections
 from backend.services.samples import latest_samples
 from backend.services.topics import (
     TopicFilter,
     describe_topic,
     list_placements,
     list_topics,
+    topic_version,
 )
 
 router = APIRouter(tags=["topics"])
 
 
 class TopicOut(BaseModel):
-    """A topic."""
+    """A topic; `protection` is null where nobody protects it from deletion."""
 
     name: str
     kind: TopicKind
+    protection: ProtectionOut | None
 
 
 class PlacementOut(BaseModel):
@@ -92,14 +98,23 @@ async def show_topics(
         chosen=TopicFilter(search, kind),
         database=context.database,
     )
-    return page_out(pages[cluster.id], _topic_out)
+    page = pages[cluster.id]
+    protected = await find_protections(
+        [_resource(topic) for topic in page.items], database=context.database
+    )
+    return page_out(page, lambda topic: _topic_out(topic, protected[_resource(topic)]))
 
 
-@router.get("/clusters/{cluster_name}/topics/{topic_name}", responses=NOT_FOUND)
-async def show_topic(cluster_name: str, topic_name: str, context: Context) -> TopicDetailOut:
+@router.get("/clusters/{cluster_name}/topics/{topic_name}", responses={**NOT_FOUND, 200: TAGGED})
+async def show_topic(
+    cluster_name: str, topic_name: str, context: Context, response: Response
+) -> TopicDetailOut:
     """Describe one topic with its queues and its route."""
     topic = await describe_topic(cluster_name, topic_name, database=context.database)
     placements = (await list_placements([topic.id], database=context.database))[topic.id]
+    put_tag(response, topic_version(placements))
+    resource = _resource(topic)
+    protected = await find_protections([resource], database=context.database)
     samples = await latest_samples(context.redis, cluster_name)
     rates = view_rates(topic.name, samples, now_ms=context.clock.now_ms())
     route = context.name_server.find_route(topic.name)
@@ -107,6 +122,7 @@ async def show_topic(cluster_name: str, topic_name: str, context: Context) -> To
     return TopicDetailOut(
         name=topic.name,
         kind=topic.kind,
+        protection=ProtectionOut.of(protected[resource]),
         placements=[_placement_out(placement) for placement in placements],
         queues=[_queue_out(queue) for queue in view_queues(topic.name, placements, samples)],
         route=[
@@ -117,8 +133,12 @@ async def show_topic(cluster_name: str, topic_name: str, context: Context) -> To
     )
 
 
-def _topic_out(topic: Topic) -> TopicOut:
-    return TopicOut(name=topic.name, kind=topic.kind)
+def _topic_out(topic: Topic, protection: Protection | None) -> TopicOut:
+    return TopicOut(name=topic.name, kind=topic.kind, protection=ProtectionOut.of(protection))
+
+
+def _resource(topic: Topic) -> Resource:
+    return Resource(topic.cluster_name, ResourceKind.TOPIC, topic.name)
 
 
 def _placement_out(placement: TopicPlacement) -> PlacementOut:

@@ -4,7 +4,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from backend.api.context import Context, SignedIn
@@ -12,9 +12,10 @@ from backend.api.cursors import decode_cursor
 from backend.api.password_changes import change_own_password
 from backend.api.permissions import needs
 from backend.api.rest.cluster_patterns import Patterns
-from backend.api.rest.errors import COMMON, NOT_FOUND, ErrorOut, Responses, refused_with
+from backend.api.rest.errors import COMMON, NOT_FOUND, Problem, Responses, refused_with
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.api.rest.sessions import DeedAuthor, EndedOut
+from backend.api.rest.versions import TAGGED, IfMatch, expected_version, put_tag
 from backend.domain.access import Permission
 from backend.domain.cluster_scope import ALL_CLUSTERS
 from backend.domain.operation import REASON_LENGTH_MAX
@@ -88,7 +89,7 @@ class PasswordIn(BaseModel):
     new_password: Password
 
 
-@router.put("/session/password", responses={**COMMON, 429: {"model": ErrorOut}})
+@router.put("/session/password", responses={**COMMON, 429: {"model": Problem}})
 @needs(Permission.SIGN)
 async def change_password(
     given: PasswordIn, request: Request, context: Context, principal: SignedIn
@@ -115,6 +116,15 @@ async def show_users(context: Context, limit: Limit = 100, after: After = None) 
     return page_out(page, _out)
 
 
+@router.get("/users/{user_name}", responses={**NOT_FOUND, 200: TAGGED})
+@needs(Permission.READ_ACCESS)
+async def show_user(user_name: UserName, context: Context, response: Response) -> UserOut:
+    """Describe one user."""
+    user = await users.describe_user(user_name, database=context.database)
+    put_tag(response, user.version)
+    return _out(user)
+
+
 @router.post("/users", status_code=HTTPStatus.CREATED, responses={**COMMON, **refused_with(409)})
 @needs(Permission.MANAGE_ACCESS)
 async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> InvitedUserOut:
@@ -131,10 +141,15 @@ async def add_user(wanted: UserIn, context: Context, author: DeedAuthor) -> Invi
     return _invited(invited)
 
 
-@router.put("/users/{user_name}/role", responses=CHANGED)
+@router.put("/users/{user_name}/role", responses={**CHANGED, **refused_with(412), 200: TAGGED})
 @needs(Permission.MANAGE_ACCESS)
 async def change_role(
-    user_name: UserName, wanted: RoleIn, context: Context, author: DeedAuthor
+    user_name: UserName,
+    wanted: RoleIn,
+    context: Context,
+    author: DeedAuthor,
+    response: Response,
+    if_match: IfMatch = None,
 ) -> UserOut:
     """Give a user another role, or other clusters; the last administrator keeps theirs."""
     user = await users.change_role(
@@ -142,10 +157,12 @@ async def change_role(
         wanted.role,
         author,
         cluster_patterns=wanted.cluster_patterns,
+        version=expected_version(if_match),
         reason=wanted.reason,
         database=context.database,
         clock=context.clock,
     )
+    put_tag(response, user.version)
     return _out(user)
 
 

@@ -122,7 +122,7 @@ def group(given: Given, directory: Directory) -> list[str]:
 def group_deletion(given: Given, directory: Directory) -> list[str]:
     """Delete a consumer group."""
     words = ["group", "delete", given["g"], *_place(given, directory)]
-    return [*words, "--clean-offsets"] if given.get("r", "").lower() == "true" else words
+    return [*words, "--clean"] if given.get("r", "").lower() == "true" else words
 
 
 def config_change(given: Given, directory: Directory) -> list[str]:

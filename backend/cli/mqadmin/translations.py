@@ -92,7 +92,11 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "updateSubGroupList": _NO_FILE,
     "setConsumeMode": _NO_POP,
     "deleteSubGroup": Translated(
-        "group delete", builders.group_deletion, "b c g r", is_change=True
+        "group delete",
+        builders.group_deletion,
+        "b c g r",
+        "retries and dead letters go with -r true, not by -c alone",
+        is_change=True,
     ),
     "updateBrokerConfig": Translated(
         "broker config set", builders.config_change, "b k v", "one broker at a time", is_change=True
@@ -177,8 +181,7 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "cleanExpiredCQ": Declined("agents remove what the log no longer holds by themselves"),
     "deleteExpiredCommitLog": Declined("agents remove files past their time by themselves"),
     "cleanUnusedTopic": Declined(
-        "deletes what stands empty at that moment, unseen; `regent topic delete --only-empty`"
-        " shows one before"
+        "deletes queues that no topic claims, unseen; stock's tool does it to agents as well"
     ),
     "startMonitoring": Named("finding list", "what is wrong is looked for all the time"),
     "statsAll": Translated(

@@ -29,6 +29,7 @@ from backend.remoting.bodies.groups import (
     SubscriptionData,
     SubscriptionGroupConfig,
     SubscriptionGroupTable,
+    encode_broker_consume_stats,
     encode_consume_stats,
 )
 from backend.remoting.bodies.routes import (
@@ -49,12 +50,15 @@ from backend.remoting.bodies.topics import (
     encode_register_broker_body,
     encode_topic_stats,
 )
+from backend.remoting.bodies.traffic import BrokerStatsData, BrokerStatsItem
 
 __all__ = [
     "Body",
     "BrokerData",
     "BrokerMemberGroup",
     "BrokerMembers",
+    "BrokerStatsData",
+    "BrokerStatsItem",
     "CheckClientBody",
     "ClientConnection",
     "ClusterInfo",
@@ -92,6 +96,7 @@ __all__ = [
     "TopicOffset",
     "TopicRouteData",
     "decode_register_broker_body",
+    "encode_broker_consume_stats",
     "encode_consume_stats",
     "encode_register_broker_body",
     "encode_topic_stats",

@@ -200,6 +200,23 @@ class ConnectedClients(Body, frozen=True, kw_only=True):
     clients: list[ConnectedClient] = msgspec.field(default_factory=list)
 
 
-def encode_consume_stats(entries: Iterable[tuple[MessageQueue, QueueProgress]]) -> bytes:
-    """Write the answer of 208, whose keys are whole objects."""
-    return b'{"consumeTps":0.0,"offsetTable":' + java_json.encode_object_map(entries) + b"}"
+def encode_consume_stats(
+    entries: Iterable[tuple[MessageQueue, QueueProgress]], *, read_rate: float = 0.0
+) -> bytes:
+    """Write the answer of 208, whose keys are whole objects; the rate is in messages a second."""
+    table = java_json.encode_object_map(entries)
+    return b'{"consumeTps":%s,"offsetTable":%s}' % (java_json.encode(read_rate), table)
+
+
+def encode_broker_consume_stats(
+    address: str, groups: Iterable[tuple[str, Iterable[bytes]]], *, lag: int
+) -> bytes:
+    """Write the answer of 317: of each group what 208 answers, one for each topic."""
+    told = b",".join(
+        b"{%s:[%s]}" % (java_json.encode(name), b",".join(stats)) for name, stats in groups
+    )
+    return b'{"brokerAddr":%s,"consumeStatsList":[%s],"totalDiff":%d,"totalInflightDiff":0}' % (
+        java_json.encode(address),
+        told,
+        lag,
+    )

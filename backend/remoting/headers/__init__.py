@@ -1,6 +1,8 @@
 """One frozen struct for each request and response header, spelled on the wire by its names."""
 
 from backend.remoting.headers.administration import (
+    BrokerConsumeStatsHeader,
+    BrokerStatsHeader,
     ConsumerRunningInfoHeader,
     ConsumeStatsHeader,
     ConsumeTimeSpanHeader,
@@ -78,9 +80,11 @@ __all__ = [
     "AlterSyncStateSetAnswer",
     "AlterSyncStateSetHeader",
     "ApplyBrokerIdHeader",
+    "BrokerConsumeStatsHeader",
     "BrokerHeartbeatHeader",
     "BrokerMemberGroupHeader",
     "BrokerNameHeader",
+    "BrokerStatsHeader",
     "CleanBrokerDataHeader",
     "ClusterHeader",
     "ConsumeStatsHeader",

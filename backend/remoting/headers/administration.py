@@ -34,7 +34,7 @@ class DeleteTopicHeader(Header, frozen=True, kw_only=True):
 
 
 class DeleteGroupHeader(Header, frozen=True, kw_only=True):
-    """The consumer group that shall go, perhaps with its committed offsets (207)."""
+    """The consumer group that shall go, perhaps with all that is kept for it (207)."""
 
     group: str = msgspec.field(name="groupName")
     cleans_offsets: bool = msgspec.field(name="cleanOffset", default=False)
@@ -63,6 +63,19 @@ class ConsumeStatsHeader(Header, frozen=True, kw_only=True):
     consumer_group: str
     topic: str | None = None
     topic_list: str | None = None
+
+
+class BrokerConsumeStatsHeader(Header, frozen=True, kw_only=True):
+    """Whether only ordered topics are asked for (317)."""
+
+    only_ordered: bool = msgspec.field(name="isOrder", default=False)
+
+
+class BrokerStatsHeader(Header, frozen=True, kw_only=True):
+    """What is counted, and of whom (315)."""
+
+    stats_name: str
+    stats_key: str
 
 
 class ConsumeTimeSpanHeader(Header, frozen=True, kw_only=True):

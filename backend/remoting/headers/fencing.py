@@ -3,9 +3,14 @@
 A stock broker passes over fields that it does not know, and answers without them.
 """
 
+from typing import Final
+
 import msgspec
 
 from backend.remoting.headers.base import Header, Int64
+
+FENCE_FIELD: Final = "regentFence"
+"""What makes a request a step."""
 
 
 class FenceHeader(Header, frozen=True, kw_only=True):
@@ -16,7 +21,7 @@ class FenceHeader(Header, frozen=True, kw_only=True):
 
     operation_id: str = msgspec.field(name="regentOperation")
     step_key: str = msgspec.field(name="regentStep")
-    fence: Int64 = msgspec.field(name="regentFence")
+    fence: Int64 = msgspec.field(name=FENCE_FIELD)
 
 
 class EffectAnswer(Header, frozen=True, kw_only=True):

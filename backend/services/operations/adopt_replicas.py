@@ -66,12 +66,12 @@ async def plan(order: AdoptReplicas, context: OperationContext) -> Plan:
     ids = groups.ids_text(order.broker_ids)
     is_lost = group is None
     return Plan(
-        summary=f"brokers {ids} are adopted into {order.group_name}",
+        summary=f"Brokers {ids} are adopted into {order.group_name}",
         risk=Risk.LOSS if order.accepts_loss else Risk.SERVICE,
         steps=(
-            PlannedStep("adopt", f"take in {ids} under the ids they claim"),
+            PlannedStep("adopt", f"Take in {ids} under the ids they claim"),
             *(
-                (PlannedStep("elect", "wait until the group has elected its master"),)
+                (PlannedStep("elect", "Wait until the group has elected its master"),)
                 if is_lost
                 else ()
             ),
@@ -81,11 +81,11 @@ async def plan(order: AdoptReplicas, context: OperationContext) -> Plan:
             Precondition("brokers that wait for adoption", _waiting(candidates)),
         ),
         changes=_changes(group, change),
-        impact=("the group's topics are served again once a master is elected",)
+        impact=("The group's topics are served again once a master is elected",)
         if is_lost
-        else ("the brokers follow the master, which may cut their logs",),
+        else ("The brokers follow the master, which may cut their logs",),
         checks=(check,),
-        way_back="none: forget the group, and its brokers wait for adoption again",
+        way_back="None: forget the group, and its brokers wait for adoption again",
         loss="acknowledged messages that nobody of those adopted holds"
         if order.accepts_loss
         else None,

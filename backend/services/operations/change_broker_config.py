@@ -25,7 +25,7 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
-from backend.services.broker_configs import ask_properties, describe_config
+from backend.services.broker_configs import BrokerConfig, ask_properties, describe_config
 from backend.services.operations import broker_steps, groups, masters
 from backend.services.operations.kind import (
     Effect,
@@ -71,13 +71,7 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
         BrokerUnknown: the records hold no such broker.
         BrokerSilent: it does not tell what it is set to.
     """
-    found = await describe_config(
-        order.cluster_name,
-        order.group_name,
-        order.broker_id,
-        database=context.database,
-        brokers=context.brokers,
-    )
+    found = await _describe(order, context)
     broker, known = found.broker, {one.name: one for one in found.properties}
     wished = _check(order, known)
     changed = {
@@ -89,7 +83,7 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
     return Plan(
         summary=f"{len(changed)} properties of broker {order.target} ({broker.address}) change",
         risk=Risk.SERVICE,
-        steps=(PlannedStep("set", f"set {masters.shortened(sorted(changed)) or 'nothing'}"),),
+        steps=(PlannedStep("set", f"Set {masters.shortened(sorted(changed)) or 'nothing'}"),),
         preconditions=(
             Precondition("address", broker.address),
             *(Precondition(name, known[name].configured) for name in sorted(wished)),
@@ -106,7 +100,7 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
                 [masters.Master(order.group_name, broker.address)], context
             ),
         ),
-        way_back="set the former values, which the journal keeps",
+        way_back="Set the former values, which the journal keeps",
         facts={
             "address": broker.address,
             "changes": [
@@ -166,7 +160,22 @@ def undo(order: ChangeBrokerConfig, operation: Operation) -> ChangeBrokerConfig:
     return ChangeBrokerConfig(order.cluster_name, order.group_name, changes, order.broker_id)
 
 
-KIND: Final = Kind("change_broker_config", ChangeBrokerConfig, plan, steps, verify, undo)
+async def version(order: ChangeBrokerConfig, context: OperationContext) -> str:
+    """Read the version of what the broker is set to."""
+    return (await _describe(order, context)).version
+
+
+KIND: Final = Kind("change_broker_config", ChangeBrokerConfig, plan, steps, verify, undo, version)
+
+
+async def _describe(order: ChangeBrokerConfig, context: OperationContext) -> BrokerConfig:
+    return await describe_config(
+        order.cluster_name,
+        order.group_name,
+        order.broker_id,
+        database=context.database,
+        brokers=context.brokers,
+    )
 
 
 async def _read(address: str, context: OperationContext) -> dict[str, BrokerProperty]:
@@ -205,9 +214,9 @@ def _impact(effects: Mapping[str, PropertyEffect]) -> tuple[str, ...]:
     later = [name for name, effect in effects.items() if effect is PropertyEffect.RESTART]
     told = []
     if live:
-        told.append(f"in force at once: {masters.shortened(sorted(live))}")
+        told.append(f"In force at once: {masters.shortened(sorted(live))}")
     if later:
-        told.append(f"in force when the broker is started next: {masters.shortened(sorted(later))}")
+        told.append(f"In force when the broker is started next: {masters.shortened(sorted(later))}")
     return tuple(told)
 
 

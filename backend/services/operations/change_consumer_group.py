@@ -75,10 +75,10 @@ async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:
         (one, after) for one, after in sorted(wished.items(), key=_name) if after != held[one]
     ]
     return Plan(
-        summary=f"consumer group {group} changes on {len(changed)} of {len(held)} broker groups",
+        summary=f"Consumer group {group} changes on {len(changed)} of {masters.count_groups(held)}",
         risk=Risk.SERVICE,
         steps=tuple(
-            PlannedStep(f"change-{one.group_name}", f"change it on {one.group_name}")
+            PlannedStep(f"change-{one.group_name}", f"Change it on {one.group_name}")
             for one, _ in changed
         ),
         preconditions=(meant.precondition, *group_settings.preconditions(present)),
@@ -94,7 +94,7 @@ async def plan(order: ChangeConsumerGroup, context: OperationContext) -> Plan:
             _check_effect(changed),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="change it back to the former values, which the journal keeps",
+        way_back="Change it back to the former values, which the journal keeps",
         facts=group_settings.put_facts(changed),
     )
 
@@ -131,7 +131,12 @@ def undo(order: ChangeConsumerGroup, operation: Operation) -> ChangeConsumerGrou
     return ChangeConsumerGroup(order.cluster_name, order.group_name, settings=tuple(former))
 
 
-KIND: Final = Kind("change_consumer_group", ChangeConsumerGroup, plan, steps, verify, undo)
+async def version(order: ChangeConsumerGroup, context: OperationContext) -> str:
+    """Read the version of how the group is served."""
+    return await group_settings.read_version(order.cluster_name, order.group_name, context)
+
+
+KIND: Final = Kind("change_consumer_group", ChangeConsumerGroup, plan, steps, verify, undo, version)
 
 
 def _exact(order: ChangeConsumerGroup) -> dict[str, GroupSettings]:
@@ -151,14 +156,18 @@ def _name(one: tuple[Master, GroupSettings]) -> str:
 
 def _impact(group: str, changed: Sequence[tuple[Master, GroupSettings]]) -> tuple[str, ...]:
     stopped = [one.group_name for one, after in changed if not after.consume_enabled]
-    told = [f"consumers of {group} go on; what they pull and retry next goes by the new values"]
+    told = []
+    if len(stopped) < len(changed):
+        told.append(
+            f"Consumers of {group} go on; what they pull and retry next goes by the new values"
+        )
     if stopped:
-        told.append(f"{group} may read nothing on {masters.shortened(stopped)}; its lag grows")
+        told.append(f"Nothing is read on {masters.shortened(stopped)}; the lag grows")
     return tuple(told)
 
 
 def _check_effect(changed: Sequence[tuple[Master, GroupSettings]]) -> Check:
     name = "something changes"
     if changed:
-        return Check(name, CheckVerdict.PASS, f"on {len(changed)} broker groups")
+        return Check(name, CheckVerdict.PASS, f"on {masters.count_groups(changed)}")
     return Check(name, CheckVerdict.BLOCK, "every master serves it so already")

@@ -15,6 +15,7 @@ from backend.services.operations import masters, topic_layouts
 from backend.services.operations.kind import Kind, OperationContext, StepWork
 from backend.services.operations.masters import BrokerGroups, Master, Silence
 from backend.services.operations.topic_layouts import QueueCount
+from backend.services.topics import find_topic_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,10 @@ async def plan(order: ChangeTopic, context: OperationContext) -> Plan:
     }
     changed = [(one, after) for one, after in sorted(wished.items()) if after != held[one]]
     return Plan(
-        summary=f"topic {topic} changes on {len(changed)} of {len(held)} broker groups",
+        summary=f"Topic {topic} changes on {len(changed)} of {masters.count_groups(held)}",
         risk=_risk(held, changed),
         steps=tuple(
-            PlannedStep(f"change-{one.group_name}", f"change it on {one.group_name}")
+            PlannedStep(f"change-{one.group_name}", f"Change it on {one.group_name}")
             for one, _ in changed
         ),
         preconditions=(meant.precondition, *topic_layouts.preconditions(layouts)),
@@ -101,7 +102,7 @@ async def plan(order: ChangeTopic, context: OperationContext) -> Plan:
             *(await _check_left(topic, held, changed, context)),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="change it back to the former values, which the journal keeps",
+        way_back="Change it back to the former values, which the journal keeps",
         facts=topic_layouts.put_facts(changed),
     )
 
@@ -138,7 +139,12 @@ def undo(order: ChangeTopic, operation: Operation) -> ChangeTopic:
     return ChangeTopic(order.cluster_name, order.topic_name, layouts=tuple(former))
 
 
-KIND: Final = Kind("change_topic", ChangeTopic, plan, steps, verify, undo)
+async def version(order: ChangeTopic, context: OperationContext) -> str:
+    """Read the version of how the topic is laid out."""
+    return await find_topic_version(order.cluster_name, order.topic_name, database=context.database)
+
+
+KIND: Final = Kind("change_topic", ChangeTopic, plan, steps, verify, undo, version)
 
 _Held = Mapping[Master, TopicLayout]
 _Changed = Sequence[tuple[Master, TopicLayout]]
@@ -165,18 +171,18 @@ def _risk(held: _Held, changed: _Changed) -> Risk:
 
 
 def _impact(held: _Held, changed: _Changed) -> tuple[str, ...]:
-    told = ["clients take the new layout over with their next look at the route, within 30 s"]
+    told = ["Clients take the new layout over with their next look at the route, within 30 s"]
     if any(after.read_queue_count != held[one].read_queue_count for one, after in changed):
-        told.append("consumer groups share the queues out anew; ordered ones wait for their locks")
+        told.append("Consumer groups share the queues out anew; ordered ones wait for their locks")
     if any(after.write_queue_count != held[one].write_queue_count for one, after in changed):
-        told.append("producers that choose queues by key choose others: keys move between queues")
+        told.append("Producers that choose queues by key choose others: keys move between queues")
     return tuple(told)
 
 
 def _check_effect(changed: _Changed) -> Check:
     name = "something changes"
     if changed:
-        return Check(name, CheckVerdict.PASS, f"on {len(changed)} broker groups")
+        return Check(name, CheckVerdict.PASS, f"on {masters.count_groups(changed)}")
     return Check(name, CheckVerdict.BLOCK, "every master holds it so already")
 
 

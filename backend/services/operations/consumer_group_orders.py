@@ -47,7 +47,7 @@ class DeleteConsumerGroup:
     cluster_name: str
     group_name: str
     broker_groups: BrokerGroups = ()
-    cleans_offsets: bool = False
+    cleans_up: bool = False
 
     @property
     def target(self) -> str:

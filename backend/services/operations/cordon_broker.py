@@ -29,11 +29,11 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
     address = present.broker.address
     after = None if present.permission is None else permissions.without_write(present.permission)
     return Plan(
-        summary=f"producers leave {order.target} ({address}); consumers stay",
+        summary=f"Producers leave {order.target} ({address}); consumers stay",
         risk=Risk.SERVICE,
         steps=(
-            PlannedStep("permission", f"take the right to write from {address}"),
-            PlannedStep("routes", "wait until routes send no producer there"),
+            PlannedStep("permission", f"Take the right to write from {address}"),
+            PlannedStep("routes", "Wait until routes send no producer there"),
         ),
         preconditions=present.preconditions,
         changes=(present.difference(after),),
@@ -44,7 +44,7 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
             await permissions.check_other_queues(order, context),
             *check_effect(present, after),
         ),
-        way_back="uncordon it: the right to write is given back, and routes with it",
+        way_back="Uncordon it: the right to write is given back, and routes with it",
         facts={"address": address, "permission": after},
     )
 
@@ -55,13 +55,13 @@ async def describe_impact(
     """Say who feels it that a broker is not written any more."""
     count = await count_topics(groups.checked(order.cluster_name, order.group_name), context)
     if not present.broker.is_master:
-        return ("a replica takes no sends; it would take none as master either",)
+        return ("A replica takes no sends; it would take none as master either",)
     leaving = (
-        f"producers of the {count} topics placed on {order.group_name} use other groups from their"
+        f"Producers of the {count} topics placed on {order.group_name} use other groups from their"
         " next look at the route on, within 30 s; until then what they send is taken"
     )
     refused = (
-        "sends to ordered topics are refused at once, as by stock brokers; so are messages that"
+        "Sends to ordered topics are refused at once, as by stock brokers; so are messages that"
         " consumers send back, which their clients then send anew elsewhere"
     )
     return leaving, refused

@@ -35,10 +35,10 @@ async def plan(order: CreateConsumerGroup, context: OperationContext) -> Plan:
     wished = group_settings.wish_of(order).of(GroupSettings())
     places = [(one, exact.get(one.group_name, wished)) for one in meant.found]
     return Plan(
-        summary=f"consumer group {group} is created on {len(places)} broker groups",
+        summary=f"Consumer group {group} is created on {masters.count_groups(places)}",
         risk=Risk.SMALL,
         steps=tuple(
-            PlannedStep(f"create-{one.group_name}", f"create it on {one.group_name}")
+            PlannedStep(f"create-{one.group_name}", f"Create it on {one.group_name}")
             for one, _ in places
         ),
         preconditions=(meant.precondition, *group_settings.preconditions(present)),
@@ -47,14 +47,14 @@ async def plan(order: CreateConsumerGroup, context: OperationContext) -> Plan:
             for one, after in places
             for change in group_settings.differences(one, None, after)
         ),
-        impact=("consumers of the group may connect where brokers create no groups by themselves",),
+        impact=("Consumers of the group may connect where brokers create no groups by themselves",),
         checks=(
             meant.check(CheckVerdict.BLOCK if chosen else CheckVerdict.WARN),
             masters.check_answers(present),
             _check_absent(present),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="delete it again, for as long as nobody uses it",
+        way_back="Delete it again, for as long as nobody uses it",
         facts=group_settings.put_facts(places),
     )
 

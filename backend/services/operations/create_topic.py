@@ -62,22 +62,22 @@ async def plan(order: CreateTopic, context: OperationContext) -> Plan:
     layout = order.layout
     is_chosen = bool(order.broker_groups)
     return Plan(
-        summary=f"topic {topic} is created on {len(meant.found)} broker groups",
+        summary=f"Topic {topic} is created on {masters.count_groups(meant.found)}",
         risk=Risk.SMALL,
         steps=tuple(
-            PlannedStep(f"create-{one.group_name}", f"create it on {one.group_name}")
+            PlannedStep(f"create-{one.group_name}", f"Create it on {one.group_name}")
             for one in meant.found
         ),
         preconditions=(meant.precondition, *topic_layouts.preconditions(layouts)),
         changes=tuple(topic_layouts.difference(one, None, layout) for one in meant.found),
-        impact=("producers and consumers find it with their next look for its route",),
+        impact=("Producers and consumers find it with their next look for its route",),
         checks=(
             meant.check(CheckVerdict.BLOCK if is_chosen else CheckVerdict.WARN),
             masters.check_answers(layouts),
             _check_absent(layouts),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="delete it again, for as long as it is empty",
+        way_back="Delete it again, for as long as it is empty",
         facts=topic_layouts.put_facts([(one, layout) for one in meant.found]),
     )
 

@@ -1,18 +1,32 @@
-"""Delete a consumer group on masters, with its offsets or without; taken back without them."""
+"""Delete a consumer group on masters, perhaps with all that is kept for it; that stays gone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from backend.db import protections
 from backend.domain.consumer_group import GroupSettings
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import ConsumerGroupNotFound, NotUndoable
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
-from backend.services.operations import broker_steps, group_settings, groups, masters
+from backend.domain.protection import (
+    Resource,
+    ResourceKind,
+    check_unprotected,
+    protection_fact,
+)
+from backend.services.operations import (
+    broker_steps,
+    group_leftovers,
+    group_settings,
+    groups,
+    masters,
+)
 from backend.services.operations.consumer_group_orders import (
     CreateConsumerGroup,
     DeleteConsumerGroup,
 )
+from backend.services.operations.group_leftovers import Leftover
 from backend.services.operations.group_settings import PlacedSettings
 from backend.services.operations.kind import (
     Effect,
@@ -57,35 +71,49 @@ async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
         return Usage(tuple(await brokers.members(one.address, group)), lags)
 
     usage = await masters.ask_each([*held], ask)
-    loss = _loss(usage) if order.cleans_offsets else None
+    found = await group_leftovers.find_leftovers(group, meant.found, context)
+    gone = found if order.cleans_up else []
+    silences = {master: why for one in gone for master, why in one.silences.items()}
+    resource = Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, group)
+    async with context.database.connect() as connection:
+        protected = await protections.find_of(connection, [resource])
     return Plan(
-        summary=f"consumer group {group} is deleted on {len(held)} broker groups"
-        + (", with its offsets" if order.cleans_offsets else ""),
-        risk=Risk.LOSS if order.cleans_offsets else Risk.SERVICE,
-        steps=tuple(
-            PlannedStep(f"delete-{one.group_name}", f"delete it on {one.group_name}")
-            for one in sorted(held)
+        summary=f"Consumer group {group} is deleted on {masters.count_groups(held)}"
+        + (", with its offsets, retries and dead letters" if order.cleans_up else ""),
+        risk=Risk.LOSS if order.cleans_up else Risk.SERVICE,
+        steps=(
+            *(
+                PlannedStep(f"delete-{one.group_name}", f"Delete it on {one.group_name}")
+                for one in sorted(held)
+            ),
+            *group_leftovers.planned_steps(gone),
         ),
-        preconditions=(meant.precondition, *group_settings.preconditions(present)),
+        preconditions=(
+            meant.precondition,
+            protection_fact(protected),
+            *group_settings.preconditions(present),
+        ),
         changes=tuple(
             change
             for one in sorted(held)
             for change in group_settings.differences(one, held[one], None)
         ),
-        impact=_impact(order, usage),
+        impact=_impact(order, usage, found),
         checks=(
+            check_unprotected(protected),
             meant.check(CheckVerdict.BLOCK if order.broker_groups else CheckVerdict.WARN),
-            masters.check_answers({**present, **usage}),
+            masters.check_answers({**present, **usage, **silences}),
             _check_members(usage),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="create it anew with the former settings, which the journal keeps"
-        + ("; where it was is not restored" if order.cleans_offsets else "; its offsets stay"),
-        loss=loss,
+        way_back="Create it anew with the former settings, which the journal keeps"
+        + ("; what was kept for it is not restored" if order.cleans_up else "; its offsets stay"),
+        loss=_loss(usage, gone) if order.cleans_up else None,
         facts={
             "brokers": [
                 {"group_name": one.group_name, "address": one.address} for one in sorted(held)
-            ]
+            ],
+            "topics": group_leftovers.facts_of(gone),
         },
     )
 
@@ -93,23 +121,35 @@ async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
 def steps(
     order: DeleteConsumerGroup, operation: Operation, context: OperationContext
 ) -> Sequence[StepWork]:
-    """Delete it on one master after another."""
-    return [_delete_work(one, order, context) for one in masters_of(operation)]
+    """Delete it on one master after another, then what is in topics of its own.
+
+    In this order nobody makes these topics anew meanwhile: without the group brokers take no
+    retries. Agents have deleted them with the offsets by then; brokers of stock have not.
+    """
+    return [
+        *(_delete_work(one, order, context) for one in masters_of(operation)),
+        *group_leftovers.works(order.cluster_name, operation.plan.facts["topics"], context),
+    ]
 
 
 async def verify(
     order: DeleteConsumerGroup, operation: Operation, context: OperationContext
 ) -> list[ReadBack]:
-    """Read back that no master knows it."""
+    """Read back that no master knows it, nor holds what was to go with it."""
     holders = masters_of(operation)
     present = await group_settings.read_settings(holders, order.group_name, context)
     return [
-        groups.compare(
-            f"group on {one.group_name}",
-            "none",
-            None if isinstance(told, Silence) else group_settings.settings_text(told),
-        )
-        for one, told in present.items()
+        *(
+            groups.compare(
+                f"group on {one.group_name}",
+                "none",
+                None if isinstance(told, Silence) else group_settings.settings_text(told),
+            )
+            for one, told in present.items()
+        ),
+        *await group_leftovers.read_back(
+            order.cluster_name, operation.plan.facts["topics"], context
+        ),
     ]
 
 
@@ -122,7 +162,10 @@ def undo(order: DeleteConsumerGroup, operation: Operation) -> CreateConsumerGrou
     former = [
         PlacedSettings(name, settings)
         for name, settings in (
-            group_settings.former_of(step, operation) for step in masters.done_steps(operation)
+            group_settings.former_of(step, operation)
+            for step in masters.done_steps(operation)
+            # The steps behind those are of topics, which stay gone.
+            if step.position < len(masters_of(operation))
         )
         if settings is not None
     ]
@@ -131,7 +174,12 @@ def undo(order: DeleteConsumerGroup, operation: Operation) -> CreateConsumerGrou
     return CreateConsumerGroup(order.cluster_name, order.group_name, settings=tuple(former))
 
 
-KIND: Final = Kind("delete_consumer_group", DeleteConsumerGroup, plan, steps, verify, undo)
+async def version(order: DeleteConsumerGroup, context: OperationContext) -> str:
+    """Read the version of how the group is served."""
+    return await group_settings.read_version(order.cluster_name, order.group_name, context)
+
+
+KIND: Final = Kind("delete_consumer_group", DeleteConsumerGroup, plan, steps, verify, undo, version)
 
 
 def _delete_work(master: Master, order: DeleteConsumerGroup, context: OperationContext) -> StepWork:
@@ -145,7 +193,7 @@ def _delete_work(master: Master, order: DeleteConsumerGroup, context: OperationC
             master.address,
             group,
             broker_steps.fence_of(run),
-            cleans_offsets=order.cleans_offsets,
+            cleans_offsets=order.cleans_up,
         )
         if told is None:
             return await read()
@@ -154,12 +202,14 @@ def _delete_work(master: Master, order: DeleteConsumerGroup, context: OperationC
     return StepWork(read, delete)
 
 
-def _loss(usage: Mapping[Master, Usage | Silence]) -> str:
+def _loss(usage: Mapping[Master, Usage | Silence], gone: Sequence[Leftover]) -> str:
     unread = _unread(usage)
-    if not unread:
-        return "the group's place in every topic"
-    told = masters.shortened(f"{topic} {count}" for topic, count in sorted(unread.items()))
-    return f"the group's place in every topic; unread are {told} messages"
+    told = ["the group's place in every topic"]
+    if unread:
+        counts = masters.shortened(f"{topic} {count}" for topic, count in sorted(unread.items()))
+        told.append(f"unread are {counts} messages")
+    told += [one.text for one in gone if one.message_count != 0]
+    return "; ".join(told)
 
 
 def _unread(usage: Mapping[Master, Usage | Silence]) -> dict[str, int]:
@@ -171,16 +221,19 @@ def _unread(usage: Mapping[Master, Usage | Silence]) -> dict[str, int]:
     return {topic: count for topic, count in unread.items() if count}
 
 
-def _impact(order: DeleteConsumerGroup, usage: Mapping[Master, Usage | Silence]) -> tuple[str, ...]:
-    group = order.group_name
+def _impact(
+    order: DeleteConsumerGroup,
+    usage: Mapping[Master, Usage | Silence],
+    found: Sequence[Leftover],
+) -> tuple[str, ...]:
     unread = _unread(usage)
-    told = [
-        f"consumers of {group} are refused, or make it anew where brokers create groups on use",
-        f"the topics %RETRY%{group} and %DLQ%{group} stay, with what is in them",
-    ]
+    group = order.group_name
+    told = [f"Consumers of {group} are refused, or make it anew where brokers create groups on use"]
+    kept = [one.text for one in found if one.message_count != 0 and not order.cleans_up]
+    told += [f"Kept: {text}" for text in kept]
     if unread:
         behind = masters.shortened(f"{topic} {count}" for topic, count in sorted(unread.items()))
-        told.append(f"unread: {behind}")
+        told.append(f"Unread: {behind}")
     return tuple(told)
 
 

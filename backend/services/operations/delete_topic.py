@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from backend.clients.broker_changes import told_layout
+from backend.db import protections
 from backend.db import topics as topic_rows
 from backend.domain.errors import TopicNotFound
-from backend.domain.operation import Operation, Value
+from backend.domain.operation import Operation
 from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import (
     Check,
@@ -19,16 +19,16 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
+from backend.domain.protection import (
+    Resource,
+    ResourceKind,
+    check_unprotected,
+    protection_fact,
+)
 from backend.domain.topic_layout import TopicLayout
 from backend.services import topics
-from backend.services.operations import broker_steps, groups, masters, topic_layouts
-from backend.services.operations.kind import (
-    Effect,
-    Kind,
-    OperationContext,
-    StepRun,
-    StepWork,
-)
+from backend.services.operations import masters, topic_layouts, topic_removal
+from backend.services.operations.kind import Kind, OperationContext, StepWork
 from backend.services.operations.masters import BrokerGroups, Master, Silence
 
 GROUPS_SHOWN_MAX: Final = 50
@@ -77,7 +77,12 @@ class Content:
             if lag != 0
         ]
         unread = f", unread of {masters.shortened(behind)}" if behind else ""
-        return f"{count} messages{unread}"
+        return f"{count} message{'' if count == '1' else 's'}{unread}"
+
+    @property
+    def loss(self) -> str:
+        """Say what a deletion may lose."""
+        return "the topic itself, which is empty now" if self.message_count == 0 else self.text
 
 
 async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
@@ -96,25 +101,30 @@ async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
     if not held and not any(isinstance(one, Silence) for one in layouts.values()):
         raise TopicNotFound(order.cluster_name, topic)
     content = await _read_content([*held], topic, context)
+    resource = Resource(order.cluster_name, ResourceKind.TOPIC, topic)
+    async with context.database.connect() as connection:
+        protected = await protections.find_of(connection, [resource])
     is_loss = not order.only_empty
     return Plan(
-        summary=f"topic {topic} is deleted on {len(held)} broker groups, with {content.text}",
+        summary=f"Topic {topic} is deleted on {masters.count_groups(held)}, with {content.text}",
         risk=Risk.LOSS if is_loss else Risk.SERVICE,
         steps=(
             *(
-                PlannedStep(f"delete-{one.group_name}", f"delete it on {one.group_name}")
+                PlannedStep(f"delete-{one.group_name}", f"Delete it on {one.group_name}")
                 for one in sorted(held)
             ),
-            PlannedStep(ROUTES, "take it out of the routes"),
+            PlannedStep(ROUTES, "Take it out of the routes"),
         ),
         preconditions=(
             meant.precondition,
+            protection_fact(protected),
             *topic_layouts.preconditions(layouts),
             *(() if is_loss else (_emptiness(content),)),
         ),
         changes=tuple(topic_layouts.difference(one, held[one], None) for one in sorted(held)),
         impact=_impact(topic, content),
         checks=(
+            check_unprotected(protected),
             meant.check(CheckVerdict.BLOCK if order.broker_groups else CheckVerdict.WARN),
             masters.check_answers(layouts),
             *(await _check_elsewhere(order, meant.missing, context)),
@@ -122,9 +132,9 @@ async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
             *([] if is_loss else [_check_empty(content)]),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="none: its messages and the offsets of its consumers are gone; a topic of the"
+        way_back="None: its messages and the offsets of its consumers are gone; a topic of the"
         " same name begins empty",
-        loss=content.text if is_loss else None,
+        loss=content.loss if is_loss else None,
         facts={
             "brokers": [
                 {"group_name": one.group_name, "address": one.address} for one in sorted(held)
@@ -140,10 +150,15 @@ def steps(
     order: DeleteTopic, operation: Operation, context: OperationContext
 ) -> Sequence[StepWork]:
     """Delete it on one master after another, then in the routes."""
-    holders = topic_layouts.masters_of(operation)
+    holders, topic = topic_layouts.masters_of(operation), order.topic_name
     return [
-        *(_delete_work(one, order, context) for one in holders),
-        _routes_work(order, [one.group_name for one in holders], context),
+        *(
+            topic_removal.delete_work(one, topic, context, only_empty=order.only_empty)
+            for one in holders
+        ),
+        topic_removal.routes_work(
+            order.cluster_name, topic, [one.group_name for one in holders], context
+        ),
     ]
 
 
@@ -152,19 +167,7 @@ async def verify(
 ) -> list[ReadBack]:
     """Read back that no master holds it, and that the records don't either."""
     holders = topic_layouts.masters_of(operation)
-    layouts = await topic_layouts.read_layouts(holders, order.topic_name, context)
-    names = [one.group_name for one in holders]
-    return [
-        *(
-            groups.compare(
-                f"topic on {one.group_name}",
-                "none",
-                None if isinstance(told, Silence) else topic_layouts.layout_text(told),
-            )
-            for one, told in layouts.items()
-        ),
-        groups.compare("groups in the routes", "none", await _routed(order, names, context)),
-    ]
+    return await topic_removal.read_back(order.cluster_name, order.topic_name, holders, context)
 
 
 def undo(_order: DeleteTopic, _operation: Operation) -> DeleteTopic:
@@ -178,49 +181,14 @@ def undo(_order: DeleteTopic, _operation: Operation) -> DeleteTopic:
     )
 
 
-KIND: Final = Kind("delete_topic", DeleteTopic, plan, steps, verify, undo)
+async def version(order: DeleteTopic, context: OperationContext) -> str:
+    """Read the version of how the topic is laid out."""
+    return await topics.find_topic_version(
+        order.cluster_name, order.topic_name, database=context.database
+    )
 
 
-def _delete_work(master: Master, order: DeleteTopic, context: OperationContext) -> StepWork:
-    brokers, topic = context.brokers, order.topic_name
-
-    async def read() -> Value:
-        return topic_layouts.value_of(await brokers.topic_layout(master.address, topic))
-
-    async def delete(run: StepRun) -> Value | Effect:
-        fence = broker_steps.fence_of(run)
-        told = await brokers.delete_topic(master.address, topic, fence, only_empty=order.only_empty)
-        if told is None:
-            return await read()
-        return Effect(
-            topic_layouts.value_of(told_layout(told.before)),
-            topic_layouts.value_of(told_layout(told.after)),
-        )
-
-    return StepWork(read, delete)
-
-
-def _routes_work(order: DeleteTopic, group_names: list[str], context: OperationContext) -> StepWork:
-    async def read() -> Value:
-        return {"groups": await _routed(order, group_names, context)}
-
-    async def forget(_run: StepRun) -> Value:
-        await topics.forget_placements(
-            order.cluster_name,
-            order.topic_name,
-            group_names,
-            database=context.database,
-            clock=context.clock,
-        )
-        return await read()
-
-    return StepWork(read, forget)
-
-
-async def _routed(order: DeleteTopic, group_names: list[str], context: OperationContext) -> str:
-    async with context.database.connect() as connection:
-        placed = await topic_rows.list_groups_of(connection, order.cluster_name, order.topic_name)
-    return ", ".join(one for one in placed if one in group_names) or "none"
+KIND: Final = Kind("delete_topic", DeleteTopic, plan, steps, verify, undo, version)
 
 
 async def _read_content(holders: list[Master], topic: str, context: OperationContext) -> Content:
@@ -309,9 +277,9 @@ async def _check_elsewhere(
 
 def _impact(topic: str, content: Content) -> tuple[str, ...]:
     told = [
-        f"sends to {topic} are refused, or create it anew where brokers create topics by themselves"
+        f"Sends to {topic} are refused, or create it anew where brokers create topics by themselves"
     ]
     for name, lag in sorted(content.lags.items()):
         unread = "an unknown number of" if lag is None else lag
-        told.append(f"consumer group {name} loses its place, with {unread} messages unread")
+        told.append(f"Consumer group {name} loses its place, with {unread} messages unread")
     return tuple(told)

@@ -54,13 +54,14 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
     election = await _plan_election(order, view, address, context)
     is_read_elsewhere = election is not None or not _is_master(present, view)
     left = None if is_read_elsewhere else await _leftovers(address, context)
+    told = _summary(election, is_read_elsewhere)
     return Plan(
-        summary=f"{order.target} ({address}) is drained: {_summary(election, is_read_elsewhere)}",
+        summary=f"Broker {order.target} ({address}) is drained: {told}",
         risk=Risk.SERVICE,
         steps=(
-            PlannedStep(CORDON, f"take the right to write from {address}"),
+            PlannedStep(CORDON, f"Take the right to write from {address}"),
             *(() if election is None else election.steps),
-            PlannedStep(ROUTES, "wait until routes send no producer there"),
+            PlannedStep(ROUTES, "Wait until routes send no producer there"),
             *(() if is_read_elsewhere else (PlannedStep(READ, _read_title(order)),)),
         ),
         preconditions=(
@@ -82,7 +83,7 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
             await permissions.check_other_queues(order, context),
             *_check_leftovers(order, left, is_read_elsewhere=is_read_elsewhere),
         ),
-        way_back="uncordon it, at any time; then elect it if it shall be master again",
+        way_back="Uncordon it, at any time; then elect it if it shall be master again",
         facts={
             **({} if election is None else election.facts),
             "address": address,
@@ -196,7 +197,7 @@ def _summary(election: Plan | None, is_read_elsewhere: bool) -> str:  # noqa: FB
 
 def _read_title(order: DrainBroker) -> str:
     waived = f", but not for {', '.join(order.waived_groups)}" if order.waived_groups else ""
-    return f"wait until consumer groups have read to the end{waived}"
+    return f"Wait until consumer groups have read to the end{waived}"
 
 
 def _check_leftovers(

@@ -29,10 +29,14 @@ from backend.services import elections
 from backend.services.group_changes import Controller, GroupName, GroupView, find_group
 from backend.services.operations import groups
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
+from backend.services.operations.master_clients import MasterClients, ask_clients
 
 FOLLOW_PATIENCE_S: Final = 15.0
 STOCK_NOBODY: Final = 2004
 STOCK_NOT_THE_WANTED: Final = 2012
+LOCKS_LAPSE: Final = (
+    "Locks of ordered queues lapse with the old master; consumers lock anew within 20 s"
+)
 
 
 class Mode(StrEnum):
@@ -80,6 +84,7 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
     winner_id = election.winner_id
     is_outside = winner_id is not None and winner_id not in view.group.sync_state_set.members
     behind = _bytes_behind(view, winner_id)
+    clients = await _clients(view, election, context)
     risk = Risk.LOSS if is_outside and view.group.master_epoch else Risk.SERVICE
     return Plan(
         summary=_summary(order, election),
@@ -90,9 +95,9 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
             Precondition("who would become master", str(winner_id or "nobody")),
         ),
         changes=_changes(view, election),
-        impact=await _impact(name, view, election, context),
+        impact=await _impact(name, view, election, clients, context),
         checks=_checks(order, view, election, behind),
-        way_back="elect the present master again once it has followed and is in the SyncStateSet;"
+        way_back="Elect the present master again once it has followed and is in the SyncStateSet;"
         " what was cut from its log is not restored",
         loss=_loss(winner_id, behind) if risk is Risk.LOSS else None,
         facts={
@@ -104,6 +109,7 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
                 {"broker_id": one.broker_id, "verdict": one.verdict, "reason": one.reason}
                 for one in election.candidates
             ],
+            **({} if clients is None else clients.facts),
         },
     )
 
@@ -190,18 +196,19 @@ def _controller(operation: Operation, context: OperationContext) -> Controller:
 
 def _summary(order: ElectMaster, election: Election) -> str:
     if election.winner_id is None:
-        return f"nobody could become master of {order.group_name}"
+        return f"Nobody could become master of {order.group_name}"
     if election.is_unchanged:
-        return f"broker {election.winner_id} is master of {order.group_name} and stays so"
-    return f"broker {election.winner_id} becomes master of {order.group_name}"
+        return f"Broker {election.winner_id} is master of {order.group_name} and stays so"
+    return f"Broker {election.winner_id} becomes master of {order.group_name}"
 
 
 def _planned_steps(order: ElectMaster, election: Election) -> tuple[PlannedStep, ...]:
     is_asked = order.mode is Mode.GRACEFUL and order.broker_id is not None
-    asked = "ask the present master to hand over, then " if is_asked else ""
+    winner = "nobody" if election.winner_id is None else f"broker {election.winner_id}"
+    asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
     return (
-        PlannedStep("elect", f"{asked}elect broker {election.winner_id or 'nobody'}"),
-        PlannedStep("follow", "wait until every living replica is in the new epoch"),
+        PlannedStep("elect", f"{asked} {winner}"),
+        PlannedStep("follow", "Wait until every living replica is in the new epoch"),
     )
 
 
@@ -218,20 +225,36 @@ def _changes(view: GroupView, election: Election) -> tuple[Difference, ...]:
     )
 
 
+async def _clients(
+    view: GroupView, election: Election, context: OperationContext
+) -> MasterClients | None:
+    """Ask the present master who feels it, unless nothing changes; the dead have no clients."""
+    master = view.group.master
+    if election.winner_id is None or election.is_unchanged or master is None:
+        return None
+    if master.broker_id not in view.liveness.alive_ids:
+        return MasterClients(unknown="it is not heard")
+    return await ask_clients(master.address, context.controller.brokers)
+
+
 async def _impact(
-    name: GroupName, view: GroupView, election: Election, context: OperationContext
+    name: GroupName,
+    view: GroupView,
+    election: Election,
+    clients: MasterClients | None,
+    context: OperationContext,
 ) -> tuple[str, ...]:
     if election.winner_id is None or election.is_unchanged:
         return ()
     count = await groups.count_topics(name, context)
     others = sorted(view.liveness.alive_ids & view.group.replicas.keys() - {election.winner_id})
     topics = f"the {count} topics placed on {name.group_name}"
-    set_until = f"the SyncStateSet is {{{election.winner_id}}} until {groups.ids_text(others)} have"
+    set_until = f"The SyncStateSet is {{{election.winner_id}}} until {groups.ids_text(others)} have"
     return (
-        f"sends to {topics} wait or are refused until broker {election.winner_id} serves as master",
+        f"Sends to {topics} wait or are refused until broker {election.winner_id} serves as master",
         f"{set_until} followed; brokers with minInSyncReplicas above 1 refuse sends until then",
-        "locks of ordered queues lapse with the old master; consumers lock anew within 20 s",
-        "clients learn the new route when a send is refused, or within 30 s",
+        *((LOCKS_LAPSE,) if clients is None else clients.impact),
+        "Clients whose sends are refused go on with their next look at the route, within 30 s",
     )
 
 

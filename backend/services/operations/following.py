@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from backend.domain.cluster_scope import ClusterScope
-from backend.domain.operation import Author, Operation, OperationState
+from backend.domain.operation import UNCHANGED_PLANS, Author, Operation
 from backend.domain.operation_actions import Action, check_replannable, list_actions
 from backend.domain.operation_errors import (
     InvalidParameters,
@@ -53,7 +53,7 @@ async def find_moved_fact(
         Forbidden: it is of a cluster out of reach.
     """
     operation = await describe_operation(operation_id, context, within=within)
-    if operation.state is not OperationState.PLANNED:
+    if operation.state not in UNCHANGED_PLANS:
         return None
     return await find_void(operation, context, kinds)
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from backend.db import broker_groups, clusters, topics
+from backend.db import broker_groups, clusters, events, placements, protections
 from backend.db import brokers as broker_rows
 from backend.domain.broker import Broker
+from backend.domain.event import TOPIC_REMOVED, tell_topics
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import BrokerStillCounted, NotUndoable
 from backend.domain.plan import (
@@ -22,6 +23,7 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
+from backend.domain.protection import broker_resource, check_unprotected, protection_fact
 from backend.services.operations import groups
 from backend.services.operations.broker_permissions import BrokerOrder, find_broker
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
@@ -42,27 +44,30 @@ async def plan(order: ForgetBroker, context: OperationContext) -> Plan:
     count = await groups.count_topics(groups.checked(order.cluster_name, order.group_name), context)
     async with context.database.connect() as connection:
         held = await broker_rows.list_of_groups(connection, [broker.broker_group_id])
+        resource = broker_resource(order.cluster_name, order.group_name, broker.address)
+        protected = await protections.find_of(connection, [resource])
     others = [one for one in held[broker.broker_group_id] if one.id != broker.id]
     name = f"broker {broker.broker_id} of {order.group_name} ({broker.address})"
     return Plan(
-        summary=f"{name} is forgotten",
+        summary=f"Broker {broker.broker_id} of {order.group_name} ({broker.address}) is forgotten",
         risk=Risk.LOSS,
-        steps=(PlannedStep("forget", f"remove {name} from the records"),),
+        steps=(PlannedStep("forget", f"Remove {name} from the records"),),
         preconditions=(
             Precondition("address", broker.address),
             Precondition("state", broker.state),
+            protection_fact(protected),
             Precondition("last registration", broker.last_registered_at.isoformat()),
         ),
         changes=(Difference(f"{order.group_name}/{broker.broker_id}", broker.address, None),),
         impact=(
             f"{len(others)} other brokers of {order.group_name} stay"
             if others
-            else f"it is the last of {order.group_name}: unless a controller knows the group, it"
+            else f"It is the last of {order.group_name}: unless a controller knows the group, it"
             f" goes too, and where its {count} topics were",
-            "nothing on the broker's own disk changes",
+            "Nothing on the broker's own disk changes",
         ),
-        checks=(_check(broker),),
-        way_back="start it: a broker that registers is in the records again, with its topics",
+        checks=(check_unprotected(protected), _check(broker)),
+        way_back="Start it: a broker that registers is in the records again, with its topics",
         loss=f"the record of {name}; messages that only its disk holds can't be reached until it"
         " registers again",
         facts={"address": broker.address, "broker_id": broker.broker_id},
@@ -91,7 +96,10 @@ def steps(
             )
             if group_id is not None:
                 if await broker_groups.is_forsaken(connection, group_id):
-                    await topics.remove_of_group(connection, group_id)
+                    held = await placements.remove_of_group(connection, group_id)
+                    of_group = order.cluster_name, order.group_name
+                    told = tell_topics(TOPIC_REMOVED, *of_group, held, at=context.clock.now())
+                    await events.stage(connection, [*told])
                     await broker_groups.remove(connection, group_id)
                 cluster = await clusters.get(connection, order.cluster_name)
                 await clusters.raise_route_version(connection, cluster.id, at=context.clock.now())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from backend.db import protections
 from backend.domain.errors import BrokerGroupNotControlled, CleanRefused, UnknownReplica
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import NotUndoable
@@ -17,7 +18,14 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
-from backend.domain.replica_group import clean_replicas
+from backend.domain.protection import (
+    Protection,
+    Resource,
+    broker_resource,
+    check_unprotected,
+    protection_fact,
+)
+from backend.domain.replica_group import ReplicaGroup, clean_replicas
 from backend.services import replica_groups
 from backend.services.group_changes import GroupView, find_group
 from backend.services.operations import groups
@@ -63,13 +71,16 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
     # Told also where it is refused, when there is no group after it to read this from.
     left = group.replicas.keys() - set(ids)
     members = group.sync_state_set.members
+    protected = await _find_protections(group, ids, context)
     what = f"replicas {groups.ids_text(ids)}" if left else f"group {group.name}"
+    are = "are" if left else "is"
     return Plan(
-        summary=f"{what} of cluster {group.cluster_name} {'are' if left else 'is'} forgotten",
+        summary=f"{what[0].upper()}{what[1:]} of cluster {group.cluster_name} {are} forgotten",
         risk=Risk.LOSS,
-        steps=(PlannedStep("forget", f"forget {what}"),),
+        steps=(PlannedStep("forget", f"Forget {what}"),),
         preconditions=(
             *groups.epochs_of(group),
+            protection_fact(protected),
             Precondition("replicas", groups.ids_text(group.replicas.keys())),
             Precondition("alive among those to be forgotten", groups.ids_text(living)),
         ),
@@ -87,10 +98,10 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
         ),
         impact=(
             f"{await groups.count_topics(name, context)} topics are placed on {group.name}",
-            f"alive among those to be forgotten: {groups.ids_text(living)}",
+            f"Alive among those to be forgotten: {groups.ids_text(living)}",
         ),
-        checks=(_check(order, view, ids),),
-        way_back="none: their ids are never given away again; a group that is gone comes back"
+        checks=(check_unprotected(protected), _check(order, view, ids)),
+        way_back="None: their ids are never given away again; a group that is gone comes back"
         " when its brokers wait for adoption and are adopted",
         loss=f"what only {groups.ids_text(ids)} hold",
         facts={"broker_ids": ids},
@@ -132,7 +143,7 @@ async def verify(
     view = await find_group(name, context.controller)
     left = set() if view is None else set(view.group.replicas)
     forgotten = set(operation.plan.facts["broker_ids"])
-    return [groups.compare("left of those forgotten", "{}", groups.ids_text(left & forgotten))]
+    return [groups.compare("left of those forgotten", "none", groups.ids_text(left & forgotten))]
 
 
 def undo(_order: ForgetReplicas, _operation: Operation) -> ForgetReplicas:
@@ -148,6 +159,19 @@ def undo(_order: ForgetReplicas, _operation: Operation) -> ForgetReplicas:
 
 
 KIND: Final = Kind("forget_replicas", ForgetReplicas, plan, steps, verify, undo)
+
+
+async def _find_protections(
+    group: ReplicaGroup, ids: list[int], context: OperationContext
+) -> dict[Resource, Protection]:
+    """Find who of those forgotten is protected; with its last replica a group goes whole."""
+    cluster_name, name = group.cluster_name, group.name
+    async with context.database.connect() as connection:
+        found = await protections.list_of_broker_group(connection, cluster_name, name)
+    if set(ids) == group.replicas.keys():
+        return found
+    gone = {broker_resource(cluster_name, name, group.replicas[i].address) for i in ids}
+    return {resource: one for resource, one in found.items() if resource in gone}
 
 
 def _check(order: ForgetReplicas, view: GroupView, ids: list[int]) -> Check:

@@ -10,9 +10,10 @@ from backend.clients.broker_changes import settings_of
 from backend.domain.consumer_group import GroupSettings, GroupWish, describe
 from backend.domain.operation import Operation, Step, Value
 from backend.domain.plan import Difference, Precondition, ReadBack
+from backend.domain.version import version_by_group
 from backend.services.operations import broker_steps, groups
 from backend.services.operations.kind import Effect, OperationContext, StepRun, StepWork
-from backend.services.operations.masters import Master, Silence, ask_each
+from backend.services.operations.masters import Master, Silence, ask_each, find_masters
 from backend.services.operations.topic_layouts import masters_of
 
 RetryCount = Annotated[int, msgspec.Meta(ge=-1, le=10_000)]
@@ -36,6 +37,15 @@ async def read_settings(
     """Ask masters how they serve a consumer group."""
     brokers = context.brokers
     return await ask_each(masters, lambda one: brokers.group_settings(one.address, group))
+
+
+async def read_version(cluster_name: str, group: str, context: OperationContext) -> str:
+    """Read the version of how all masters of a cluster that tell serve a consumer group."""
+    meant = await find_masters(cluster_name, (), context)
+    told = await read_settings(meant.found, group, context)
+    return version_by_group(
+        {one.group_name: held for one, held in told.items() if isinstance(held, GroupSettings)}
+    )
 
 
 def preconditions(settings: Settings) -> tuple[Precondition, ...]:

@@ -105,8 +105,8 @@ def compare(what: str, intended: object, observed: object | None) -> ReadBack:
 
 
 def ids_text(ids: Collection[int]) -> str:
-    """Write broker ids as a set."""
-    return "{" + ", ".join(str(i) for i in sorted(ids)) + "}"
+    """Write broker ids as a set, one without any in a word."""
+    return "{" + ", ".join(str(i) for i in sorted(ids)) + "}" if ids else "none"
 
 
 def _past_value(past: PastChange) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from backend.db.audit import Deed
 from backend.db.engine import Connection, Database
 from backend.domain.event import tell_change, tell_plan
 from backend.domain.operation import (
+    UNCHANGED_PLANS,
     UNDOABLE,
     Author,
     Operation,
@@ -114,18 +115,32 @@ def _deeds(before: Operation, after: Operation, author: Author) -> Iterator[Deed
             yield _deed(author, f"step.{step.state}", after, _step_details(step))
     if after.wish is not before.wish and after.wish is not None:
         yield _deed(author, f"operation.{after.wish}_wanted", after, {})
-    if is_waiting and {before.state, after.state} == _LOOKING:
+    is_look = is_waiting and {before.state, after.state} == _LOOKING
+    if is_look and not _is_broken(before, after):
         # Whoever waits looks every two seconds, for hours perhaps; that it began says enough.
         return
-    if after.state is not before.state:
+    yield from _deeds_of_state(before, after, author)
+
+
+def _deeds_of_state(before: Operation, after: Operation, author: Author) -> Iterator[Deed]:
+    if _is_broken(before, after):
+        yield _deed(author, "operation.lease_broken", after, {"fence": after.fence})
+    elif after.state is not before.state:
         details: dict[str, Any] = {"outcome": after.outcome} if after.outcome else {}
-        if before.state is OperationState.PLANNED:
+        if before.state in UNCHANGED_PLANS:
             details |= {"reason": after.reason, "plan_hash": _plan_hash(after)}
+        if after.reviewed_by is not None and before.reviewed_by is None:
+            details |= {"confirmed_by": after.confirmed_by, "review_reason": after.review_reason}
         if after.read_back:
             details["read_back"] = msgspec.to_builtins(after.read_back)
         yield _deed(author, f"operation.{after.state}", after, details)
     elif after.fence > before.fence:
         yield _deed(author, "operation.taken_over", after, {"fence": after.fence})
+
+
+def _is_broken(before: Operation, after: Operation) -> bool:
+    """Tell whether an operation was taken from its worker, which gives it back under its own."""
+    return after.state is OperationState.QUEUED and after.fence > before.fence
 
 
 def _step_details(step: Step) -> dict[str, Any]:

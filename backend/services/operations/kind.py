@@ -13,9 +13,11 @@ from backend.clients.task_queue import TaskQueue
 from backend.db import operations
 from backend.db.engine import Connection, Database
 from backend.domain.operation import Operation, Value
+from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import InvalidParameters
 from backend.domain.operation_run import check_fence
 from backend.domain.plan import Plan, ReadBack
+from backend.domain.version import check_version
 from backend.services.group_changes import Controller
 
 
@@ -59,6 +61,8 @@ class OperationContext:
     controller: Controller
     # Says in the audit which process carries steps out.
     process_name: str = "worker"
+    # From which risk class on what was confirmed waits for somebody else's approval.
+    second_person: SecondPerson = SecondPerson.NONE
 
     @property
     def brokers(self) -> Brokers:
@@ -125,7 +129,10 @@ class StepWork:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Hold a kind of operation: its parameters and its four functions."""
+    """Hold a kind of operation: its parameters and its four functions.
+
+    `version` reads the present version of what the kind edits; kinds that edit nothing have none.
+    """
 
     name: str
     order_type: type[Any]
@@ -133,6 +140,27 @@ class Kind:
     steps: Callable[[Any, Operation, OperationContext], Sequence[StepWork]]
     verify: Callable[[Any, Operation, OperationContext], Awaitable[Sequence[ReadBack]]]
     undo: Callable[[Any, Operation], Any]
+    version: Callable[[Any, OperationContext], Awaitable[str]] | None = None
+
+    async def make_plan(
+        self, order: Order, context: OperationContext, *, version: str | None
+    ) -> Plan:
+        """Plan an order, if what it edits is still of the version that was seen.
+
+        It is compared behind the plan, so that what moves before is told here, and what moves
+        later by the facts of the plan.
+
+        Raises:
+            VersionMoved: it is not.
+            InvalidParameters: the kind edits nothing that has a version.
+        """
+        made: Plan = await self.plan(order, context)
+        if version is not None:
+            if self.version is None:
+                raise InvalidParameters(self.name, "it edits nothing that has a version")
+            found = await self.version(order, context)
+            check_version(order.target, found, expected=version)
+        return made
 
     def read_order(self, parameters: Mapping[str, Any]) -> Order:
         """Read parameters as they travel.
@@ -155,8 +183,12 @@ Kinds = Mapping[str, Kind]
 
 @dataclass(frozen=True, slots=True)
 class OperationRequest:
-    """Ask for an operation of a kind; `undoes` names the one that it takes back."""
+    """Ask for an operation of a kind; `undoes` names the one that it takes back.
+
+    `version` is that of what is edited, as whoever asks has seen it.
+    """
 
     kind: str
     parameters: Mapping[str, Any]
     undoes: UUID | None = None
+    version: str | None = None

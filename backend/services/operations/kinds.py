@@ -6,6 +6,7 @@ from backend.services.operations import (
     adopt_replicas,
     change_broker_config,
     change_consumer_group,
+    change_protection,
     change_topic,
     cordon_broker,
     create_consumer_group,
@@ -43,5 +44,6 @@ KINDS: Final[Kinds] = {
         delete_consumer_group.KIND,
         change_broker_config.KIND,
         reset_offsets.KIND,
+        change_protection.KIND,
     )
 }

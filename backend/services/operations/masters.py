@@ -4,7 +4,7 @@ Topics, consumer groups and offsets stand on masters; replicas take them over.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
@@ -65,6 +65,12 @@ class Masters:
             return Check(name, CheckVerdict.PASS, f"{len(self.found)} of {len(self.found)}")
         why = f"no master online, so nothing changes there: {shortened(self.missing)}"
         return Check(name, verdict, why)
+
+
+def count_groups(groups: Sized) -> str:
+    """Say how many broker groups there are of what has one entry for each."""
+    count = len(groups)
+    return f"{count} broker group{'' if count == 1 else 's'}"
 
 
 async def find_masters(

@@ -156,7 +156,7 @@ def summary(order: ResetOffsets, held: Held) -> str:
     skipped, repeated = _totals(held)
     place = f"where {order.source_group} is" if order.source_group else f"from {order.position}"
     return (
-        f"{order.consumer_group} goes on in {order.topic_name} {place}:"
+        f"Consumer group {order.consumer_group} goes on in {order.topic_name} {place}:"
         f" {skipped} messages skipped, {repeated} read again"
     )
 
@@ -181,13 +181,14 @@ def impact(
 ) -> tuple[str, ...]:
     """Say who reads what again, or never."""
     skipped, repeated = _totals(held)
+    group = f"Consumer group {order.consumer_group}"
     told = [
-        f"{order.consumer_group} never reads {skipped} messages that it has not read yet",
-        f"{order.consumer_group} reads {repeated} messages again: what handles them must stand it",
+        f"{group} never reads {skipped} messages that it has not read yet",
+        f"{group} reads {repeated} messages again: what handles them must stand it",
     ]
     if mode is ResetMode.ONLINE:
         who = masters.shortened(members) or "nobody is connected now"
-        told.append(f"consumers drop what they have fetched and go on from there: {who}")
+        told.append(f"Consumers drop what they have fetched and go on from there: {who}")
     return tuple(told)
 
 

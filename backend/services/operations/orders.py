@@ -5,24 +5,23 @@ A request that comes again under the same key finds the operation of the first, 
 its own.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 import msgspec
 import structlog
 
 from backend.clients.task_queue import TaskQueueUnavailable
-from backend.db import idempotency_keys, operations
-from backend.db.engine import Connection
+from backend.db import operations
 from backend.db.operations import OperationFilter, OperationKey
 from backend.domain import operation as domain
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import DomainError, Forbidden
 from backend.domain.operation import Author, Confirmation, Operation, OperationState
+from backend.domain.operation_approval import announce_approval
 from backend.domain.operation_errors import (
     InvalidParameters,
     OperationStateConflict,
@@ -31,7 +30,7 @@ from backend.domain.operation_errors import (
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.plan import find_moved
-from backend.services.operations import journal
+from backend.services.operations import journal, request_keys
 from backend.services.operations.kind import (
     Kind,
     Kinds,
@@ -58,6 +57,7 @@ async def plan_operation(
 
     Raises:
         InvalidParameters: the kind is not known, or has no such parameters.
+        VersionMoved: what is edited is another by now than what was seen.
         Forbidden: the cluster is out of their reach.
         IdempotencyKeyReused: the key stands for another request.
         DomainError: what is to be changed is not there.
@@ -65,14 +65,17 @@ async def plan_operation(
     kind = _kind(request.kind, kinds)
     order = kind.read_order(request.parameters)
     author.clusters.require(order.cluster_name)
-    request_hash = _hash("plan", request.kind, request.parameters, request.undoes)
-    known = await _find_known(author, key, request_hash, context)
+    request_hash = request_keys.hash_request(
+        "plan", request.kind, request.parameters, request.undoes
+    )
+    known = await request_keys.find_known(author, key, request_hash, context)
     if known is not None:
         return known
+    plan = await kind.make_plan(order, context, version=request.version)
     operation = domain.new_operation(
         uuid4(),
         kind.name,
-        await kind.plan(order, context),
+        announce_approval(plan, context.second_person),
         cluster_name=order.cluster_name,
         target=order.target,
         parameters=msgspec.to_builtins(order),
@@ -82,7 +85,7 @@ async def plan_operation(
     )
     async with context.database.connect() as connection, connection.begin() as transaction:
         await operations.add(connection, operation)
-        if key is not None and not await _keep_key(
+        if key is not None and not await request_keys.keep_key(
             connection, author, key, request_hash, operation.id, context.clock.now()
         ):
             await transaction.rollback()
@@ -91,7 +94,7 @@ async def plan_operation(
             await journal.enter_plan(connection, operation, author, clock=context.clock)
             held = operation
     if held is None:
-        held = await _find_known(author, key, request_hash, context)
+        held = await request_keys.find_known(author, key, request_hash, context)
         assert held is not None, "a key that is taken names an operation"
     return held
 
@@ -118,27 +121,15 @@ async def confirm_operation(
         Forbidden: its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()
-    planned = await describe_operation(operation_id, context, within=author.clusters)
-    if planned.plan.risk > author.risk_max:
-        raise Forbidden(
-            f"an operation of class {planned.plan.risk} may lose data: an admin confirms it"
+
+    def confirm(held: Operation) -> Operation:
+        needs_approval = context.second_person.is_needed_for(held.plan.risk)
+        return domain.confirm(
+            held, given, confirmed_by=author.name, at=now, needs_approval=needs_approval
         )
-    void: PreconditionMoved | PlanExpired | None = None
-    if planned.state is OperationState.PLANNED:
-        if now >= planned.expires_at:
-            void = PlanExpired(operation_id, planned.expires_at)
-        else:
-            void = await find_void(planned, context, kinds)
 
-    def become(held: Operation) -> Operation:
-        if void is not None and held.state is OperationState.PLANNED:
-            return domain.lapse(held, str(void), at=now)
-        return domain.confirm(held, given, confirmed_by=author.name, at=now)
-
-    confirmed = await _change("confirm", operation_id, become, author, context, key=key)
-    if confirmed.state is OperationState.LAPSED and void is not None:
-        raise void
-    return confirmed
+    become = Gated("confirm", OperationState.PLANNED, confirm, now)
+    return await pass_gate(become, operation_id, author, context, key=key, kinds=kinds)
 
 
 async def pause_operation(
@@ -150,7 +141,7 @@ async def pause_operation(
         OperationNotFound: none has the id.
         OperationStateConflict: it can't be paused where it stands.
     """
-    return await _change("pause", operation_id, domain.pause, author, context, key=key)
+    return await change("pause", operation_id, domain.pause, author, context, key=key)
 
 
 async def resume_operation(
@@ -163,7 +154,7 @@ async def resume_operation(
         OperationStateConflict: it is not paused.
     """
     now = context.clock.now()
-    return await _change(
+    return await change(
         "resume", operation_id, lambda held: domain.resume(held, at=now), author, context, key=key
     )
 
@@ -178,7 +169,7 @@ async def cancel_operation(
         OperationStateConflict: it has ended.
     """
     now = context.clock.now()
-    return await _change(
+    return await change(
         "cancel", operation_id, lambda held: domain.cancel(held, at=now), author, context, key=key
     )
 
@@ -193,7 +184,7 @@ async def retry_operation(
         OperationStateConflict: nothing of it is left.
     """
     now = context.clock.now()
-    return await _change(
+    return await change(
         "retry", operation_id, lambda held: domain.retry(held, at=now), author, context, key=key
     )
 
@@ -304,27 +295,58 @@ async def deliver(context: OperationContext) -> DeliveryOutcome:
     return DeliveryOutcome(sent_count)
 
 
-async def lapse_expired(context: OperationContext) -> int:
-    """End plans that nobody confirmed in time; return how many."""
-    now = context.clock.now()
-    async with context.database.connect() as connection:
-        expired = await operations.list_expired(connection, at=now, limit=DELIVERED_MAX)
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """Hold what lets an operation go on from a state, if its plan still holds."""
+
+    verb: str
+    origin: OperationState
+    become: Callable[[Operation], Operation]
+    at: datetime
+
+
+async def pass_gate(
+    gated: Gated,
+    operation_id: UUID,
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None,
+    kinds: Kinds,
+) -> Operation:
+    """Compare the plan's facts, and let it go on, or lapse and say why."""
+    seen = await describe_operation(operation_id, context, within=author.clusters)
+    check_risk(seen, author)
+    void: PreconditionMoved | PlanExpired | None = None
+    if seen.state is gated.origin:
+        if gated.at >= seen.expires_at:
+            void = PlanExpired(operation_id, seen.expires_at)
+        else:
+            void = await find_void(seen, context, kinds)
 
     def become(held: Operation) -> Operation:
-        # Somebody may have confirmed or cancelled it since it was listed.
-        if held.state is not OperationState.PLANNED:
-            return held
-        return domain.lapse(held, "nobody confirmed it in time", at=now)
+        if void is not None and held.state is gated.origin:
+            return domain.lapse(held, str(void), at=gated.at)
+        return gated.become(held)
 
-    author = Author(context.process_name, "worker")
-    for operation_id in expired:
-        await journal.change(
-            operation_id, become, author, database=context.database, clock=context.clock
-        )
-    return len(expired)
+    passed = await change(gated.verb, operation_id, become, author, context, key=key)
+    if passed.state is OperationState.LAPSED and void is not None:
+        raise void
+    return passed
 
 
-async def _change(
+def check_risk(operation: Operation, author: Author) -> None:
+    """Refuse whoever may not decide on operations of a risk class.
+
+    Raises:
+        Forbidden: it is for an admin.
+    """
+    risk = operation.plan.risk
+    if risk > author.risk_max:
+        raise Forbidden(f"an operation of class {risk} may lose data: an admin confirms it")
+
+
+async def change(
     verb: str,
     operation_id: UUID,
     become: Callable[[Operation], Operation],
@@ -333,61 +355,31 @@ async def _change(
     *,
     key: str | None,
 ) -> Operation:
-    request_hash = _hash(verb, operation_id)
+    """Have an operation become another, and send for a worker if that needs one.
+
+    Raises:
+        OperationNotFound: none has the id.
+        IdempotencyKeyReused: the key stands for another request.
+        Forbidden: its cluster is out of their reach.
+        DomainError: whatever `become` raises; nothing has changed.
+    """
+    request_hash = request_keys.hash_request(verb, operation_id)
     async with context.database.begin() as connection:
         before = await operations.lock(connection, operation_id)
         author.clusters.require(before.cluster_name)
         if key is not None:
-            known = await _find_id(connection, author, key, request_hash)
+            known = await request_keys.find_id(connection, author, key, request_hash)
             if known is not None:
                 return before
         after = become(before)
         if key is not None and after.state is not OperationState.LAPSED:
-            await _keep_key(
+            await request_keys.keep_key(
                 connection, author, key, request_hash, operation_id, context.clock.now()
             )
         await journal.write(connection, before, after, author, clock=context.clock)
     if after.state is OperationState.QUEUED:
         await deliver(context)
     return after
-
-
-async def _find_known(
-    author: Author, key: str | None, request_hash: bytes, context: OperationContext
-) -> Operation | None:
-    if key is None:
-        return None
-    async with context.database.connect() as connection:
-        found = await _find_id(connection, author, key, request_hash)
-        return None if found is None else await operations.get(connection, found)
-
-
-async def _find_id(
-    connection: Connection, author: Author, key: str, request_hash: bytes
-) -> UUID | None:
-    return await idempotency_keys.find(connection, author.name, key, request_hash=request_hash)
-
-
-async def _keep_key(
-    connection: Connection,
-    author: Author,
-    key: str,
-    request_hash: bytes,
-    operation_id: UUID,
-    at: datetime,
-) -> bool:
-    return await idempotency_keys.add(
-        connection,
-        author.name,
-        key,
-        request_hash=request_hash,
-        operation_id=operation_id,
-        at=at,
-    )
-
-
-def _hash(*parts: Any) -> bytes:
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).digest()
 
 
 def _kind(name: str, kinds: Kinds) -> Kind:

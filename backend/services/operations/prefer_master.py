@@ -51,14 +51,14 @@ async def plan(order: PreferMaster, context: OperationContext) -> Plan:
     assert view is not None, "a group that is not known was refused"
     former, wanted = _text(view.group.preferred_id), _text(order.broker_id)
     return Plan(
-        summary=f"{wanted} is preferred as master of {order.group_name}",
+        summary=f"The preferred master of {order.group_name} becomes {wanted}",
         risk=Risk.SMALL,
-        steps=(PlannedStep("prefer", f"note that {wanted} is preferred"),),
+        steps=(PlannedStep("prefer", f"Note that {wanted} is preferred"),),
         preconditions=(Precondition("preferred master", former),),
         changes=() if change is None else (Difference("preferred master", former, wanted),),
-        impact=("nobody now: it acts at the next election, and causes none",),
+        impact=("Nobody now: it acts at the next election, and causes none",),
         checks=_checks(order, view, change),
-        way_back="prefer the former one, or nobody, again",
+        way_back="Prefer the former one, or nobody, again",
         facts={"former_id": view.group.preferred_id},
     )
 

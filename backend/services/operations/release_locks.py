@@ -83,7 +83,8 @@ async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
     table = await _collect(order, context)
     locks = table.locks[:LOCK_COUNT_MAX]
     if not locks:
-        what = f"a lock of {order.client_id!r} for {order.target!r}"
+        where = "" if order.target == order.client_id else f" for {order.target!r}"
+        what = f"a lock of client {order.client_id!r}{where}"
         raise LockNotFound(order.cluster_name, what, unknown_count=len(table.unknown))
     is_connected = any(lock.holder is Holder.CONNECTED for lock in locks)
     return Plan(
@@ -92,7 +93,7 @@ async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
         steps=tuple(
             PlannedStep(
                 f"release-{number}",
-                f"release {_count(held)} on {broker.group_name} ({broker.address})",
+                f"Release {_count(held)} on {broker.group_name} ({broker.address})",
             )
             for number, (broker, held) in enumerate(_by_broker(locks))
         ),
@@ -108,7 +109,7 @@ async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
         ),
         impact=_impact(locks),
         checks=_checks(order, locks, table, is_connected=is_connected),
-        way_back="none: who has a lock is for the clients to settle; a client that is there asks"
+        way_back="None: who has a lock is for the clients to settle; a client that is there asks"
         " for it again when it rebalances, within 20 s",
         facts={
             "lock_count": len(locks),
@@ -243,7 +244,7 @@ def _impact(locks: Sequence[QueueLock]) -> tuple[str, ...]:
     for lock in locks:
         groups.setdefault(lock.held.consumer_group, []).append(lock)
     return tuple(
-        f"consumer group {name}: {_queues(held)} of {len({one.held.topic for one in held})} topics;"
+        f"Consumer group {name}: {_queues(held)} of {len({one.held.topic for one in held})} topics;"
         " its members are told to rebalance, and whoever is given a queue goes on at once"
         for name, held in groups.items()
     )

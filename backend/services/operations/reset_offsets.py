@@ -62,7 +62,7 @@ async def plan(order: ResetOffsets, context: OperationContext) -> Plan:
         steps=tuple(
             PlannedStep(
                 f"reset-{one.group_name}",
-                f"set {len(held[one].queues)} offsets on {one.group_name}",
+                f"Set {len(held[one].queues)} offsets on {one.group_name}",
             )
             for one in sorted(held)
         ),
@@ -77,7 +77,7 @@ async def plan(order: ResetOffsets, context: OperationContext) -> Plan:
             previews.check_size(held),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="set the former offsets, which the journal keeps; what was read meanwhile is read"
+        way_back="Set the former offsets, which the journal keeps; what was read meanwhile is read"
         " again, and queues without a former offset stay where they are",
         facts=previews.facts(held, mode, members),
     )

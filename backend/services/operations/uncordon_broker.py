@@ -27,21 +27,21 @@ async def plan(order: UncordonBroker, context: OperationContext) -> Plan:
     address = present.broker.address
     after = None if present.permission is None else permissions.with_write(present.permission)
     return Plan(
-        summary=f"producers may use {order.target} ({address}) again",
+        summary=f"Producers may use {order.target} ({address}) again",
         risk=Risk.SMALL,
-        steps=(PlannedStep("permission", f"give {address} the right to write"),),
+        steps=(PlannedStep("permission", f"Give {address} the right to write"),),
         preconditions=present.preconditions,
         changes=(present.difference(after),),
         impact=(
-            f"producers use {order.group_name} again from their next look at the route on",
-            "a broker whose mastership was handed over stays a replica: elect it to have it back",
+            f"Producers use {order.group_name} again from their next look at the route on",
+            "A broker whose mastership was handed over stays a replica: elect it to have it back",
         ),
         checks=(
             present.check,
             await permissions.check_fencing(present, context),
             *_checks(present, after),
         ),
-        way_back="cordon it",
+        way_back="Cordon it",
         facts={"address": address, "permission": after},
     )
 

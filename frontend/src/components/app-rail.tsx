@@ -13,7 +13,8 @@ import {
   IconUsers,
   IconUsersGroup,
 } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './app-rail.module.css';
 
@@ -33,9 +34,19 @@ const places = [
   { to: '/access', word: 'access', Icon: IconUsers, exact: false },
 ] as const;
 
-/** The left rail: one entry per task. */
+/** The left rail: one entry per task. On a narrow screen it is a line that scrolls. */
 export function AppRail() {
   const { t } = useTranslation();
+  const list = useRef<HTMLUListElement>(null);
+  const path = useLocation({ select: (location) => location.pathname });
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another path has another link current
+  useEffect(() => {
+    const current = list.current?.querySelector('[aria-current="page"]');
+    // Test environments lay nothing out and have no such method.
+    current?.scrollIntoView?.({ block: 'nearest', inline: 'center' });
+  }, [path]);
+
   return (
     <div className={classes.rail}>
       <div className={classes.brand}>
@@ -43,7 +54,7 @@ export function AppRail() {
         <span>Regent</span>
       </div>
       <nav aria-label={t('nav.label')}>
-        <ul className={classes.list}>
+        <ul ref={list} className={classes.list}>
           {places.map(({ to, word, Icon, exact }) => (
             <li key={to}>
               <Link

@@ -93,6 +93,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                   key={cell.id}
                   className={classes.cell}
                   data-align={cell.column.columnDef.meta?.align}
+                  data-wraps={cell.column.columnDef.meta?.wraps}
                 >
                   <table.FlexRender cell={cell} />
                 </td>

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '@/lib/api-error';
+import { sentence } from '@/lib/words';
 import { Notice } from './notice';
 
 type ErrorNoticeProps = { error: Error; onRetry: () => void };
@@ -19,8 +20,8 @@ export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
         </Button>
       }
     >
-      {error.message} {t(`error.${code}.next`, { defaultValue: t('error.internal.next') })}{' '}
-      <code>{code}</code>
+      {sentence(error.message)}{' '}
+      {t(`error.${code}.next`, { defaultValue: t('error.internal.next') })} <code>{code}</code>
     </Notice>
   );
 }

@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
 import classes from './search-field.module.css';
 
 type SearchFieldProps = {
@@ -13,20 +14,31 @@ const settleMs = 250;
 
 /** The filter of a page, which the key "/" leads to; it tells once nobody types any more. */
 export function SearchField({ label, search, onSearch }: SearchFieldProps) {
-  const settle = useDebouncedCallback(
-    (text: string) => onSearch(text.trim() || undefined),
-    settleMs,
-  );
+  const [text, setText] = useState(search ?? '');
+  const told = useRef(search);
+  const settle = useDebouncedCallback((typed: string) => {
+    told.current = typed.trim() || undefined;
+    onSearch(told.current);
+  }, settleMs);
+  // A search that came with the address, or went with the back button, is shown; what was told
+  // from here comes back too, perhaps while somebody types on.
+  useEffect(() => {
+    if (search !== told.current) {
+      told.current = search;
+      setText(search ?? '');
+    }
+  }, [search]);
   return (
     <TextInput
-      // A search that came with the address, or went with the back button, is shown again.
-      key={search ?? ''}
       className={classes.field}
       aria-label={label}
       placeholder={label}
       leftSection={<IconSearch size={14} aria-hidden />}
-      defaultValue={search ?? ''}
-      onChange={(event) => settle(event.currentTarget.value)}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        settle(event.currentTarget.value);
+      }}
       autoComplete="off"
       spellCheck={false}
       data-filter

@@ -9,8 +9,8 @@ import {
   tableFeatures,
 } from '@tanstack/react-table';
 
-/** How one column is laid out. */
-export type ColumnLayout = { align?: 'right'; width?: string; grow?: boolean };
+/** How one column is laid out; text of any length wraps, everything else stays on its line. */
+export type ColumnLayout = { align?: 'right'; width?: string; wraps?: boolean };
 
 export const dataTableFeatures = tableFeatures({
   rowSortingFeature,

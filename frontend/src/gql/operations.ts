@@ -71,6 +71,13 @@ export type ChangeConsumerGroupInput = {
   retryQueueCount?: number | null | undefined;
 };
 
+export type ChangeProtectionInput = {
+  clusterName: string;
+  isProtected?: boolean;
+  resourceKind: ProtectedKind;
+  resourceName: string;
+};
+
 export type ChangeTopicInput = {
   brokerGroups?: Array<string>;
   clusterName: string;
@@ -131,7 +138,7 @@ export type CreateTopicInput = {
 
 export type DeleteConsumerGroupInput = {
   brokerGroups?: Array<string>;
-  cleansOffsets?: boolean;
+  cleansUp?: boolean;
   clusterName: string;
   groupName: string;
 };
@@ -260,8 +267,10 @@ export type OffsetResetMode =
   | 'ONLINE';
 
 export type OperationAction =
+  | 'APPROVE'
   | 'CANCEL'
   | 'CONFIRM'
+  | 'DECLINE'
   | 'PAUSE'
   | 'REPLAN'
   | 'RESUME'
@@ -269,6 +278,7 @@ export type OperationAction =
   | 'UNDO';
 
 export type OperationState =
+  | 'AWAITING_APPROVAL'
   | 'CANCELLED'
   | 'DONE'
   | 'FAILED'
@@ -302,23 +312,24 @@ export type PauseCause =
   | 'UNKNOWN';
 
 export type PlanInput =
-  {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never;   changeConsumerGroup: ChangeConsumerGroupInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never;   cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never;   createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   preferMaster: PreferMasterInput; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   releaseLocks: ReleaseLocksInput; resetOffsets?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
+  {   adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never;   changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never;   changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   changeProtection: ChangeProtectionInput; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   changeTopic: ChangeTopicInput; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never;   createConsumerGroup: CreateConsumerGroupInput; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never;   deleteConsumerGroup: DeleteConsumerGroupInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never;   deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never;   drainBroker: DrainBrokerInput; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never;   electMaster: ElectMasterInput; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   forgetBroker: BrokerOrderInput; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never;   forgetReplicas: ForgetReplicasInput; preferMaster?: never; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never;   preferMaster: PreferMasterInput; releaseLocks?: never; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never;   releaseLocks: ReleaseLocksInput; resetOffsets?: never; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never;   resetOffsets: ResetOffsetsInput; uncordonBroker?: never; }
+  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createTopic?: never; deleteConsumerGroup?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; forgetBroker?: never; forgetReplicas?: never; preferMaster?: never; releaseLocks?: never; resetOffsets?: never;   uncordonBroker: BrokerOrderInput; };
 
 export type PreferMasterInput = {
   brokerId?: string | null | undefined;
@@ -343,6 +354,11 @@ export type PropertyType =
   | 'CHOICE'
   | 'INTEGER'
   | 'TEXT';
+
+export type ProtectedKind =
+  | 'BROKER'
+  | 'CONSUMER_GROUP'
+  | 'TOPIC';
 
 export type QueueOffsetInput = {
   groupName: string;
@@ -536,7 +552,7 @@ export type BrokerPageQueryVariables = Exact<{
 }>;
 
 
-export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
+export type BrokerPageQuery = { cluster: { id: string, brokerGroup: { id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> } | null, replicaGroup: { masterEpoch: number, preferredId: string | null, replicas: Array<{ brokerId: string, address: string, epoch: number | null, isMaster: boolean, isInSync: boolean, isAlive: boolean }> } | null } | null };
 
 export type BrokerConfigQueryVariables = Exact<{
   clusterName: string;
@@ -608,7 +624,7 @@ export type ConsumerGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, memberCount: number, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean } }> } };
+export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean } }> } };
 
 export type ConsumerGroupQueryVariables = Exact<{
   clusterName: string;
@@ -616,7 +632,7 @@ export type ConsumerGroupQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
 
 export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean };
 
@@ -651,6 +667,14 @@ export type LeasesQueryVariables = Exact<{
 
 
 export type LeasesQuery = { leases: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, groupName: string, masterId: string | null, masterAddress: string | null, masterEpoch: number, policy: LeasePolicy, isMasterAlive: boolean, endsAt: string | null }> } };
+
+export type OperationLeasesQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+}>;
+
+
+export type OperationLeasesQuery = { operationLeases: { totalCount: number, nodes: Array<{ operationId: string, kind: string, target: string, step: string | null, fence: string, renewedAt: string, endsAt: string }> } };
 
 export type QueueExplanationsQueryVariables = Exact<{
   clusterName: string;
@@ -709,7 +733,7 @@ export type OperationSummaryFragment = { id: string, kind: string, clusterName: 
 
 export type StepFieldsFragment = { position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null };
 
-export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
+export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
 
 export type OperationsQueryVariables = Exact<{
   first: number;
@@ -733,7 +757,7 @@ export type OperationQueryVariables = Exact<{
 }>;
 
 
-export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OperationFactsQueryVariables = Exact<{
   id: string | number;
@@ -748,7 +772,7 @@ export type PlanOperationMutationVariables = Exact<{
 }>;
 
 
-export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ConfirmOperationMutationVariables = Exact<{
   id: string | number;
@@ -757,7 +781,25 @@ export type ConfirmOperationMutationVariables = Exact<{
 }>;
 
 
-export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type ApproveOperationMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+  key: string;
+}>;
+
+
+export type ApproveOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+
+export type DeclineOperationMutationVariables = Exact<{
+  id: string | number;
+  reason: string;
+  key: string;
+}>;
+
+
+export type DeclineOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type PauseOperationMutationVariables = Exact<{
   id: string | number;
@@ -765,7 +807,7 @@ export type PauseOperationMutationVariables = Exact<{
 }>;
 
 
-export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ResumeOperationMutationVariables = Exact<{
   id: string | number;
@@ -773,7 +815,7 @@ export type ResumeOperationMutationVariables = Exact<{
 }>;
 
 
-export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type CancelOperationMutationVariables = Exact<{
   id: string | number;
@@ -781,7 +823,7 @@ export type CancelOperationMutationVariables = Exact<{
 }>;
 
 
-export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type RetryOperationMutationVariables = Exact<{
   id: string | number;
@@ -789,7 +831,7 @@ export type RetryOperationMutationVariables = Exact<{
 }>;
 
 
-export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type UndoOperationMutationVariables = Exact<{
   id: string | number;
@@ -797,7 +839,7 @@ export type UndoOperationMutationVariables = Exact<{
 }>;
 
 
-export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ReplanOperationMutationVariables = Exact<{
   id: string | number;
@@ -805,7 +847,7 @@ export type ReplanOperationMutationVariables = Exact<{
 }>;
 
 
-export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -885,7 +927,7 @@ export type TopicsQueryVariables = Exact<{
 }>;
 
 
-export type TopicsQuery = { cluster: { id: string, topics: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, kind: TopicKind, messagesInPerSecond: number | null, bytesInPerSecond: number | null, placements: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean }> }> } } | null };
+export type TopicsQuery = { cluster: { id: string, topics: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, kind: TopicKind, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean }> }> } } | null };
 
 export type TopicQueryVariables = Exact<{
   clusterName: string;
@@ -893,7 +935,9 @@ export type TopicQueryVariables = Exact<{
 }>;
 
 
-export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, placements: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ groupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
+export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ groupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ groupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
+
+export type ProtectionFieldsFragment = { protectedBy: string, protectedAt: string, reason: string | null };
 
 export type BrokerFieldsFragment = { id: string, brokerId: string, groupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, lastHeartbeatAt: string | null, latestSample: { clusterName: string, groupName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null };
 
@@ -1164,6 +1208,8 @@ export const OperationFieldsFragmentDoc = new TypedDocumentString(`
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -1282,6 +1328,13 @@ export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
   heardAt
 }
     `, {"fragmentName":"AdoptionCandidateFields"}) as unknown as TypedDocumentString<AdoptionCandidateFieldsFragment, unknown>;
+export const ProtectionFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ProtectionFields on Protection {
+  protectedBy
+  protectedAt
+  reason
+}
+    `, {"fragmentName":"ProtectionFields"}) as unknown as TypedDocumentString<ProtectionFieldsFragment, unknown>;
 export const SampleFieldsFragmentDoc = new TypedDocumentString(`
     fragment SampleFields on BrokerSample {
   clusterName
@@ -1568,6 +1621,9 @@ export const BrokerPageDocument = new TypedDocumentString(`
       mode
       brokers {
         ...BrokerFields
+        protection {
+          ...ProtectionFields
+        }
       }
     }
     replicaGroup(name: $groupName) {
@@ -1584,7 +1640,12 @@ export const BrokerPageDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment BrokerFields on Broker {
+    fragment ProtectionFields on Protection {
+  protectedBy
+  protectedAt
+  reason
+}
+fragment BrokerFields on Broker {
   id
   brokerId
   groupName
@@ -1832,6 +1893,9 @@ export const ConsumerGroupsDocument = new TypedDocumentString(`
       groupNames
       state
       memberCount
+      protection {
+        ...ProtectionFields
+      }
       lag {
         ...LagFields
       }
@@ -1850,12 +1914,20 @@ fragment UnknownBrokerFields on UnknownBroker {
   groupName
   address
   why
+}
+fragment ProtectionFields on Protection {
+  protectedBy
+  protectedAt
+  reason
 }`) as unknown as TypedDocumentString<ConsumerGroupsQuery, ConsumerGroupsQueryVariables>;
 export const ConsumerGroupDocument = new TypedDocumentString(`
     query ConsumerGroup($clusterName: String!, $name: String!) {
   consumerGroup(clusterName: $clusterName, name: $name) {
     name
     isSystem
+    protection {
+      ...ProtectionFields
+    }
     state
     models
     deadLetterCount
@@ -1915,6 +1987,11 @@ fragment UnknownBrokerFields on UnknownBroker {
   groupName
   address
   why
+}
+fragment ProtectionFields on Protection {
+  protectedBy
+  protectedAt
+  reason
 }`) as unknown as TypedDocumentString<ConsumerGroupQuery, ConsumerGroupQueryVariables>;
 export const FindingsDocument = new TypedDocumentString(`
     query Findings($clusterName: String!, $first: Int!, $after: String, $isOpen: Boolean) {
@@ -2001,6 +2078,22 @@ export const LeasesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<LeasesQuery, LeasesQueryVariables>;
+export const OperationLeasesDocument = new TypedDocumentString(`
+    query OperationLeases($clusterName: String!, $first: Int!) {
+  operationLeases(clusterName: $clusterName, first: $first) {
+    totalCount
+    nodes {
+      operationId
+      kind
+      target
+      step
+      fence
+      renewedAt
+      endsAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OperationLeasesQuery, OperationLeasesQueryVariables>;
 export const QueueExplanationsDocument = new TypedDocumentString(`
     query QueueExplanations($clusterName: String!, $consumerGroup: String!, $topicName: String!, $groupName: String, $queueId: Int) {
   queueExplanations(
@@ -2267,6 +2360,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2355,6 +2450,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2431,6 +2528,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2441,6 +2540,162 @@ fragment OperationFields on Operation {
   whyNotUndo
   parameters
 }`) as unknown as TypedDocumentString<ConfirmOperationMutation, ConfirmOperationMutationVariables>;
+export const ApproveOperationDocument = new TypedDocumentString(`
+    mutation ApproveOperation($id: ID!, $reason: String!, $key: String!) {
+  operation: approveOperation(id: $id, reason: $reason, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  reviewedBy
+  reviewReason
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+  parameters
+}`) as unknown as TypedDocumentString<ApproveOperationMutation, ApproveOperationMutationVariables>;
+export const DeclineOperationDocument = new TypedDocumentString(`
+    mutation DeclineOperation($id: ID!, $reason: String!, $key: String!) {
+  operation: declineOperation(id: $id, reason: $reason, key: $key) {
+    ...OperationFields
+  }
+}
+    fragment StepFields on OperationStep {
+  position
+  name
+  title
+  state
+  attemptCount
+  before
+  after
+  error
+  beganAt
+  endedAt
+}
+fragment OperationFields on Operation {
+  id
+  kind
+  clusterName
+  target
+  state
+  wish
+  plan {
+    summary
+    risk
+    gate {
+      needsName
+      needsLossAccepted
+      holdMs
+    }
+    preconditions {
+      name
+      value
+    }
+    changes {
+      what
+      before
+      after
+    }
+    impact
+    checks {
+      name
+      verdict
+      why
+      stockCode
+    }
+    wayBack
+    loss
+    facts
+  }
+  steps {
+    ...StepFields
+  }
+  readBack {
+    what
+    intended
+    observed
+    agreement
+  }
+  outcome
+  requestedBy
+  reason
+  confirmedBy
+  reviewedBy
+  reviewReason
+  plannedAt
+  expiresAt
+  confirmedAt
+  notBefore
+  endedAt
+  undoes
+  actions
+  whyNotUndo
+  parameters
+}`) as unknown as TypedDocumentString<DeclineOperationMutation, DeclineOperationMutationVariables>;
 export const PauseOperationDocument = new TypedDocumentString(`
     mutation PauseOperation($id: ID!, $key: String!) {
   operation: pauseOperation(id: $id, key: $key) {
@@ -2507,6 +2762,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2583,6 +2840,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2659,6 +2918,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2735,6 +2996,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2811,6 +3074,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -2887,6 +3152,8 @@ fragment OperationFields on Operation {
   requestedBy
   reason
   confirmedBy
+  reviewedBy
+  reviewReason
   plannedAt
   expiresAt
   confirmedAt
@@ -3128,6 +3395,9 @@ export const TopicsDocument = new TypedDocumentString(`
         id
         name
         kind
+        protection {
+          ...ProtectionFields
+        }
         messagesInPerSecond
         bytesInPerSecond
         placements {
@@ -3142,7 +3412,11 @@ export const TopicsDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<TopicsQuery, TopicsQueryVariables>;
+    fragment ProtectionFields on Protection {
+  protectedBy
+  protectedAt
+  reason
+}`) as unknown as TypedDocumentString<TopicsQuery, TopicsQueryVariables>;
 export const TopicDocument = new TypedDocumentString(`
     query Topic($clusterName: String!, $topicName: String!) {
   cluster(name: $clusterName) {
@@ -3152,6 +3426,9 @@ export const TopicDocument = new TypedDocumentString(`
       name
       kind
       clusterName
+      protection {
+        ...ProtectionFields
+      }
       messagesInPerSecond
       bytesInPerSecond
       placements {
@@ -3183,7 +3460,11 @@ export const TopicDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<TopicQuery, TopicQueryVariables>;
+    fragment ProtectionFields on Protection {
+  protectedBy
+  protectedAt
+  reason
+}`) as unknown as TypedDocumentString<TopicQuery, TopicQueryVariables>;
 export const TopologyDocument = new TypedDocumentString(`
     query Topology($clusterName: String!, $groupCount: Int!, $after: String) {
   nameServers {

@@ -1,14 +1,15 @@
 import { ApiError } from './api-error';
 import { readJson, send } from './http';
 
-type RestErrorBody = { error?: { code?: string; message?: string } };
+/** A problem document (RFC 9457), as far as it is read here. */
+type Problem = { code?: string; detail?: string };
 
 async function refusal(response: Response): Promise<ApiError> {
   const fallback = response.status === 401 ? 'unauthenticated' : 'internal';
   try {
-    const body = (await response.json()) as RestErrorBody;
-    const code = body.error?.code ?? fallback;
-    return new ApiError(code, body.error?.message ?? response.statusText, response.status);
+    const body = (await response.json()) as Problem;
+    const code = body.code ?? fallback;
+    return new ApiError(code, body.detail ?? response.statusText, response.status);
   } catch {
     return new ApiError(fallback, response.statusText, response.status);
   }

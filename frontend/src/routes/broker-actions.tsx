@@ -1,14 +1,20 @@
 import { Button } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import type { GroupBroker } from '@/features/brokers/broker';
 import { type BrokerName, drainBroker } from '@/features/orders/broker-orders';
 import { OrderModal } from './order-modal';
+import { ProtectionButton } from './protection-button';
 import type { usePlanOrder } from './use-plan-order';
 
-type BrokerActionsProps = { name: BrokerName; order: ReturnType<typeof usePlanOrder> };
+type BrokerActionsProps = {
+  name: BrokerName;
+  broker: GroupBroker;
+  order: ReturnType<typeof usePlanOrder>;
+};
 
 /** What can be ordered for a broker; each leads to a plan first. */
-export function BrokerActions({ name, order }: BrokerActionsProps) {
+export function BrokerActions({ name, broker, order }: BrokerActionsProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
   const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
@@ -34,6 +40,16 @@ export function BrokerActions({ name, order }: BrokerActionsProps) {
           {t(`broker.${word}`)}
         </Button>
       ))}
+      <ProtectionButton
+        what={{
+          clusterName: name.clusterName,
+          resourceKind: 'BROKER',
+          // By its address, which stays when its id changes with the master.
+          resourceName: `${name.groupName}/${broker.address}`,
+        }}
+        isProtected={broker.protection !== null}
+        order={order}
+      />
       <OrderModal
         kind={view.order === 'drain' ? drainBroker(name) : undefined}
         onClose={() => show(undefined)}

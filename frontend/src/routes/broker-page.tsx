@@ -39,7 +39,7 @@ export function BrokerPage() {
           ← {t('nav.topology')}
         </Link>
       }
-      actions={broker ? <BrokerActions name={name} order={order} /> : null}
+      actions={broker ? <BrokerActions name={name} broker={broker} order={order} /> : null}
     >
       <PlanRefusal order={order} />
       <WithCluster>

@@ -51,6 +51,21 @@ test('a filter is asked of the brokers and stands in the address', async () => {
   );
 });
 
+test('who pauses while typing a filter types on where they were', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/clients?search=mine', {
+    answers: { Clients: () => clientPage([]) },
+  });
+  const field = await screen.findByRole('textbox', { name: 'Consumer or producer group' });
+
+  await user.type(field, 'bil');
+  await waitFor(() => expect(address()).toBe('/clients?search=mine&group=bil'));
+  await user.keyboard('ling');
+
+  await waitFor(() => expect(address()).toBe('/clients?search=mine&group=billing'));
+  expect(field).toHaveFocus();
+});
+
 test('without a client the page says when one appears', async () => {
   renderConsole('/clients', { answers: { Clients: () => clientPage([]) } });
 

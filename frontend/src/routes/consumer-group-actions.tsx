@@ -3,9 +3,10 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ConsumerGroupDetail, topicsOf } from '@/features/consumer-groups/consumer-group';
 import { ResetForm } from '@/features/consumer-groups/reset-form';
-import { changeGroup } from '@/features/orders/group-orders';
+import { changeGroup, deleteGroup } from '@/features/orders/group-orders';
 import { OrderModal } from './order-modal';
 import { PlanRefusal } from './plan-refusal';
+import { ProtectionButton } from './protection-button';
 import { usePlanOrder } from './use-plan-order';
 
 type ConsumerGroupActionsProps = { clusterName: string; group: ConsumerGroupDetail };
@@ -14,28 +15,26 @@ type ConsumerGroupActionsProps = { clusterName: string; group: ConsumerGroupDeta
 export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupActionsProps) {
   const { t } = useTranslation();
   const [isResetting, setIsResetting] = useState(false);
-  const [isChanging, setIsChanging] = useState(false);
+  const [opened, setOpened] = useState<'change' | 'delete'>();
   const order = usePlanOrder();
   const isStopped = group.settings.every((one) => !one.consumeEnabled);
   const topics = topicsOf(group);
   const target = { clusterName, groupName: group.name };
-  const change = () =>
-    changeGroup(
-      clusterName,
-      group.settings.map((one) => one.groupName),
-      group.name,
-      group.settings,
-    );
+  const places = group.settings.map((one) => one.groupName);
+  const forms = {
+    change: () => changeGroup(clusterName, places, group.name, group.settings),
+    delete: () => deleteGroup(clusterName, places, group.name),
+  };
   return (
     <>
       {isResetting ? null : <PlanRefusal order={order} />}
       <Button data-act onClick={() => setIsResetting(true)} disabled={topics.length === 0}>
         {t('resetGroup.open')}
       </Button>
-      <Button variant="default" onClick={() => setIsChanging(true)}>
+      <Button variant="default" onClick={() => setOpened('change')}>
         {t('consumerGroup.change')}
       </Button>
-      <OrderModal kind={isChanging ? change() : undefined} onClose={() => setIsChanging(false)} />
+      <OrderModal kind={opened && forms[opened]()} onClose={() => setOpened(undefined)} />
       <Button
         variant="default"
         disabled={order.isBusy}
@@ -45,13 +44,14 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
       >
         {t(isStopped ? 'consumerGroup.allow' : 'consumerGroup.stop')}
       </Button>
-      <Button
-        variant="default"
-        disabled={order.isBusy}
-        onClick={() => order.plan({ deleteConsumerGroup: target })}
-      >
+      <Button variant="default" onClick={() => setOpened('delete')}>
         {t('consumerGroup.delete')}
       </Button>
+      <ProtectionButton
+        what={{ clusterName, resourceKind: 'CONSUMER_GROUP', resourceName: group.name }}
+        isProtected={group.protection !== null}
+        order={order}
+      />
       <Modal
         opened={isResetting}
         onClose={() => setIsResetting(false)}

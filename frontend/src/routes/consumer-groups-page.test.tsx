@@ -130,3 +130,24 @@ test('the form that changes a group shows what it is set to now, where that is o
     changeConsumerGroup: { groupName: 'billing', retryQueueCount: 2, retryCountMax: null },
   });
 });
+
+test('a group is deleted from its page with all that it left, where that is asked for', async () => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole('/consumer-groups/billing', {
+    answers: {
+      ConsumerGroup: () => ({ consumerGroup: aConsumerGroup() }),
+      PlanOperation: () => ({ operation: anOperation() }),
+    },
+  });
+
+  await user.click(await screen.findByRole('button', { name: 'Delete…' }));
+  const form = within(
+    await screen.findByRole('dialog', { name: 'Delete a consumer group: billing' }),
+  );
+  await user.click(form.getByRole('checkbox'));
+  await user.click(form.getByRole('button', { name: 'Plan it' }));
+
+  expect(
+    calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
+  ).toMatchObject({ deleteConsumerGroup: { groupName: 'billing', cleansUp: true } });
+});

@@ -143,3 +143,16 @@ test('leases tell who leads, in which epoch and until when', async () => {
   expect(leases.getByText('17')).toBeVisible();
   expect(leases.getByText('none runs')).toBeVisible();
 });
+
+test('leases tell which operations workers hold, and under which number', async () => {
+  renderConsole('/locks?tab=leases');
+
+  const table = await screen.findByRole('table', { name: 'Operations at work' });
+  const [, row] = within(table).getAllByRole('row');
+
+  expect(within(row as HTMLElement).getByRole('link', { name: 'Drain broker' })).toBeVisible();
+  expect(row).toHaveTextContent('broker-a/0');
+  expect(row).toHaveTextContent('wait until all is read');
+  expect(row).toHaveTextContent('1770000000000');
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
+});

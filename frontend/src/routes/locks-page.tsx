@@ -6,6 +6,7 @@ import { LockFilters } from '@/features/locks/lock-filters';
 import { LeasesPanel } from './leases-panel';
 import { LocksPanel } from './locks-panel';
 import type { LocksSearch } from './locks-route';
+import { OperationLeasesPanel } from './operation-leases-panel';
 import { WhyPanel } from './why-panel';
 import { WithCluster } from './with-cluster';
 
@@ -40,7 +41,10 @@ export function LocksPage() {
       <WithCluster>
         {(name) =>
           isLeases ? (
-            <LeasesPanel clusterName={name} />
+            <>
+              <LeasesPanel clusterName={name} />
+              <OperationLeasesPanel clusterName={name} />
+            </>
           ) : (
             <>
               <LocksPanel clusterName={name} />

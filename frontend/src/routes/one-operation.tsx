@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { ErrorNotice } from '@/components/error-notice';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
-import { type Steering, staleLimitMs } from '@/features/operations/operation';
+import { isSteering, type Steering, staleLimitMs } from '@/features/operations/operation';
 import { OperationMark } from '@/features/operations/operation-mark';
 import { operationOf, steerOperation } from '@/features/operations/operation-queries';
 import { OperationSections } from '@/features/operations/operation-sections';
@@ -15,7 +15,6 @@ import { newKey } from '@/lib/idempotency-key';
 import { useKeptFocus } from '@/lib/keep-focus';
 import { useStaleness } from '@/lib/staleness';
 import { focusAct } from '@/lib/use-key-sequence';
-import { capitalised } from '@/lib/words';
 
 /** An operation as it was seen last, asked for anew all the time, with the buttons that steer it. */
 export function OneOperation({ operationId }: { operationId: string }) {
@@ -54,12 +53,12 @@ export function OneOperation({ operationId }: { operationId: string }) {
     ) : null;
   // Each button stands once: beside the words that recommend it, else at the head of the page.
   const besides = (operation?.actions ?? []).flatMap((action) =>
-    action === 'CONFIRM' || action === offered ? [] : [action],
+    !isSteering(action) || action === offered ? [] : [action],
   );
   const keepsCluster = (now: { cluster?: string }) => (now.cluster ? { cluster: now.cluster } : {});
   return (
     <Page
-      title={operation ? capitalised(operation.plan.summary) : t('operation.title')}
+      title={operation ? operation.plan.summary : t('operation.title')}
       crumb={
         <Link to="/operations" search={keepsCluster}>
           ← {t('operations.title')}
@@ -77,6 +76,9 @@ export function OneOperation({ operationId }: { operationId: string }) {
           <>
             {operation.actions.includes('CONFIRM') && !isVoided ? (
               <Button onClick={focusAct}>{t('confirm.open')}</Button>
+            ) : null}
+            {operation.actions.includes('APPROVE') && !isVoided ? (
+              <Button onClick={focusAct}>{t('review.open')}</Button>
             ) : null}
             {besides.map(button)}
             <Link to="/audit" search={(now) => ({ ...keepsCluster(now), operation: operationId })}>

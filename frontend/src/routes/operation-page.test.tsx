@@ -25,7 +25,7 @@ function standing(): HTMLElement {
 
 test('a plan of any kind is shown in the same six blocks', async () => {
   const plan = aPlan({
-    summary: 'topic orders gets 16 queues',
+    summary: 'Topic orders gets 16 queues',
     changes: [
       { what: 'write queues', before: '8', after: '16' },
       { what: 'order', before: 'yes', after: null },
@@ -44,13 +44,13 @@ test('a plan of any kind is shown in the same six blocks', async () => {
 
   expect(await screen.findByRole('heading', { name: 'Topic orders gets 16 queues' })).toBeVisible();
   const block = (name: string) => within(screen.getByRole('region', { name }));
-  expect(block('What will happen').getByText('elect broker 2')).toBeVisible();
+  expect(block('What will happen').getByText('Elect broker 2')).toBeVisible();
   expect(block('What changes').getByRole('row', { name: 'write queues 8 16' })).toBeVisible();
   expect(block('What changes').getByRole('row', { name: 'order yes gone' })).toBeVisible();
-  expect(block('Who feels it').getByText('sends wait until broker 2 serves')).toBeVisible();
+  expect(block('Who feels it').getByText('Sends wait until broker 2 serves')).toBeVisible();
   expect(block('What could go wrong').getByText('mind this')).toBeVisible();
   expect(block('What could go wrong').getByText(/Stock brokers answer 17/)).toBeVisible();
-  expect(block('How to get back').getByText('elect the present master again')).toBeVisible();
+  expect(block('How to get back').getByText('Elect the present master again')).toBeVisible();
   const facts = block('Facts it was made from');
   expect(facts.getByText('master epoch')).toBeVisible();
   expect(facts.getByText('is ordered').nextSibling).toHaveTextContent('yes');
@@ -58,6 +58,43 @@ test('a plan of any kind is shown in the same six blocks', async () => {
   expect(facts.getByRole('row', { name: 'broker-a 8' })).toBeVisible();
   expect(facts.getByText('write queues').nextSibling).toHaveTextContent('16');
   expect(screen.getByText('Change topic')).toBeVisible();
+});
+
+test('what a plan was made of is never drawn as it travels, however deep or empty it is', async () => {
+  const facts = {
+    members: {},
+    topics: [],
+    lags: { billing: 2, audit: {} },
+    places: [{ group: 'broker-a', offsets: {} }],
+    others: [{ id: 1 }, 'two', null, [3, { id: 4, notes: [] }]],
+  };
+  renderConsole(path, answering(anOperation({ plan: aPlan({ facts }) })));
+
+  const drawn = within(await screen.findByRole('region', { name: 'Facts it was made from' }));
+  const beside = (name: string) => drawn.getByText(name).nextSibling;
+  expect(beside('members')).toHaveTextContent(/^none$/);
+  expect(beside('topics')).toHaveTextContent(/^none$/);
+  expect(beside('audit')).toHaveTextContent(/^none$/);
+  expect(drawn.getByRole('row', { name: 'broker-a none' })).toBeVisible();
+  expect(beside('others')).toHaveTextContent('two');
+  expect(beside('others')).toHaveTextContent('none');
+  expect(screen.getByRole('region', { name: 'Facts it was made from' })).not.toHaveTextContent(
+    /[{}[\]"]/,
+  );
+});
+
+test('what a plan was made of is copied as a command and as an API call', async () => {
+  const user = userEvent.setup();
+  renderConsole(path, answering(anOperation()));
+  const copied = () => navigator.clipboard.readText();
+
+  await user.click(await screen.findByRole('button', { name: 'Copy as command' }));
+  expect(await copied()).toBe(
+    `regent operation plan elect_master '{"cluster_name":"regent","group_name":"broker-a"}'`,
+  );
+  expect(await screen.findByRole('button', { name: 'Copied' })).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Copy as API call' }));
+  expect(await copied()).toContain('/api/v1/operations');
 });
 
 test('the page of a plan and of a running operation keep nobody out', async () => {
@@ -165,7 +202,7 @@ test('a plan whose fact has moved says which, and is planned again', async () =>
     },
   });
 
-  expect(await screen.findByText('This plan is void: master epoch has moved')).toBeVisible();
+  expect(await screen.findByText('This plan is void: master epoch changed')).toBeVisible();
   expect(screen.getByText(/^It was 17 when this was planned and is 18 now/)).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Carry it out' })).not.toBeInTheDocument();
 
@@ -234,7 +271,7 @@ test('a step tells the value before it and the one after, the changed fields fir
   });
   const follow = aStep({
     position: 1,
-    title: 'wait until all follow',
+    title: 'Wait until all follow',
     state: 'RUNNING',
     before: { master_id: 2 },
     beganAt: '2026-03-01T12:00:01Z',
@@ -243,12 +280,12 @@ test('a step tells the value before it and the one after, the changed fields fir
   });
   renderConsole(path, answering(aRunningOperation({ steps: [done, follow] })));
 
-  const journal = await screen.findByRole('table', { name: /elect broker 2/ });
+  const journal = await screen.findByRole('table', { name: /Elect broker 2/ });
   const rows = within(journal)
     .getAllByRole('row')
     .map((row) => row.textContent);
   expect(rows).toEqual(['WhatBeforeAfter', 'master id12', 'replica ids1, 21, 2']);
-  const open = screen.getByRole('table', { name: /wait until all follow/ });
+  const open = screen.getByRole('table', { name: /Wait until all follow/ });
   expect(within(open).getByRole('row', { name: 'master id 2 not known yet' })).toBeVisible();
   expect(screen.getByText('broker 3 does not answer')).toBeVisible();
   expect(screen.getByText(/begun 3 times/)).toBeVisible();

@@ -2,17 +2,22 @@ import { Button } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { resetOffsets } from '@/features/orders/offset-orders';
-import { changeTopic, deleteTopic, type PlacedTopic } from '@/features/orders/topic-orders';
+import { changeTopic, deleteTopic } from '@/features/orders/topic-orders';
+import type { TopicDetail } from '@/features/topics/topic-detail';
 import { OrderModal } from './order-modal';
+import { PlanRefusal } from './plan-refusal';
+import { ProtectionButton } from './protection-button';
 import type { TopicOrder } from './topic-route';
+import { usePlanOrder } from './use-plan-order';
 
 const words: readonly TopicOrder[] = ['change', 'reset', 'delete'];
 
 /** What can be ordered for a topic; each leads to a plan first. */
-export function TopicActions({ topic }: { topic: PlacedTopic }) {
+export function TopicActions({ topic }: { topic: TopicDetail }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/topics/$topicName' });
   const { order, group } = useSearch({ from: '/console/topics/$topicName' });
+  const protecting = usePlanOrder();
   const show = (wanted: TopicOrder | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), replace: true });
   const kinds = {
@@ -22,6 +27,7 @@ export function TopicActions({ topic }: { topic: PlacedTopic }) {
   };
   return (
     <>
+      <PlanRefusal order={protecting} />
       {words.map((word, index) => (
         <Button
           key={word}
@@ -32,6 +38,15 @@ export function TopicActions({ topic }: { topic: PlacedTopic }) {
           {t(`topic.${word}`)}
         </Button>
       ))}
+      <ProtectionButton
+        what={{
+          clusterName: topic.clusterName,
+          resourceKind: 'TOPIC',
+          resourceName: topic.name,
+        }}
+        isProtected={topic.protection !== null}
+        order={protecting}
+      />
       <OrderModal kind={order && kinds[order]()} onClose={() => show(undefined)} />
     </>
   );

@@ -106,6 +106,7 @@ export function aTopic(change: Partial<Topic> = {}): Topic {
     name: 'orders',
     kind: 'NORMAL',
     clusterName: 'regent',
+    protection: null,
     messagesInPerSecond: 4,
     bytesInPerSecond: 4096,
     placements: [
@@ -214,7 +215,13 @@ function brokerAnswers(): Answers {
     BrokerPage: () => ({
       cluster: {
         id: 'c1',
-        brokerGroup: aTopology([aBroker()]).cluster?.brokerGroups.nodes[0] ?? null,
+        brokerGroup: {
+          id: 'broker-a',
+          name: 'broker-a',
+          clusterName: 'regent',
+          mode: 'STATIC',
+          brokers: [{ ...aBroker(), protection: null }],
+        },
         replicaGroup: null,
       },
     }),

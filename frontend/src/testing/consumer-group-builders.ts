@@ -26,6 +26,7 @@ export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): Consu
   return {
     name: 'billing',
     isSystem: false,
+    protection: null,
     state: 'ACTIVE',
     models: ['clustering'],
     deadLetterCount: '3',
@@ -68,6 +69,7 @@ export function aGroupRow(change: Partial<Row> = {}): Row {
     groupNames: ['broker-a'],
     state: 'ACTIVE',
     memberCount: 2,
+    protection: null,
     lag: { messageCount: '50', waitingMs: '4200', isComplete: true },
     retryLag: nothing,
     ...change,

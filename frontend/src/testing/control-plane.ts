@@ -36,7 +36,7 @@ function json(body: unknown, status = 200): Response {
 }
 
 function refusal(status: number, code: string): Response {
-  return json({ error: { code, message: code, details: {} } }, status);
+  return json({ status, code, detail: code, facts: null }, status);
 }
 
 /** Answers the console's requests from plain functions, one for each operation. */

@@ -2,6 +2,7 @@ import type {
   LeasesQuery,
   LockFieldsFragment,
   LocksQuery,
+  OperationLeasesQuery,
   QueueExplanationsQuery,
 } from '@/gql/operations';
 import type { Answers } from './control-plane';
@@ -74,10 +75,24 @@ function leasePage(): LeasesQuery {
   return { leases: { totalCount: 1, pageInfo, nodes: [lease] } };
 }
 
+function operationLeasePage(): OperationLeasesQuery {
+  const lease = {
+    operationId: 'c0ffee00-0000-4000-8000-000000000001',
+    kind: 'drain_broker',
+    target: 'broker-a/0',
+    step: 'wait until all is read',
+    fence: '1770000000000',
+    renewedAt: '2026-03-02T12:00:00Z',
+    endsAt: '2026-03-02T12:00:05Z',
+  };
+  return { operationLeases: { totalCount: 1, nodes: [lease] } };
+}
+
 export function lockAnswers(): Answers {
   return {
     Locks: () => lockPage([aLock()]),
     Leases: leasePage,
+    OperationLeases: operationLeasePage,
     QueueExplanations: () => explanations([anExplanation()]),
   };
 }

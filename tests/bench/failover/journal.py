@@ -25,6 +25,9 @@ class Send:
     place: tuple[int, int] | None = None
     """The queue and the offset in it that the acknowledgement named."""
 
+    master_address: str | None = None
+    """Whose log holds it; who was asked may only have passed it on."""
+
     @property
     def is_acknowledged(self) -> bool:
         return self.code == 0
@@ -71,7 +74,8 @@ class Journal:
 
     def has_acknowledgement_since(self, begin: float, *, from_other_than: str) -> bool:
         return any(
-            send.is_acknowledged and send.address != from_other_than for send in self.since(begin)
+            send.is_acknowledged and send.master_address != from_other_than
+            for send in self.since(begin)
         )
 
     def refused_count(self, begin: float) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from regent_engine import Command, Decoder
+from regent_engine import Command, Decoder, parse_offset_message_id
 
 from backend.remoting.command import request
 from backend.remoting.request_code import RequestCode
@@ -79,6 +79,8 @@ class BrokerLink(asyncio.Protocol):
         send.answered_at, send.code = now, answer.code
         if send.is_acknowledged:
             send.place = int(answer.ext["queueId"]), int(answer.ext["queueOffset"])
+            host, port, _ = parse_offset_message_id(answer.ext["msgId"])
+            send.master_address = f"{host}:{port}"
         self.is_refusing = send.is_refused
         if self.is_refusing:
             self._on_change()

@@ -81,3 +81,18 @@ async def make_credentials(context, kind, role, *, patterns=ALL_CLUSTERS):
             disabling = update(user_table).where(user_table.c.id == user.id)
             await connection.execute(disabling.values(disabled_at=now))
     return {"Cookie": f"regent_session={opened.token}"}
+
+
+async def make_token_of(context, user_name, role):
+    """Return the headers of a token of a user who is there."""
+    now = context.clock.now()
+    secret = make_secret(Credential.TOKEN)
+    scope = TokenScope(role, tuple(ALL_CLUSTERS), is_read_only=False)
+    until = now + timedelta(hours=1)
+    token = ApiToken(uuid4(), user_name, "t", secret[:12], scope, now, until, None, None)
+    async with context.database.begin() as connection:
+        found = await users.find(connection, user_name)
+        assert found is not None
+        hashed = hash_secret(secret)
+        await api_tokens.add(connection, token, token_hash=hashed, user_id=found.user.id)
+    return {"Authorization": f"Bearer {secret}"}

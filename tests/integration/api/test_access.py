@@ -12,6 +12,7 @@ from backend.db.access_tables import api_tokens, sessions, users
 from backend.db.operation_tables import audit_entries
 from backend.domain.user import Role
 from tests.integration.api.access import SESSIONS, TOKENS, USERS
+from tests.waiting import PATIENCE_S
 
 SESSION = "/api/v1/session"
 CHOSEN = "a password of their own"
@@ -52,7 +53,7 @@ async def test_a_one_time_password_opens_nothing_but_its_replacement(
     body = {"old_password": invited["password"], "new_password": CHOSEN}
     changed = await anybody.put(SESSION + "/password", json=body, headers=headers)
 
-    assert (refused.status_code, refused.json()["error"]["code"]) == (
+    assert (refused.status_code, refused.json()["code"]) == (
         403,
         "password_change_required",
     )
@@ -129,7 +130,7 @@ async def test_the_last_administrator_stays(client, verb, method, body, deeds):
 
     answer = await client.request(method, f"{USERS}/admin/{verb}", json=body)
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "last_administrator")
+    assert (answer.status_code, answer.json()["code"]) == (409, "last_administrator")
     assert [deed.action for deed in await deeds()] == ["user.add"]
     assert (await client.get("/api/v1/clusters")).status_code == 200
 
@@ -292,18 +293,6 @@ async def test_others_sessions_and_tokens_are_for_administrators(client, anybody
     assert (await client.get(SESSION)).status_code == 200
 
 
-async def test_the_use_of_a_session_is_noted_to_the_minute(client, database, context):
-    async with database.begin() as connection:
-        past = context.clock.now() - timedelta(minutes=5)
-        await connection.execute(update(sessions).values(last_used_at=past))
-
-    await client.get(SESSION)
-
-    async with database.connect() as connection:
-        used_at = await connection.scalar(select(sessions.c.last_used_at))
-    assert context.clock.now() - used_at < timedelta(minutes=1)
-
-
 async def test_the_graph_changes_access_as_rest_does(client, ask):
     invited = await ask('mutation { addUser(name: "anna", role: VIEWER) { password } }')
     made = await ask(
@@ -379,7 +368,7 @@ async def ask_socket(socket, query):
     await socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": {"query": query}}))
     code = None
     while True:
-        message = json.loads(await asyncio.wait_for(socket.recv(), 10))
+        message = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE_S))
         if message["type"] == "complete":
             return code
         errors = (

@@ -35,6 +35,7 @@ async def test_controllers_say_what_they_go_by_and_who_else_hears(client, ask, d
     assert {one["name"]: (one["value"], one["variable"]) for one in settings} == {
         "lease_policy": ("quorum", "REGENT_LEASE_POLICY"),
         "unclean_election_allowed": ("false", "REGENT_UNCLEAN_ELECTION_ALLOWED"),
+        "second_person": ("none", "REGENT_SECOND_PERSON"),
     }
     assert as_rest(in_graph["settings"]) == settings
 

@@ -136,8 +136,8 @@ async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers
     assert (in_graph["kind"], in_graph["target"]) == (kind, in_rest["target"])
     assert in_graph["plan"]["summary"] == in_rest["plan"]["summary"]
     assert in_graph["plan"]["changes"] == in_rest["plan"]["changes"]
-    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "plan_blocked")
-    assert refused.json()["error"]["details"]["check"] == "every master tells"
+    assert (refused.status_code, refused.json()["code"]) == (409, "plan_blocked")
+    assert refused.json()["facts"]["check"] == "every master tells"
 
 
 @pytest.mark.usefixtures("unreachable")
@@ -177,4 +177,4 @@ async def test_what_a_broker_is_set_to_is_told_by_both_doors(client, ask, broker
     [shown] = in_graph["properties"]
     assert (shown["type"], shown["high"], shown["stored"]) == ("INTEGER", "9", None)
     assert (unknown.status_code, silent.status_code) == (404, 502)
-    assert silent.json()["error"]["code"] == "broker_silent"
+    assert silent.json()["code"] == "broker_silent"

@@ -116,7 +116,7 @@ async def test_what_is_at_work_is_not_planned_again(plan, act):
 
     told = await act(planned, "replan", status=409)
 
-    assert told["error"]["code"] == "operation_state_conflict"
+    assert told["code"] == "operation_state_conflict"
 
 
 @pytest.mark.usefixtures("f3")
@@ -167,8 +167,8 @@ async def test_the_audit_is_exported_in_its_order_and_as_it_is_listed(
 async def test_a_plan_that_is_refused_says_what_it_would_have_done(plan):
     refused = (await plan("forget_replicas", broker_ids=[1]))["plan"]
 
-    assert refused["checks"][0]["verdict"] == "block"
-    assert refused["summary"] == "replicas {1} of cluster c are forgotten"
+    assert [one["verdict"] for one in refused["checks"]].count("block") == 1
+    assert refused["summary"] == "Replicas {1} of cluster c are forgotten"
     assert [(one["before"], one["after"]) for one in refused["changes"]] == [
         ("{1, 2, 3}", "{2, 3}"),
         ("{1, 2, 3}", "{2, 3}"),

@@ -65,7 +65,7 @@ async def test_a_group_is_shown_by_its_name_and_missed_by_another(client, regist
     missing = await client.get(f"{V1}/clusters/main/broker-groups/broker-c")
 
     assert (shown, shown["master"]) == (groups[0], address)
-    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "broker_group_not_found")
+    assert (missing.status_code, missing.json()["code"]) == (404, "broker_group_not_found")
 
 
 async def test_brokers_are_listed_with_their_last_heartbeat(client, register, redis):
@@ -141,7 +141,7 @@ async def test_a_refusal_has_a_status_and_a_code(client, register, path, status,
 
     answer = await client.get(V1 + path)
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
 async def test_a_search_with_a_nul_finds_nothing_and_fails_nothing(client, register):
@@ -180,8 +180,12 @@ async def test_a_fault_of_ours_is_told_without_its_inside(client, name_server, r
     answer = await client.get(f"{V1}/clusters/main/topics/orders")
 
     assert answer.status_code == 500
-    assert answer.json()["error"] == {
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json() == {
+        "type": "about:blank",
+        "title": "Internal Server Error",
+        "status": 500,
+        "detail": "the control plane failed",
         "code": "internal",
-        "message": "the control plane failed",
-        "details": None,
+        "facts": None,
     }

@@ -14,6 +14,7 @@ NAMES = {
     "client": "127.0.0.1@1",
     "message_id": "7F00000100002A9F0000000000000000",
     "key": "a-key",
+    "user_name": "admin",
 }
 VARIABLES = {
     "clusterName": "c",

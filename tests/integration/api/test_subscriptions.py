@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 from backend.domain.route import TopologyChange
 from backend.services.sessions import sign_out
 from backend.services.topology import announce
+from tests.waiting import PATIENCE_S
 
 PROTOCOL = "graphql-transport-ws"
 SAMPLES = "subscription { samples { clusterName groupName messagesInPerSecond diskFreeBytes } }"
@@ -37,7 +38,7 @@ async def start(socket, query, **variables):
 async def follow(socket, publish):
     """Publish again and again until an item arrives: listening begins a moment later."""
     receiving = asyncio.ensure_future(socket.recv())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not receiving.done():
             await publish()
             await asyncio.wait([receiving], timeout=0.05)
@@ -116,7 +117,7 @@ async def test_signing_out_ends_what_is_followed(served, token, database, sample
                 if message["type"] == "complete":
                     return True
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert await until_complete()
 
 

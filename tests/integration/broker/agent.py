@@ -13,14 +13,12 @@ from typing import Self
 
 from tests.integration.broker.client import Client
 from tests.integration.broker.properties import broker_properties
+from tests.waiting import PATIENCE_S
 from workers.broker.properties import format_properties_text
 
 ROOT = Path(__file__).parents[3]
-START_TIMEOUT_S = 30
 LISTENING_AT = re.compile(r"address\W+[\d.]+:(\d+)")
 """Where a broker that may choose its ports says that it listens."""
-
-STOP_TIMEOUT_S = 20
 
 
 @dataclass
@@ -58,7 +56,7 @@ class Agent:
         with self.log_path.open("wb") as log:
             environment = os.environ | self.environment
             self.process = subprocess.Popen(command, cwd=ROOT, stderr=log, env=environment)
-        deadline = time.monotonic() + START_TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
         while not self.events("broker_started"):
             assert self.is_alive(), "the agent ended: " + "".join(self.lines)
             assert time.monotonic() < deadline, "the agent does not start"
@@ -87,12 +85,12 @@ class Agent:
         """End the agent as an operator does and return its exit code."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=STOP_TIMEOUT_S)
+        return self.process.wait(timeout=PATIENCE_S)
 
     def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
-        self.process.wait(timeout=STOP_TIMEOUT_S)
+        self.process.wait(timeout=PATIENCE_S)
 
 
 def write_config(root: Path, **properties: str) -> Path:

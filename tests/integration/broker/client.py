@@ -10,8 +10,10 @@ from regent_engine import Command, Record, decode_records, encode_properties
 from backend.remoting import java_json
 from backend.remoting.connection import PeerConnection
 from backend.remoting.request_code import RequestCode
+from tests.waiting import PATIENCE_S
 
-TIMEOUT_S = 10
+HELD_MS = 600_000
+"""For how long a pull may be held: whoever is not woken is not answered."""
 
 
 @dataclass
@@ -63,7 +65,7 @@ class Client:
     ) -> asyncio.Future[Command]:
         waiter: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
         self.writer.write(self.peer.request(code, waiter, ext=_texts(ext), body=body))
-        return asyncio.ensure_future(asyncio.wait_for(waiter, 35))
+        return asyncio.ensure_future(asyncio.wait_for(waiter, PATIENCE_S))
 
     def notify(self, code: int, ext: Mapping[str, Any] | None = None, body: bytes = b"") -> None:
         self.writer.write(self.peer.notice(code, ext=_texts(ext), body=body))
@@ -109,7 +111,7 @@ class Client:
 
     async def close(self) -> None:
         self.writer.close()
-        await asyncio.wait_for(self.closed.wait(), TIMEOUT_S)
+        await asyncio.wait_for(self.closed.wait(), PATIENCE_S)
 
 
 def send_fields(topic: str, *, queue_id: int = 0, properties: str = "") -> dict[str, Any]:
@@ -139,7 +141,7 @@ def pull_fields(topic: str) -> dict[str, Any]:
         "maxMsgNums": 32,
         "sysFlag": 4,
         "commitOffset": 0,
-        "suspendTimeoutMillis": 5000,
+        "suspendTimeoutMillis": HELD_MS,
         "subscription": "*",
         "subVersion": 0,
     }

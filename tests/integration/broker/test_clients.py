@@ -1,8 +1,8 @@
-import asyncio
 import time
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
+from tests.waiting import eventually
 
 
 async def test_a_heartbeat_makes_the_group_and_its_retry_topic(client, broker):
@@ -41,13 +41,12 @@ async def test_a_member_that_closes_or_unregisters_is_missed_at_once(broker, con
     )
     await drops.close()
 
-    deadline = time.monotonic() + 5
-    ids = None
-    while ids != ["c0"] and time.monotonic() < deadline:
+    async def is_alone():
         fields = {"consumerGroup": "g"}
         answer = await stays.call(RequestCode.GET_CONSUMER_LIST_BY_GROUP, fields)
-        ids = java_json.loads(answer.body)["consumerIdList"]
-    assert ids == ["c0"]
+        return java_json.loads(answer.body)["consumerIdList"] == ["c0"]
+
+    await eventually(is_alone)
 
 
 async def test_a_group_without_members_is_an_error_not_an_empty_list(client):
@@ -158,10 +157,7 @@ def lock_body(client_id):
 
 
 async def noticed(client, count):
-    deadline = time.monotonic() + 5
-    while len(client.notices) < count:
-        assert time.monotonic() < deadline, "no notice came"
-        await asyncio.sleep(0.005)
+    await eventually(lambda: len(client.notices) >= count)
 
 
 async def test_tools_are_told_all_producers_at_once(client):

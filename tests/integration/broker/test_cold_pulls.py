@@ -7,8 +7,7 @@ from typing import Any
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
-
-WAIT_S = 10
+from tests.waiting import PATIENCE_S
 
 
 class SlowDisk:
@@ -26,7 +25,7 @@ class SlowDisk:
 
     def read(self, *wanted: Any) -> Any:
         self.is_asked.set()
-        assert self.may_answer.wait(WAIT_S)
+        assert self.may_answer.wait(PATIENCE_S)
         return self._store.read(*wanted)
 
 
@@ -35,7 +34,7 @@ async def test_a_pull_that_waits_for_the_disk_delays_no_other_request(client, br
     disk = broker.broker.store = SlowDisk(broker.store)
 
     pull = client.start_pull("T")
-    assert await asyncio.to_thread(disk.is_asked.wait, WAIT_S)
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
     answer = await client.call(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})
     assert (answer.ext["offset"], pull.done()) == ("1", False)
 

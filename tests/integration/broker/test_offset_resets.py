@@ -8,6 +8,7 @@ from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from tests.integration.broker.test_fenced_changes import effect, step
+from tests.waiting import PATIENCE_S
 
 RESET = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
 QUEUE = {"consumerGroup": "g", "topic": "T", "queueId": 0}
@@ -38,7 +39,7 @@ async def test_a_waiting_consumer_is_told_and_goes_on_from_there(consumed, broke
     await asyncio.sleep(0)
     done = await consumed.call(RESET, reset(3))
     # What was held is answered at once; what the consumer commits is of before.
-    assert (await asyncio.wait_for(waiting, 2)).code in {19, 20, 21}
+    assert (await asyncio.wait_for(waiting, PATIENCE_S)).code in {19, 20, 21}
     late = await consumed.call(RequestCode.UPDATE_CONSUMER_OFFSET, QUEUE | {"commitOffset": 10})
 
     told = await consumed.pull("T", queueOffset=10, sysFlag=COMMITTING, commitOffset=10)

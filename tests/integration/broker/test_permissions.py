@@ -5,7 +5,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.name_server import RecordingNameServer
 from tests.integration.broker.test_bad_input import create_fields
-from tests.integration.broker.test_registration import until
+from tests.waiting import eventually
 
 UPDATE = RequestCode.UPDATE_BROKER_CONFIG
 READ, BOTH = b"brokerPermission=4\n", b"brokerPermission=6\n"
@@ -37,10 +37,10 @@ async def test_topics_are_registered_with_what_the_broker_permits(client, name_s
     await create(client, "T")
 
     assert (await client.call(UPDATE, body=READ)).code == 0
-    await until(lambda: permissions_of(name_server, "T") == 4)
+    await eventually(lambda: permissions_of(name_server, "T") == 4)
     cordoned = name_server.tables()[-1].data_version
     assert (await client.call(UPDATE, body=BOTH)).code == 0
-    await until(lambda: permissions_of(name_server, "T") == 6)
+    await eventually(lambda: permissions_of(name_server, "T") == 6)
 
     assert name_server.tables()[-1].data_version.counter > cordoned.counter
     # The topics themselves are as they were: replicas and tools see those.
@@ -75,7 +75,7 @@ async def test_a_broker_that_starts_cordoned_registers_so(start_broker, connect,
 
     await create(client, "T")
 
-    await until(lambda: "T" in name_server.tables()[-1].topics)
+    await eventually(lambda: "T" in name_server.tables()[-1].topics)
     assert permissions_of(name_server, "T") == 4
     # Routes to a template that can't be written create no topic.
     assert permissions_of(name_server, "TBW102") == 4

@@ -1,5 +1,3 @@
-import asyncio
-import time
 from contextlib import AsyncExitStack
 
 import pytest
@@ -7,6 +5,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.name_server import RecordingNameServer
 from tests.integration.broker.test_bad_input import create_fields
+from tests.waiting import PATIENCE_S, eventually
 
 REGISTER = RequestCode.REGISTER_BROKER
 HEARTBEAT = RequestCode.BROKER_HEARTBEAT
@@ -31,7 +30,7 @@ async def test_a_broker_registers_with_every_name_server_at_its_start(name_serve
     broker = await start_broker(namesrvAddr=f"127.0.0.1:{first.port};127.0.0.1:{second.port}")
 
     for server in (first, second):
-        await until(lambda server=server: server.of(HEARTBEAT))
+        await eventually(lambda server=server: server.of(HEARTBEAT))
         header = server.of(REGISTER)[0].ext
         table = server.tables()[0]
         assert header["brokerAddr"] == f"127.0.0.1:{broker.port}"
@@ -48,7 +47,7 @@ async def test_heartbeats_keep_coming_between_registrations(name_servers, start_
 
     await start_broker(namesrvAddr=f"127.0.0.1:{server.port}", brokerHeartbeatInterval="50")
 
-    await until(lambda: len(server.of(HEARTBEAT)) >= 5)
+    await eventually(lambda: len(server.of(HEARTBEAT)) >= 5)
     assert len(server.of(REGISTER)) == 1
 
 
@@ -57,13 +56,13 @@ async def test_a_full_registration_is_repeated_on_its_period(name_servers, start
 
     await start_broker(namesrvAddr=f"127.0.0.1:{server.port}", registerNameServerPeriod="100")
 
-    await until(lambda: len(server.of(REGISTER)) >= 3)
+    await eventually(lambda: len(server.of(REGISTER)) >= 3)
 
 
 async def test_a_created_topic_is_registered_before_the_answer(name_servers, start_broker, connect):
     server = await name_servers()
     broker = await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
-    await until(lambda: server.of(REGISTER))
+    await eventually(lambda: server.of(REGISTER))
     client = await connect(broker)
 
     await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T"))
@@ -84,18 +83,18 @@ async def test_a_topic_made_by_a_first_send_is_registered_at_once(
     await client.send("T", b"x")
     await client.heartbeat("g", "T")
 
-    await until(lambda: {"T", "%RETRY%g"} <= server.tables()[-1].topics.keys())
+    await eventually(lambda: {"T", "%RETRY%g"} <= server.tables()[-1].topics.keys())
 
 
 async def test_a_broker_comes_back_to_a_name_server_that_restarts(name_servers, start_broker):
     first = await name_servers()
     await start_broker(namesrvAddr=f"127.0.0.1:{first.port}")
-    await until(lambda: first.of(REGISTER))
+    await eventually(lambda: first.of(REGISTER))
     await first.stop()
 
     second = await name_servers(first.port)
 
-    await until(lambda: second.of(REGISTER) and second.of(HEARTBEAT))
+    await eventually(lambda: second.of(REGISTER) and second.of(HEARTBEAT))
 
 
 async def test_a_refused_registration_is_tried_again(name_servers, start_broker):
@@ -104,13 +103,13 @@ async def test_a_refused_registration_is_tried_again(name_servers, start_broker)
 
     await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
 
-    await until(lambda: len(server.of(REGISTER)) >= 2 and server.of(HEARTBEAT))
+    await eventually(lambda: len(server.of(REGISTER)) >= 2 and server.of(HEARTBEAT))
 
 
 async def test_a_clean_stop_unregisters(name_servers, start_broker):
     server = await name_servers()
     broker = await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
-    await until(lambda: server.of(HEARTBEAT))
+    await eventually(lambda: server.of(HEARTBEAT))
 
     await broker.close()
 
@@ -123,20 +122,12 @@ async def test_a_clean_stop_unregisters(name_servers, start_broker):
     }
 
 
-async def test_a_broker_serves_while_its_name_server_is_away(start_broker, connect):
+async def test_a_broker_serves_while_its_name_server_is_away(start_broker, connect, monkeypatch):
+    monkeypatch.setattr("workers.broker.name_servers.PUBLISH_TIMEOUT_S", 10 * PATIENCE_S)
     broker = await start_broker(namesrvAddr="127.0.0.1:1")
     client = await connect(broker)
 
-    started = time.monotonic()
     created = await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T"))
     sent = await client.send("T", b"x")
 
     assert (created.code, sent.code) == (0, 0)
-    assert time.monotonic() - started < 2
-
-
-async def until(condition):
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        await asyncio.sleep(0.01)

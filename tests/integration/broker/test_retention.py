@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from backend.remoting.request_code import RequestCode
-from tests.conftest import eventually
+from tests.waiting import eventually
 from workers.broker.write_block import WriteBlock
 
 SEGMENT = {"mappedFileSizeCommitLog": "65536", "cleanResourceInterval": "3600000"}

@@ -6,6 +6,7 @@ from regent_engine import encode_command, encode_properties, parse_offset_messag
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies, messages, send_fields
+from tests.waiting import PATIENCE_S
 from workers.broker.server import BrokerServer
 
 
@@ -96,7 +97,7 @@ async def test_the_answer_comes_in_the_encoding_of_the_request(client):
 
     client.writer.write(frame)
 
-    sent = await asyncio.wait_for(answer, 10)
+    sent = await asyncio.wait_for(answer, PATIENCE_S)
     assert (sent.encoding, sent.code, sent.version) == ("rocketmq", 0, 513)
 
 

@@ -3,6 +3,7 @@ import time
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
+from tests.waiting import PATIENCE_S, eventually
 
 MEGABYTE = 1 << 20
 
@@ -59,8 +60,8 @@ async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, con
 
     broker.sweep()
 
-    await asyncio.wait_for(client.closed.wait(), 5)
-    await until_true(lambda: broker.broker.consumers.find("g") is None)
+    await asyncio.wait_for(client.closed.wait(), PATIENCE_S)
+    await eventually(lambda: broker.broker.consumers.find("g") is None)
 
 
 async def test_a_client_without_heartbeats_is_closed(broker, connect):
@@ -71,7 +72,7 @@ async def test_a_client_without_heartbeats_is_closed(broker, connect):
 
     broker.sweep()
 
-    await asyncio.wait_for(client.closed.wait(), 5)
+    await asyncio.wait_for(client.closed.wait(), PATIENCE_S)
 
 
 async def test_a_failed_flush_ends_writing_and_is_not_reported_as_success(start_broker, connect):
@@ -95,17 +96,10 @@ def buffered(server):
     return sum(session._transport.get_write_buffer_size() for session in server._sessions)
 
 
-async def until_true(condition):
-    deadline = time.monotonic() + 5
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        await asyncio.sleep(0.01)
-
-
 async def until_still(figure):
     """Wait until a figure has stopped moving."""
     last, since = None, time.monotonic()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and time.monotonic() - since < 0.3:
         if figure() != last:
             last, since = figure(), time.monotonic()

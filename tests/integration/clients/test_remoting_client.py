@@ -1,6 +1,7 @@
 """Requests to peers over real sockets: answers, deadlines, bounds, and peers that misbehave."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from backend.clients.brokers import BrokerRefused, Brokers
 from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
 from backend.remoting.request_code import RequestCode
-from tests.conftest import eventually
 from tests.integration.tasks.conftest import FakeBroker
+from tests.waiting import PATIENCE_S, eventually
 
 SAMPLE = RequestCode.GET_BROKER_SAMPLE
 
@@ -24,14 +25,7 @@ async def peer():
 
 @pytest.fixture
 async def client():
-    made = RemotingClient(deadline=timedelta(seconds=5))
-    yield made
-    await made.aclose()
-
-
-@pytest.fixture
-async def hasty():
-    made = RemotingClient(deadline=timedelta(milliseconds=100), in_flight_count_max=2)
+    made = RemotingClient(deadline=timedelta(seconds=PATIENCE_S))
     yield made
     await made.aclose()
 
@@ -43,14 +37,22 @@ async def test_many_callers_of_one_address_share_one_connection(client, peer):
     assert (peer.connection_count, peer.request_count) == (1, 100)
 
 
-async def test_a_mute_peer_costs_its_deadline_and_no_more(hasty, peer):
+async def test_a_mute_peer_costs_its_deadline_and_no_more(peer):
+    hasty = RemotingClient(deadline=timedelta(milliseconds=100))
     peer.is_mute = True
 
     with pytest.raises(BrokerUnreachable, match=r"no answer within 0\.1 s"):
         await hasty.request(peer.address, SAMPLE)
 
     peer.is_mute = False
-    assert (await hasty.request(peer.address, SAMPLE)).code == 0
+
+    async def is_answered():
+        # A busy machine may take as long as it has.
+        with suppress(BrokerUnreachable):
+            return (await hasty.request(peer.address, SAMPLE)).code == 0
+
+    await eventually(is_answered)
+    await hasty.aclose()
 
 
 async def test_nobody_at_the_address_is_told(client):
@@ -66,18 +68,17 @@ async def test_an_address_that_is_none_is_told(client, address):
         await client.request(address, SAMPLE)
 
 
-async def test_too_many_open_requests_are_refused_at_once(hasty, peer):
+async def test_too_many_open_requests_are_refused_at_once(peer):
+    client = RemotingClient(deadline=timedelta(seconds=PATIENCE_S), in_flight_count_max=2)
     peer.is_mute = True
+    asked = [asyncio.create_task(client.request(peer.address, SAMPLE)) for _ in range(3)]
 
-    outcomes = await asyncio.gather(
-        *(hasty.request(peer.address, SAMPLE) for _ in range(3)), return_exceptions=True
-    )
+    [refused], waiting = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
 
-    assert sorted("open on one connection" in str(error) for error in outcomes) == [
-        False,
-        False,
-        True,
-    ]
+    assert "open on one connection" in str(refused.exception())
+    assert len(waiting) == 2
+    await client.aclose()
+    await asyncio.wait(waiting)
 
 
 async def test_a_closed_connection_fails_its_callers_and_the_next_call_opens_another(client, peer):

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DataError, OperationalError
 
 from backend.db.engine import connect, open_database
 from backend.db.pipeline import LANE_COUNT_MAX, Statement, pipeline_of
+from tests.waiting import PATIENCE_S
 
 ADD = Statement("add", "INSERT INTO told (n) VALUES (CAST(:n AS bigint)) RETURNING n")
 DIVIDE = Statement("divide", "SELECT 10 / CAST(:n AS bigint)")
@@ -102,7 +103,8 @@ def test_a_connection_that_is_reset_is_told_under_uvloop_too(database_url):
         finally:
             os.kill(int(pid), signal.SIGCONT)
         try:
-            async with asyncio.timeout(10):
+            # Less than the silence.
+            async with asyncio.timeout(PATIENCE_S / 2):
                 await waiting
         finally:
             await database.dispose()
@@ -131,7 +133,7 @@ async def test_who_is_told_of_a_statement_finds_it_committed(pipeline, database)
             await pipeline.fetch(ADD, {"n": n})
             pipeline.tell("told", str(n))
 
-        told = [notice.payload async for notice in ear.notifies(timeout=30, stop_after=2)]
+        told = [notice.payload async for notice in ear.notifies(timeout=PATIENCE_S, stop_after=2)]
         cursor = await ear.execute("SELECT n FROM told ORDER BY n")
 
         assert told == ["7", "8"]

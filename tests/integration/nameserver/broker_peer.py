@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+from typing import Final
+
+PATIENT_MS: Final = 600_000
+"""Who is silent for less is alive: whatever is done about a peer sooner is not for its silence."""
 
 
 class BrokerPeer:
@@ -48,7 +52,7 @@ class BrokerPeer:
             "epoch": "1",
             "maxOffset": "10",
             "confirmOffset": "10",
-            "heartbeatTimeoutMills": "10000",
+            "heartbeatTimeoutMills": str(PATIENT_MS),
             "electionPriority": "1",
         }
         merged = values | changes

@@ -10,6 +10,8 @@ from regent_engine import Decoder, encode_command
 
 from backend.clients.clock import SystemClock
 from backend.nameserver.server import NameServer
+from tests.integration.nameserver.broker_peer import PATIENT_MS
+from tests.waiting import PATIENCE_S
 
 TOPICS = {"orders": (4, 4, 6), "TBW102": (8, 8, 7)}
 
@@ -48,7 +50,7 @@ class Client:
         return answer
 
     async def receive(self):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while not self._received:
                 data = await self.reader.read(1 << 16)
                 assert data, "the server closed the connection"
@@ -56,7 +58,7 @@ class Client:
         return self._received.pop(0)
 
     async def is_closed_by_peer(self):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             try:
                 return await self.reader.read(1) == b""
             except ConnectionError:
@@ -82,7 +84,7 @@ def register_ext(**changes):
         "brokerAddr": "10.0.0.1:10911",
         "brokerId": "0",
         "haServerAddr": "10.0.0.1:10912",
-        "heartbeatTimeoutMillis": "10000",
+        "heartbeatTimeoutMillis": str(PATIENT_MS),
     }
     return {key: value for key, value in (values | changes).items() if value is not None}
 

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.cluster_scope import EVERYWHERE
 from backend.services.adoptions import list_candidates
-from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3, state
+from tests.integration.nameserver.broker_peer import PATIENT_MS, BrokerPeer, make_f3, state
 
 ALL = {1, 2, 3}
 
@@ -326,7 +326,7 @@ async def test_a_master_gets_a_lease_and_a_replica_none(f3):  # D9
     master, replica = await f3[0].lease(), await f3[1].lease()
     outdated = await f3[0].lease(epoch="0")
 
-    assert (master.code, master.ext) == (0, {"leaseMs": "10000"})
+    assert (master.code, master.ext) == (0, {"leaseMs": str(PATIENT_MS)})
     assert (replica.ext, outdated.ext) == ({"leaseMs": "0"}, {"leaseMs": "0"})
 
 

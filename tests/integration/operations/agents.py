@@ -12,10 +12,10 @@ from backend.remoting.request_code import RequestCode
 from backend.services.operations import orders
 from backend.services.operations.engine import run_operation
 from backend.services.operations.kind import OperationContext, OperationRequest
-from tests.conftest import eventually
 from tests.integration.broker.agent import write_config
 from tests.integration.broker.client import Client
 from tests.integration.operations.crashing import Crash, World
+from tests.waiting import eventually
 from workers.broker.config_file import ConfigFile
 from workers.broker.server import BrokerServer
 from workers.broker.settings import load_settings

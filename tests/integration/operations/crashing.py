@@ -2,18 +2,21 @@
 
 A process is one call of a use case. It dies at a point: whenever it reads the clock, before it
 commits, and before and after each message or effect that leaves it. Postgres, the queue's messages
-and the agent live on, as they do when a worker is killed.
+and the agent live on, as they do when a worker is killed. An agent dies too, before or after an
+effect: then nobody is answered, and what it has on its disk is there when it is back.
 """
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from sqlalchemy import event
 
+from backend.clients.brokers import BrokerUnreachable
 from backend.clients.task_queue import TaskQueueUnavailable
+from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
 from backend.services.operations import engine, orders
@@ -41,9 +44,15 @@ class Tripwire:
         self.arm(None)
 
     def point(self, name):
-        self.passed[name] += 1
-        if self.fatal is not None and self.fatal[0] == name and self.passed[name] > self.fatal[1]:
+        if self.is_reached(name):
             raise Crash
+
+    def is_reached(self, name):
+        """Tell whether what passes a point now dies there."""
+        self.passed[name] += 1
+        return (
+            self.fatal is not None and self.fatal[0] == name and self.passed[name] > self.fatal[1]
+        )
 
 
 class Clock:
@@ -77,11 +86,16 @@ class Queue:
 
 @dataclass
 class Agent:
-    """Count up, once for each key, and refuse whoever comes with a lower fencing number."""
+    """Count up, once for each key, and refuse whoever comes with a lower fencing number.
+
+    `effects` is what the test counts; `known` is what it keeps of them itself. All that it holds is
+    on its disk, which `test_fenced_changes.py` holds agents to.
+    """
 
     wire: Tripwire
     totals: Counter = field(default_factory=Counter)
     effects: Counter = field(default_factory=Counter)
+    known: set[str] = field(default_factory=set)
     fences: Counter = field(default_factory=Counter)
     # Effects are held up here while it is not set, as in a worker that has stalled.
     may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -98,11 +112,24 @@ class Agent:
         if run.fence < self.fences[counter]:
             raise OperationFenced(run.operation.id, run.fence, held=self.fences[counter])
         self.fences[counter] = run.fence
-        if not self.effects[run.key]:
+        self._pass("agent before the effect")
+        if run.key not in self.known:
+            self.known.add(run.key)
             self.effects[run.key] += 1
             self.totals[counter] += 1
+        self._pass("agent after the effect")
         self.wire.point("after the effect")
         return {"total": self.totals[counter]}
+
+    def _pass(self, name):
+        if self.wire.is_reached(name):
+            # Once: the next one that asks finds it back.
+            self.wire.disarm()
+            self.restart()
+            raise BrokerUnreachable("127.0.0.1:10911", "the connection was closed")
+
+    def restart(self):
+        """Come back with what was on its disk: all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +152,17 @@ class World:
         self.wire = Tripwire()
         self.clock, self.queue = Clock(self.wire), Queue(self.wire)
         self.agent = Agent(self.wire)
-        self.epoch = 1
+        self.epoch, self.risk = 1, Risk.SMALL
         self.context = OperationContext(database, self.clock, self.queue, controller=None)
         kind = Kind("count", Count, self._plan, self._steps, self._verify, self._undo)
         self.kinds = {"count": kind}
         self._engine = database.sync_engine
         event.listen(self._engine, "commit", self._on_commit)
+
+    def demand(self, second_person):
+        """Have what is planned from now on need somebody else's approval, where any does."""
+        self.context = replace(self.context, second_person=second_person)
+        self.risk = Risk.SMALL if second_person is SecondPerson.NONE else Risk.LOSS
 
     def leave(self):
         """Have what others commit in this database pass by."""
@@ -141,7 +173,7 @@ class World:
 
     async def _plan(self, order, _context):
         steps = tuple(PlannedStep(f"add-{i}", "add one") for i in range(order.step_count))
-        return Plan("count", Risk.SMALL, steps, (Precondition("epoch", str(self.epoch)),))
+        return Plan("count", self.risk, steps, (Precondition("epoch", str(self.epoch)),))
 
     def _steps(self, order, _operation, _context):
         async def read():

@@ -19,10 +19,10 @@ from backend.domain.operation_errors import (
     NotUndoable,
     PlanBlocked,
 )
-from tests.conftest import eventually
 from tests.integration.broker.client import Client, bodies
 from tests.integration.operations.agents import CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed, put_group, put_topic
+from tests.waiting import PATIENCE_S, eventually
 
 
 def checks(planned):
@@ -43,6 +43,15 @@ async def test_a_deletion_says_what_is_in_it_and_who_has_not_read_it(agents):
     assert (verdict, why) == ("warn", "members connected: billing (1)")
     assert planned.plan.facts["messages"] == {"broker-a": 10, "broker-b": 3}
     await client.close()
+
+
+async def test_a_deletion_of_an_empty_topic_says_that_it_is_empty(agents):
+    await put_topic(agents)
+
+    planned = await agents.plan("delete_topic", topic_name="orders")
+
+    assert planned.plan.loss == "the topic itself, which is empty now"
+    assert planned.plan.summary == "Topic orders is deleted on 2 broker groups, with 0 messages"
 
 
 async def test_a_deleted_topic_leaves_routes_and_records(agents):
@@ -75,7 +84,7 @@ async def test_what_has_been_sent_since_keeps_a_creation_from_being_taken_back(a
     made = await agents.order("create_topic", topic_name="orders")
     await agents.send("orders", 1)
 
-    with pytest.raises(PlanBlocked, match="1 messages"):
+    with pytest.raises(PlanBlocked, match="1 message"):
         await agents.undo(made)
 
     assert agents.agent().topics.find("orders") is not None
@@ -260,7 +269,7 @@ async def test_a_group_in_use_is_not_deleted(agents):
     client = await Client.connect(agents.brokers["broker-a"].port)
     await client.heartbeat("billing", "orders", client_id="one")
 
-    planned = await agents.plan("delete_consumer_group", group_name="billing", cleans_offsets=True)
+    planned = await agents.plan("delete_consumer_group", group_name="billing", cleans_up=True)
 
     assert planned.plan.loss == "the group's place in every topic; unread are orders 2 messages"
     with pytest.raises(PlanBlocked, match="connected: one"):
@@ -271,10 +280,11 @@ async def test_a_group_in_use_is_not_deleted(agents):
 async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
     await consumed(agents)
 
-    done = await agents.order("delete_consumer_group", group_name="billing", cleans_offsets=True)
+    done = await agents.order("delete_consumer_group", group_name="billing", cleans_up=True)
     back = await agents.undo(done)
 
     assert (done.plan.risk, back.state) == ("R3", S.DONE)
+    assert [step.name for step in done.steps] == ["delete-broker-a", "delete-broker-b"]
     assert agents.agent().offsets.of_topic("billing", "orders") == {}
     assert agents.agent().groups.find("billing") is not None
 
@@ -296,7 +306,7 @@ async def test_a_connected_consumer_is_told_where_to_go_on(agents):
         queue_ids=[0],
         broker_groups=["broker-a"],
     )
-    first = await asyncio.wait_for(waiting, 5)
+    first = await asyncio.wait_for(waiting, PATIENCE_S)
     told = await client.pull("orders", queueOffset=10, **place) if first.code != 21 else first
     read = await client.pull("orders", queueOffset=3, **(place | {"commitOffset": 3}))
 
@@ -382,6 +392,6 @@ async def test_offsets_are_cloned_where_the_other_group_committed_and_taken_back
     assert (done.state, again.state, undone.state) == (S.DONE, S.DONE, S.DONE)
     assert cloned == {0: 8}
     assert offsets.of_topic("audit", "orders") == {0: 8}
-    assert "audit goes on in orders where billing is" in done.plan.summary
+    assert "Consumer group audit goes on in orders where billing is" in done.plan.summary
     assert "nobody has committed no offset in orders" in str(nowhere.value)
     assert "where it is already" in str(itself.value)

@@ -9,8 +9,9 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from backend.db import operations
 from backend.domain import operation_run
-from backend.services.operations import journal, orders
+from backend.services.operations import journal, request_keys
 from backend.services.operations.kind import StepRun
+from tests.integration.operations.crashing import Agent
 from tests.integration.operations.test_crashes import Machine, open_stories
 
 STORIES_MAX = 2_000
@@ -25,10 +26,6 @@ def stories(database_url):
 
 async def _nothing(*_positional, **_named):
     return None
-
-
-async def _no_key(*_positional, **_named):
-    return True
 
 
 def _begun_as_done(operation, position, *, fence, before, at):
@@ -66,7 +63,12 @@ MISTAKES = {
     ),
     "the journal says done before it is": (operation_run, "begin_step", _begun_as_done),
     "every claim has the same fencing number": (operation_run, "claim", _claim_under_one_number),
-    "plans under one key are two": (orders, "_find_known", _nothing),
+    "an agent that comes back has forgotten what it did": (
+        Agent,
+        "restart",
+        lambda agent: agent.known.clear(),
+    ),
+    "plans under one key are two": (request_keys, "find_known", _nothing),
 }
 
 

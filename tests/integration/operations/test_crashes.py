@@ -6,7 +6,7 @@ That is 2 000 generated stories, in parts that test processes share out among th
 import asyncio
 import math
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from uuid import UUID
 
 import pytest
@@ -25,24 +25,30 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from backend.db.engine import driver_url
 from backend.domain.errors import DomainError
 from backend.domain.operation import Author, Confirmation, OperationState, StepState
+from backend.domain.operation_approval import SecondPerson
 from backend.services import audit
-from backend.services.operations import orders
+from backend.services.operations import approvals, leases, orders
 from backend.services.operations.kind import OperationRequest
 from tests.integration.operations.crashing import Crash, World
+from tests.waiting import PATIENCE_S
 
 RUNS = int(os.environ.get("REGENT_OPERATION_RUNS", "2000"))
 PARTS = 8
-ANNA = Author("anna", "test")
+ANNA, BELA = Author("anna", "test"), Author("bela", "test")
 S = OperationState
 # About as many points of each name as an operation of three steps passes.
 POINTS = st.one_of(
     st.none(),
     st.tuples(st.just("after the effect"), st.integers(0, 2)),
     st.tuples(st.sampled_from(["before the effect", "after the effect"]), st.integers(0, 2)),
+    st.tuples(
+        st.sampled_from(["agent before the effect", "agent after the effect"]), st.integers(0, 2)
+    ),
     st.tuples(st.sampled_from(["send", "sent"]), st.just(0)),
     st.tuples(st.just("commit"), st.integers(0, 12)),
     st.tuples(st.just("clock"), st.integers(0, 40)),
 )
+SECOND_PERSONS = (SecondPerson.NONE, SecondPerson.NONE, SecondPerson.NONE, SecondPerson.LOSS)
 AWAY_FROM_THE_END = st.integers(0, 10**6)
 
 
@@ -65,7 +71,7 @@ def open_stories(database_url):
 def machine(database_url):
     """Give machines, and look at the audit of all of them when they are done."""
     with open_stories(database_url) as (loop, database):
-        yield lambda: Machine(loop, database)
+        yield lambda: ReviewedMachine(loop, database)
         loop.run_until_complete(_check_audit(database))
 
 
@@ -99,7 +105,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.loop = loop
         self.world = World(database)
-        self.ids = []
+        self.ids, self.targets = [], {}
         self.confirmed, self.cancelled = set(), set()
         self.stalled = []
 
@@ -133,6 +139,7 @@ class Machine(RuleBasedStateMachine):
         again = self.do(ask())
         assert first is None or again.id == first.id
         self.ids.append(again.id)
+        self.targets[again.id] = again.target
 
     @rule(which=AWAY_FROM_THE_END, crash_at=POINTS, again=st.booleans())
     def confirm(self, which, crash_at, again):
@@ -148,7 +155,7 @@ class Machine(RuleBasedStateMachine):
         try:
             return await orders.confirm_operation(
                 operation_id,
-                Confirmation(),
+                Confirmation(self.targets[operation_id], "why", accepts_loss=True),
                 ANNA,
                 self.world.context,
                 key=f"confirm {operation_id}",
@@ -173,6 +180,16 @@ class Machine(RuleBasedStateMachine):
                 return await act(operation_id, ANNA, self.world.context)
             except DomainError:
                 return None
+
+        self.do(ask(), crash_at)
+
+    @rule(which=AWAY_FROM_THE_END, crash_at=POINTS)
+    def take_away(self, which, crash_at):
+        """An operator takes an operation from the worker that has it."""
+
+        async def ask():
+            with suppress(DomainError):
+                await leases.break_lease(self.pick(which), ANNA, self.world.context)
 
         self.do(ask(), crash_at)
 
@@ -206,7 +223,7 @@ class Machine(RuleBasedStateMachine):
             await asyncio.wait([stopped, task], return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
 
-        self.loop.run_until_complete(asyncio.wait_for(until_it_waits(), 30))
+        self.loop.run_until_complete(asyncio.wait_for(until_it_waits(), PATIENCE_S))
         self.world.clock.advance(seconds=30)
         if not task.done():
             self.stalled.append((task, self.world.agent.may_go_on))
@@ -293,3 +310,45 @@ class Machine(RuleBasedStateMachine):
             assert operation.state is S.DONE, "an operation was lost"
         else:
             assert operation.state in {S.DONE, S.PARTLY, S.CANCELLED}
+
+
+class ReviewedMachine(Machine):
+    """Stories in some of which nothing is carried out before a second person has approved it."""
+
+    @initialize(step_count=st.integers(1, 3), second_person=st.sampled_from(SECOND_PERSONS))
+    def begin(self, step_count, second_person):
+        self.world.demand(second_person)
+        super().begin(step_count)
+
+    @precondition(lambda self: self.world.context.second_person is not SecondPerson.NONE)
+    @rule(which=AWAY_FROM_THE_END, crash_at=POINTS)
+    def approve(self, which, crash_at):
+        operation_id = self.pick(which)
+
+        async def own():
+            """Who has confirmed it can't let it go on."""
+            with suppress(DomainError):
+                await self._approve(operation_id, ANNA)
+                raise AssertionError("it was approved by whoever has confirmed it")
+
+        self.do(own())
+        self.do(self._approved(operation_id), crash_at)
+
+    async def _approve(self, operation_id, author):
+        return await approvals.approve_operation(
+            operation_id,
+            "seen",
+            author,
+            self.world.context,
+            key=f"approve {operation_id}",
+            kinds=self.world.kinds,
+        )
+
+    async def _approved(self, operation_id):
+        with suppress(DomainError):
+            await self._approve(operation_id, BELA)
+
+    def _settle(self):
+        for operation_id in self.ids:
+            self.do(self._approved(operation_id))
+        super()._settle()

@@ -16,9 +16,10 @@ from backend.domain.operation import (
 from backend.domain.operation_errors import PlanExpired
 from backend.services import audit
 from backend.services.audit import AuditFilter
-from backend.services.operations import orders
+from backend.services.operations import expiry, orders
 from backend.services.operations.kind import OperationRequest
 from tests.integration.operations.crashing import World
+from tests.waiting import PATIENCE_S
 
 ANNA = Author("anna", "test")
 S = OperationState
@@ -62,7 +63,7 @@ async def held_up(world, operation_id):
     """Begin a worker that is held up in its first step."""
     world.agent.may_go_on.clear()
     worker = asyncio.create_task(world.run(operation_id))
-    await asyncio.wait_for(world.agent.has_stopped.wait(), 10)
+    await asyncio.wait_for(world.agent.has_stopped.wait(), PATIENCE_S)
     return worker
 
 
@@ -196,7 +197,7 @@ async def test_a_step_that_ends_every_worker_is_given_up_as_unknown(
 async def test_a_plan_that_nobody_confirms_lapses(world, plan, look):
     confirmed_late, left_alone = await plan(), await plan()
     world.clock.advance(minutes=9)
-    assert await orders.lapse_expired(world.context) == 0
+    assert await expiry.lapse_expired(world.context) == 0
     world.clock.advance(minutes=1)
 
     with pytest.raises(PlanExpired):
@@ -204,7 +205,7 @@ async def test_a_plan_that_nobody_confirms_lapses(world, plan, look):
             confirmed_late.id, Confirmation(), ANNA, world.context, kinds=world.kinds
         )
     assert (await look(confirmed_late.id)).state is S.LAPSED
-    assert await orders.lapse_expired(world.context) == 1
+    assert await expiry.lapse_expired(world.context) == 1
     assert (await look(left_alone.id)).state is S.LAPSED
 
 

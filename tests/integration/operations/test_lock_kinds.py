@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.operation import OperationState as S
 from backend.remoting.bodies import MessageQueue
-from tests.conftest import eventually
+from tests.waiting import eventually
 
 QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")
 POINTS = ["before the effect", "after the effect", "commit", "clock"]

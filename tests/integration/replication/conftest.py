@@ -19,6 +19,7 @@ from tests import processes
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client, messages
 from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 GROUP = "broker-t"
 
@@ -31,6 +32,7 @@ class Group:
     root: Path
     stack: ExitStack
     stop_controller: Callable[[], Awaitable[None]]
+    lease_policy: LeasePolicy
     agents: list[Agent] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
     admin: Client | None = None
@@ -46,7 +48,7 @@ class Group:
         root = self.root / f"b{number}"
         root.mkdir()
         agent = self.stack.enter_context(Agent(root))
-        agent.settings = group_settings(self.name_server.port) | properties
+        agent.settings = group_settings(self.name_server.port, self.lease_policy) | properties
         self.agents.append(agent)
         self.clients.append(None)
         await self.start(number)
@@ -88,7 +90,7 @@ class Group:
         members = json.loads(answer.body)["syncStateSet"]
         return (master and int(master), int(answer.ext["masterEpoch"]), set(members))
 
-    async def await_state(self, *wanted, timeout_s=20):
+    async def await_state(self, *wanted, timeout_s=PATIENCE_S):
         """Wait until the controller has a state and the master in it knows."""
         deadline = time.monotonic() + timeout_s
         while (state := await self.state()) != wanted or not self.serves(*state[:2]):
@@ -111,7 +113,7 @@ class Group:
 
     async def await_master(self, epoch):
         """Wait for the election of an epoch and give the state after it."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while (state := await self.state())[1] != epoch:
             assert time.monotonic() < deadline, f"the group is {state}"
             await asyncio.sleep(0.01)
@@ -119,7 +121,7 @@ class Group:
 
     async def send(self, number, body, *, topic="orders", queue_id=0):
         """Send until the broker takes it as master."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 answer = await self.client(number).send(topic, body, queue_id=queue_id)
                 if answer.code != 14:
@@ -132,7 +134,7 @@ class Group:
         The first pull of a consumer group makes that group, which then follows in the log (D14).
         """
         numbers = range(1, len(self.agents) + 1)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while len({self.log_bytes(number) for number in numbers}) != 1:
             assert time.monotonic() < deadline, "the logs differ"
             await asyncio.sleep(0.02)
@@ -142,7 +144,9 @@ class Group:
         return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))
 
 
-def group_settings(port):
+def group_settings(port, lease_policy):
+    # A master that is killed closes its connections, so that only a strict lease is waited for.
+    patience_ms = "5000" if lease_policy is LeasePolicy.STRICT else "60000"
     return {
         "brokerName": GROUP,
         "enableControllerMode": "true",
@@ -151,6 +155,9 @@ def group_settings(port):
         "syncBrokerMetadataPeriod": "500",
         "brokerHeartbeatInterval": "200",
         "haSendHeartbeatInterval": "1000",
+        "brokerNotActiveTimeoutMillis": "60000",
+        "controllerHeartBeatTimeoutMills": patience_ms,
+        "slaveTimeout": "60000",
     }
 
 
@@ -184,7 +191,13 @@ async def group(database, redis, tmp_path, lease_policy):
             )
         )
         with ExitStack() as stack:
-            group = Group(server, tmp_path, stack, stop_controller=controller.aclose)
+            group = Group(
+                server,
+                tmp_path,
+                stack,
+                stop_controller=controller.aclose,
+                lease_policy=lease_policy,
+            )
             yield group
             for client in [*group.clients, group.admin]:
                 if client is not None:

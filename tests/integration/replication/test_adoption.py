@@ -12,6 +12,7 @@ from backend.services import adoptions
 from backend.services.adoptions import AdoptReplicas
 from backend.services.group_changes import GroupName
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.waiting import PATIENCE_S
 
 NAME = GroupName(GROUP, "TestCluster")
 
@@ -30,7 +31,7 @@ def lose_group(database):
 async def await_candidates(group, *broker_ids):
     """Wait until exactly these brokers have told of themselves; give what they told."""
     controller = group.name_server.controller
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             page = await adoptions.list_candidates(
                 size=50, after=None, within=EVERYWHERE, controller=controller
@@ -56,7 +57,7 @@ async def test_a_running_group_goes_on_under_its_master_once_it_is_adopted(group
 
     assert [told[i].master_id for i in (1, 2)] == [1, 1]
     assert all(told[i].register_code for i in (1, 2))
-    await group.await_state(1, 1 + EPOCHS_SKIPPED + 1, {1, 2}, timeout_s=30)
+    await group.await_state(1, 1 + EPOCHS_SKIPPED + 1, {1, 2})
     assert (await group.send(1, b"after")).code == 0
     assert await read_all(group.client(1)) == [b"before", b"after"]
     await group.await_equal_logs()
@@ -81,7 +82,7 @@ async def test_of_a_stopped_group_only_the_broker_with_every_message_becomes_mas
     await await_candidates(group, 1, 2)
     await adopt(group, 1, 2)
 
-    await group.await_state(1, 1 + EPOCHS_SKIPPED + 1, {1, 2}, timeout_s=30)
+    await group.await_state(1, 1 + EPOCHS_SKIPPED + 1, {1, 2})
     assert (await group.send(1, b"after")).code == 0
     assert await read_all(group.client(1)) == [b"both", b"one alone", b"after"]
     await group.await_equal_logs()

@@ -20,7 +20,7 @@ def permit(group, database, eventually):
         body = b"brokerPermission=%d\n" % (4 if is_cordoned else 6)
         answer = await group.client(number).call(RequestCode.UPDATE_BROKER_CONFIG, body=body)
         assert answer.code == 0, answer.remark
-        await eventually(lambda: is_told(number, is_cordoned), timeout_s=20)
+        await eventually(lambda: is_told(number, is_cordoned))
 
     async def is_told(number, is_cordoned):
         async with database.begin() as connection:
@@ -48,11 +48,11 @@ async def test_a_cordoned_replica_becomes_master_only_where_nobody_else_can(
 
     await group.await_state(2, 3, {2})
     assert await read_all(group.client(2)) == [b"first", b"second"]
-    await eventually(lambda: is_routed(group, permissions=4), timeout_s=20)
+    await eventually(lambda: is_routed(group, permissions=4))
 
     await permit(2, is_cordoned=False)
 
-    await eventually(lambda: is_routed(group, permissions=6), timeout_s=20)
+    await eventually(lambda: is_routed(group, permissions=6))
 
 
 async def is_routed(group, *, permissions):

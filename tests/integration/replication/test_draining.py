@@ -13,6 +13,7 @@ from backend.services.operations.engine import run_operation
 from backend.services.operations.kind import OperationContext, OperationRequest
 from tests.integration.operations.crashing import Queue, Tripwire
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.waiting import PATIENCE_S
 
 ANNA = Author("anna", "test")
 CLUSTER = "TestCluster"
@@ -26,7 +27,7 @@ def context(database, group):
 
 async def settle(operation_id, context):
     """Work at an operation until it waits for nothing more."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         await run_operation(operation_id, context)
         found = await orders.describe_operation(operation_id, context)

@@ -14,6 +14,7 @@ from backend.nameserver.sighting_writer import SightingWriter
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.waiting import PATIENCE_S
 
 TOPIC = "orders"
 SENDER_COUNT = 16
@@ -87,7 +88,7 @@ async def sending(group, eventually):
 
 
 async def await_topic(client):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             if not (await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": TOPIC})).code:
                 return
@@ -132,7 +133,7 @@ async def test_an_operators_election_leaves_no_send_in_doubt(group, eventually):
 
     await group.await_state(2, 2, {1, 2, 3})
     await check_each_is_there_once(group, 2, senders)
-    check_one_question_was_enough(group, senders)
+    assert [answer.remark for sender in senders for answer in sender.refusals] == []
 
 
 async def test_a_master_that_is_stopped_leaves_no_send_in_doubt(group, eventually):
@@ -203,7 +204,7 @@ async def test_a_master_acknowledges_nothing_once_it_has_given_its_lease_back(
     in_doubt = asyncio.ensure_future(group.client(1).send(TOPIC, b"in doubt"))
     await asyncio.sleep(0)
     stopping = asyncio.create_task(asyncio.to_thread(group.agents[0].stop))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         await is_told.wait()
 
     # Now every member of the set could hold it, but another may be master already.

@@ -20,7 +20,7 @@ async def test_a_broker_that_can_not_register_keeps_its_id(group, database, even
         await connection.execute(text("ALTER TABLE replicas RENAME TO away"))
 
     await group.start(1)
-    await eventually(lambda: agent.events("master_awaited"), timeout_s=20)
+    await eventually(lambda: agent.events("master_awaited"))
     refusal = await group.client(1).send("orders", b"m")
     async with database.begin() as connection:
         await connection.execute(text("ALTER TABLE away RENAME TO replicas"))
@@ -58,7 +58,7 @@ async def test_a_log_of_before_controller_mode_is_gone_on_with_and_copied(
     replica = await group.add(storePathRootDir=str(copied))
 
     told = "have no epoch in common: give this broker an empty store"
-    await eventually(lambda: any(told in line for line in replica.lines), timeout_s=20)
+    await eventually(lambda: any(told in line for line in replica.lines))
     assert (await group.state())[2] == {1}
     group.kill(2)
     identity = (copied / ".broker.meta").read_bytes()
@@ -71,7 +71,7 @@ async def test_a_log_of_before_controller_mode_is_gone_on_with_and_copied(
     async def is_whole():
         return await read_all(group.client(2)) == [b"m0", b"m1", b"m2", b"m3"]
 
-    await eventually(is_whole, timeout_s=20)
+    await eventually(is_whole)
 
 
 async def test_a_log_that_is_ahead_of_its_controller_is_not_served(group, eventually):
@@ -92,5 +92,5 @@ async def test_a_log_that_is_ahead_of_its_controller_is_not_served(group, eventu
     await group.start(1)
 
     told = "the controller is in epoch 1, and this log in 2 already"
-    await eventually(lambda: any(told in line for line in agent.lines), timeout_s=20)
+    await eventually(lambda: any(told in line for line in agent.lines))
     assert (await group.client(1).send("orders", b"m")).code == 14

@@ -9,6 +9,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_fenced_changes import effect, step
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.waiting import PATIENCE_S
 
 CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
 DELETE = RequestCode.DELETE_TOPIC_IN_BROKER
@@ -56,7 +57,7 @@ async def known(client):
 
 async def order(client, code, fields=None, body=b""):
     """Ask until the broker takes the order as master, which has made room for what it creates."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             answer = await client.call(code, fields, body)
             if answer.code not in {2, 14, 16}:
@@ -154,12 +155,12 @@ async def test_a_deleted_topic_comes_back_with_nobody(group, eventually, is_made
     if is_made_again:
         assert (await order(group.client(1), CREATE, create_fields("T"))).code == 0
     folders = [agent.root / "store" / "consumequeue" / "T" for agent in group.agents]
-    await eventually(lambda: not any(folder.exists() for folder in folders), timeout_s=20)
+    await eventually(lambda: not any(folder.exists() for folder in folders))
     # One that makes its queues from the whole log, of which it was not there.
     await group.add()
     await group.await_state(1, 1, {1, 2, 3})
     folders.append(group.agents[2].root / "store" / "consumequeue" / "T")
-    await eventually(lambda: not folders[2].exists(), timeout_s=20)
+    await eventually(lambda: not folders[2].exists())
     fields = {"clusterName": "TestCluster", "brokerName": GROUP, "brokerId": 3}
     elected = await group.admin.call(
         RequestCode.CONTROLLER_ELECT_MASTER, fields | {"designateElect": True}
@@ -214,6 +215,46 @@ async def test_what_no_replica_held_is_undone_on_a_master_that_loses_its_log(gro
     async def is_whole():
         return await read_all(group.client(1), "T") == [b"kept"]
 
-    await eventually(is_whole, timeout_s=20)
+    await eventually(is_whole)
     lower = await order(group.client(2), CREATE, create_fields("V") | step(1, fence=40))
     assert lower.code == 0, lower.remark
+
+
+async def test_queues_without_a_topic_are_cleaned_by_the_master_for_all(group, eventually):
+    await group.add_many(2)
+    assert (await group.send(1, b"late", topic="Gone")).code == 0
+    delayed = await group.client(1).send("Gone", b"later", properties={"DELAY": "1"})
+    assert delayed.code == 0
+    await order(group.client(1), DELETE, {"topic": "Gone"})
+    folders = [agent.root / "store" / "consumequeue" / "Gone" for agent in group.agents]
+    # The delayed message comes due and makes a queue that no topic claims.
+    await eventually(lambda: not any(one.exists() for one in folders), timeout_s=20)
+    await eventually(lambda: all(one.exists() for one in folders), timeout_s=20)
+
+    by_replica = await group.client(2).call(RequestCode.CLEAN_UNUSED_TOPIC)
+    assert (by_replica.code, [one.exists() for one in folders]) == (0, [True, True])
+    cleaned = await group.client(1).call(RequestCode.CLEAN_UNUSED_TOPIC)
+
+    assert cleaned.code == 0, cleaned.remark
+    await eventually(lambda: not any(one.exists() for one in folders), timeout_s=20)
+    group.kill(1)
+    await group.await_state(2, 2, {2})
+    assert (await order(group.client(2), CREATE, create_fields("Gone"))).code == 0
+    assert await read_all(group.client(2), "Gone") == []
+
+
+async def test_a_group_deleted_with_its_offsets_leaves_no_retries_on_the_next_master(group):
+    await group.add_many(2)
+    assert (await group.send(1, b"x", topic="T")).code == 0
+    await group.client(1).heartbeat("g", "T")
+    assert (await group.client(1).send("%DLQ%g", b"dead")).code == 0
+
+    fields = {"groupName": "g", "cleanOffset": "true"}
+    answer = await order(group.client(1), DELETE_GROUP, fields)
+    group.kill(1)
+    await group.await_state(2, 2, {2})
+
+    assert answer.code == 0, answer.remark
+    table = json.loads((await group.client(2).call(21)).body)["topicConfigTable"]
+    assert not {"%RETRY%g", "%DLQ%g"} & table.keys()
+    assert "T" in table

@@ -12,16 +12,18 @@ import pytest
 from backend.remoting.names import STATE_TOPIC
 from backend.remoting.request_code import RequestCode
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.waiting import PATIENCE_S
 
 STALE_S_MAX = 0.1
+"""Of the least stale of several: a busy machine holds some of them up, a fault all."""
 
 
 @pytest.fixture
 def consumers(group):
     """A consumer group on the first broker, as tools make it."""
 
-    async def create(count):
-        await group.add_many(count)
+    async def create(count, **properties):
+        await group.add_many(count, **properties)
         assert (await group.send(1, b"first")).code == 0
         body = b'{"groupName":"g"}'
         answer = await group.client(1).call(
@@ -46,7 +48,7 @@ async def commit(client, offset, *, queue_id=0):
 async def committed(client, *, queue_id=0):
     """The offset that the master knows, once it serves."""
     fields = {"consumerGroup": "g", "topic": "orders", "queueId": queue_id}
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             answer = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, fields)
             if answer.code == 0:
@@ -57,13 +59,14 @@ async def committed(client, *, queue_id=0):
 class Committer:
     """Commits one offset after the other, and remembers when each was answered."""
 
-    def __init__(self, client):
-        self.client, self.answered = client, []
+    def __init__(self, client, first=1):
+        self.client, self.first, self.answered = client, first, []
+        self.is_over = False
         self.task = asyncio.create_task(self.run())
 
     async def run(self):
-        for offset in itertools.count(1):
-            if self.client.closed.is_set():
+        for offset in itertools.count(self.first):
+            if self.is_over or self.client.closed.is_set():
                 return
             try:
                 answer = await commit(self.client, offset)
@@ -74,16 +77,29 @@ class Committer:
             self.answered.append((offset, time.monotonic()))
             await asyncio.sleep(0.001)
 
-    def known_before(self, moment):
-        return max((offset for offset, at in self.answered if at <= moment), default=0)
+    def age_s(self, offset, moment):
+        """For how long the offset after this one had been answered by a moment."""
+        return max((moment - at for later, at in self.answered if later > offset), default=0.0)
 
 
-async def test_a_killed_masters_offsets_are_at_most_a_moment_old(group, consumers):
+async def shown(client):
+    """The offset that a broker has, whoever is master."""
+    body = (await client.call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
+    return json.loads(body)["offsetTable"].get("orders@g", {}).get("0", 0)
+
+
+async def is_shown(client, offset):
+    return await shown(client) >= offset
+
+
+async def test_a_killed_masters_offsets_are_at_most_a_moment_old(group, consumers, eventually):
     await consumers(2)
-    master = 1
+    master, stale_s = 1, []
     for epoch in range(2, 6):
-        committer = Committer(group.client(master))
-        await asyncio.sleep(0.7)
+        before = await shown(group.client(3 - master))
+        committer = Committer(group.client(master), first=before + 1)
+        await eventually(partial(is_shown, group.client(3 - master), before + 100))
+        passed_on = await shown(group.client(3 - master))
         killed_at = time.monotonic()
         group.kill(master)
         await committer.task
@@ -92,17 +108,18 @@ async def test_a_killed_masters_offsets_are_at_most_a_moment_old(group, consumer
 
         offset = await committed(group.client(master))
 
-        last = committer.answered[-1][0]
-        assert committer.known_before(killed_at - STALE_S_MAX) <= offset <= last
+        assert passed_on <= offset <= committer.answered[-1][0]
+        stale_s.append(committer.age_s(offset, killed_at))
         await group.start(former)
         await group.await_state(master, epoch, {1, 2})
+    assert min(stale_s) <= STALE_S_MAX
 
 
 @pytest.mark.parametrize("way", ["elected", "stopped"])
-async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumers, way):
+async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumers, eventually, way):
     await consumers(3)
     committer = Committer(group.client(1))
-    await asyncio.sleep(0.5)
+    await eventually(lambda: len(committer.answered) > 100)
     if way == "stopped":
         await asyncio.to_thread(group.agents[0].stop)
     else:
@@ -114,17 +131,21 @@ async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumer
         }
         answer = await group.admin.call(RequestCode.CONTROLLER_ELECT_MASTER, fields)
         assert answer.code == 0, answer.remark
-    await committer.task
+        # What is committed from now on is passed on by the former master.
+        count = len(committer.answered)
+        await eventually(lambda: len(committer.answered) > count + 100, timeout_s=20)
+        committer.is_over = True
+    await asyncio.wait([committer.task])
 
     master = (await group.await_master(2))[0]
 
     assert await committed(group.client(master)) == committer.answered[-1][0]
 
 
-async def test_a_lone_master_that_is_killed_knows_its_offsets(group, consumers):
+async def test_a_lone_master_that_is_killed_knows_its_offsets(group, consumers, eventually):
     await consumers(1)
     assert (await commit(group.client(1), 5)).code == 0
-    await asyncio.sleep(0.3)
+    await eventually(lambda: b"orders@g" in group.log_bytes(1))
     group.kill(1)
 
     await group.start(1)
@@ -133,14 +154,18 @@ async def test_a_lone_master_that_is_killed_knows_its_offsets(group, consumers):
     assert await committed(group.client(1)) == 5
 
 
-async def test_a_replica_takes_no_commits(group, consumers):
-    await consumers(2)
+async def test_a_replica_takes_no_commits_and_gives_no_locks(group, consumers):
+    await consumers(2, passOnToMaster="false")
     assert (await commit(group.client(1), 1)).code == 0
+    wish = b'{"clientId":"c1","consumerGroup":"g","mqSet":[]}'
 
-    refusal = await commit(group.client(2), 2)
+    refusals = [
+        await commit(group.client(2), 2),
+        await group.client(2).call(RequestCode.LOCK_BATCH_MQ, body=wish),
+    ]
 
-    assert refusal.code == 14
-    assert "ask for the route" in refusal.remark
+    assert [refusal.code for refusal in refusals] == [14, 14]
+    assert all("ask for the route" in refusal.remark for refusal in refusals)
 
 
 async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed(
@@ -158,7 +183,7 @@ async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed
             sent.append(body)
         # In the middle of the deliveries, which take as long as the sends took.
         wanted = len(sent) - 250
-        await eventually(partial(has_grown, group.client(master), wanted), timeout_s=20)
+        await eventually(partial(has_grown, group.client(master), wanted))
         group.kill(master)
         former, master = master, 3 - master
         await group.await_state(master, epoch, {master})
@@ -168,7 +193,7 @@ async def test_delayed_messages_are_delivered_once_whenever_the_master_is_killed
     async def are_all_there():
         return len(await read_all(group.client(master))) > len(sent)
 
-    await eventually(are_all_there, timeout_s=20)
+    await eventually(are_all_there)
     await asyncio.sleep(0.5)
     held = await read_all(group.client(master))
     assert Counter(held) == Counter([b"first", *sent])
@@ -226,10 +251,10 @@ async def test_offsets_of_a_deleted_topic_do_not_come_back(group, consumers, eve
         body = (await group.client(2).call(RequestCode.GET_ALL_CONSUMER_OFFSET)).body
         return json.loads(body)["offsetTable"] == table
 
-    await eventually(lambda: is_known_to_replica({"orders@g": {"0": 7}}), timeout_s=20)
+    await eventually(lambda: is_known_to_replica({"orders@g": {"0": 7}}))
     answer = await group.client(1).call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "orders"})
     assert answer.code == 0
-    await eventually(lambda: is_known_to_replica({}), timeout_s=20)
+    await eventually(lambda: is_known_to_replica({}))
 
     group.kill(1)
 
@@ -239,7 +264,7 @@ async def test_offsets_of_a_deleted_topic_do_not_come_back(group, consumers, eve
 
 
 async def test_stock_files_are_still_written_for_tools(group, consumers, eventually):
-    await consumers(2)
+    await consumers(2, flushConsumerOffsetInterval="100")
     assert (await commit(group.client(1), 7)).code == 0
     paths = [agent.root / "store" / "config" / "consumerOffset.json" for agent in group.agents]
 
@@ -248,4 +273,4 @@ async def test_stock_files_are_still_written_for_tools(group, consumers, eventua
             json.loads(path.read_bytes())["offsetTable"] if path.exists() else {} for path in paths
         ]
 
-    await eventually(lambda: tables() == [{"orders@g": {"0": 7}}] * 2, timeout_s=20)
+    await eventually(lambda: tables() == [{"orders@g": {"0": 7}}] * 2)

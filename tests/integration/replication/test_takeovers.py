@@ -41,7 +41,7 @@ async def test_readers_of_a_new_master_without_a_lease_are_refused_and_miss_noth
     async def is_held():
         return b"in doubt" in group.log_bytes(2)
 
-    await eventually(is_held, timeout_s=20)
+    await eventually(is_held)
     may_be_granted = asyncio.Event()
 
     # As where a process elects that does not hear this broker, and Postgres is slow.
@@ -67,7 +67,7 @@ async def test_readers_of_a_new_master_without_a_lease_are_refused_and_miss_noth
         assert shown.code == 14 or shown.ext["offset"] == "2"
         return shown.code == 0
 
-    await eventually(is_shown, timeout_s=20)
+    await eventually(is_shown)
     assert (await group.send(2, b"after")).code == 0
     assert await read_all(group.client(2)) == [b"m", b"in doubt", b"after"]
     with pytest.raises(ConnectionResetError):

@@ -7,6 +7,7 @@ from backend.db.brokers import BrokerRegistration
 from backend.domain.broker import DataVersion
 from backend.domain.errors import DomainError
 from backend.domain.event import EventFilter
+from backend.domain.topic import QueueSettings
 from backend.services.events import list_events, number_events
 from backend.services.registrations import (
     MarkBrokerOffline,
@@ -14,6 +15,7 @@ from backend.services.registrations import (
     mark_broker_offline,
     register_broker,
 )
+from backend.services.topics import forget_placements, remove_topic
 
 
 @pytest.fixture
@@ -30,9 +32,9 @@ def told(database):
 
 @pytest.fixture
 def register(database):
-    async def register_at(address, broker_id=0):
+    async def register_at(address="a:10911", broker_id=0, *, group="g", topics=None):
         registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
-        command = RegisterBroker("c", "g", registration)
+        command = RegisterBroker("c", group, registration, topics=topics or {})
         await register_broker(command, database=database, clock=SystemClock())
 
     return register_at
@@ -53,6 +55,36 @@ async def test_a_broker_that_comes_moves_and_goes_is_told_once_each(database, re
         ("broker.lost", "g/0", None),
         ("broker.registered", "g/0", "b:10911"),
     ]
+
+
+async def test_topics_that_brokers_register_are_told_once_each(database, register, told):
+    two, three = QueueSettings(2, 2, 6), QueueSettings(3, 3, 6)
+    for _ in range(2):
+        await register(topics={"orders": two, "bills": two})
+    await register("h:10911", group="h", topics={"orders": two})
+    # What is not named has not gone.
+    await register(topics={"orders": three})
+    clock = SystemClock()
+    await forget_placements("c", "orders", ["h", "i"], database=database, clock=clock)
+    await remove_topic("bills", cluster_name=None, database=database, clock=clock)
+
+    events = [one for one in await told() if one.kind.startswith("topic.")]
+    assert [(one.kind, one.subject, one.details["topics"]) for one in events] == [
+        ("topic.placed", "g", ["bills", "orders"]),
+        ("topic.placed", "h", ["orders"]),
+        ("topic.changed", "g", ["orders"]),
+        ("topic.removed", "h", ["orders"]),
+        ("topic.removed", "g", ["bills"]),
+    ]
+    assert {one.cluster_name for one in events} == {"c"}
+
+
+async def test_thousands_of_topics_are_one_event_that_says_how_many(register, told):
+    await register(topics={f"topic-{i:04}": QueueSettings(1, 1, 6) for i in range(1_200)})
+
+    [event] = [one for one in await told() if one.kind == "topic.placed"]
+    assert event.details["topic_count"] == 1_200
+    assert event.details["topics"] == [f"topic-{i:04}" for i in range(100)]
 
 
 async def test_every_change_of_a_group_is_told_as_its_history_has_it(controller, told):

@@ -13,6 +13,7 @@ import pytest
 from backend.supervisor.errors import CannotStart
 from backend.supervisor.process import LOG_BYTES_MAX, ChildProcess, ProcessSpec
 from backend.supervisor.supervision import Condition, Supervised
+from tests.waiting import PATIENCE_S, eventually
 
 SLEEP = "import time; print('up', flush=True); time.sleep(60)"
 DEAF = (
@@ -39,13 +40,6 @@ def a_process(
     return Supervised(ChildProcess(spec), tell=tell, on_change=lambda: None)
 
 
-async def until(condition, *, timeout_s: float = 10) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        await asyncio.sleep(0.02)
-
-
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -60,7 +54,7 @@ async def test_a_killed_process_is_started_again(tmp_path: Path):
     first = process.part.pid
 
     os.kill(first, signal.SIGKILL)
-    await until(lambda: process.part.pid not in (None, first))
+    await eventually(lambda: process.part.pid not in (None, first))
 
     assert process.restart_count == 1
     await process.stop()
@@ -77,13 +71,13 @@ async def test_the_user_is_told_what_ended_how_and_when_it_does_its_work_again(t
     await process.start()
     first = process.part.pid
     os.kill(first, signal.SIGKILL)
-    await until(lambda: process.part.pid not in (None, first))
+    await eventually(lambda: process.part.pid not in (None, first))
 
     assert [line.partition(" (log")[0] for line in told] == [
         "probe was ended by SIGKILL; starting it again"
     ]
     is_well.set()
-    await until(lambda: len(told) > 1)
+    await eventually(lambda: len(told) > 1)
     assert told[1].startswith("probe is up again after ")
     await process.stop()
 
@@ -93,7 +87,7 @@ async def test_the_last_words_of_a_process_that_ends_by_itself_are_told(tmp_path
     process = a_process(tmp_path, "raise SystemExit('the disk is full')", tell=told.append)
 
     await process.start()
-    await until(lambda: told)
+    await eventually(lambda: told)
 
     assert told[0].startswith("probe exited with 1: the disk is full; starting it again")
     await process.stop()
@@ -104,7 +98,7 @@ async def test_what_keeps_ending_is_started_ever_more_seldom(tmp_path: Path):
     started = time.monotonic()
 
     await process.start()
-    await until(lambda: process.restart_count == 4)
+    await eventually(lambda: process.restart_count == 4)
 
     # 0.2 + 0.4 + 0.8 s lie between the four ends.
     assert time.monotonic() - started >= 1.4
@@ -120,11 +114,11 @@ async def test_what_cannot_be_started_again_is_tried_again(tmp_path: Path):
     log_path.mkdir()
 
     os.kill(process.part.pid, signal.SIGKILL)
-    await until(lambda: any("probe did not start" in line for line in told))
+    await eventually(lambda: any("probe did not start" in line for line in told))
     log_path.rmdir()
-    await until(lambda: process.part.pid is not None)
 
-    assert told[-1].startswith("probe is up again")
+    await eventually(lambda: told[-1].startswith("probe is up again"))
+    assert process.part.pid is not None
     await process.stop()
 
 
@@ -142,7 +136,7 @@ async def test_a_stopped_process_is_not_started_again(tmp_path: Path):
 async def test_a_process_that_ignores_the_request_to_stop_is_killed(tmp_path: Path):
     process = a_process(tmp_path, DEAF, stop_timeout_s=0.2)
     await process.start()
-    await until(lambda: "up" in (tmp_path / "probe.log").read_text())
+    await eventually(lambda: "up" in (tmp_path / "probe.log").read_text())
 
     await process.stop()
 
@@ -157,7 +151,7 @@ async def test_a_process_that_dies_while_starting_says_why(tmp_path: Path):
         return False
 
     with pytest.raises(CannotStart, match="no such database"):
-        await process.wait_until(never, timeout_s=10)
+        await process.wait_until(never, timeout_s=PATIENCE_S)
     await process.stop()
 
 

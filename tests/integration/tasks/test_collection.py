@@ -11,8 +11,8 @@ from backend.clients.remoting_client import RemotingClient
 from backend.services.samples import latest_samples, observe
 from backend.services.samples.collection import collect_samples
 from backend.services.samples.observed import LATEST_KEY, PENDING_KEY
-from tests.conftest import eventually
 from tests.integration.tasks.conftest import FakeBroker, is_watched, register
+from tests.waiting import PATIENCE_S, eventually
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ async def test_clusters_are_told_apart(collect, broker, database, redis, clock):
 async def test_watchers_get_each_sample_once(collect, broker, database, redis, clock):
     await register(database, clock, broker.address)
 
-    async with aclosing(observe(redis)) as samples, asyncio.timeout(5):
+    async with aclosing(observe(redis)) as samples, asyncio.timeout(PATIENCE_S):
         first = asyncio.create_task(anext(samples))
         await eventually(lambda: is_watched(redis, "regent:samples"))
         await collect()

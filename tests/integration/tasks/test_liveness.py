@@ -10,8 +10,8 @@ from backend.db import brokers
 from backend.services.heartbeats import BrokerKey, record_heartbeats
 from backend.services.liveness import scan_liveness
 from backend.services.topology import watch
-from tests.conftest import eventually
 from tests.integration.tasks.conftest import is_watched, register
+from tests.waiting import PATIENCE_S, eventually
 
 BROKER_A = BrokerKey("east", "broker-a", 0)
 BROKER_B = BrokerKey("east", "broker-b", 0)
@@ -49,7 +49,7 @@ async def test_a_silent_broker_is_given_up_and_announced(scan, database, redis, 
 
     assert outcome.offline == (BROKER_B,)
     assert await online(database) == {"broker-a"}
-    assert (await asyncio.wait_for(heard, 5)).cluster_name == "east"
+    assert (await asyncio.wait_for(heard, PATIENCE_S)).cluster_name == "east"
     await watcher.aclose()
 
 

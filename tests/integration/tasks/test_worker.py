@@ -18,12 +18,11 @@ from backend.clients.task_queue import CeleryTaskQueue
 from backend.db.maintenance_tables import maintenance_runs
 from backend.services.samples import latest_samples
 from backend.settings import WorkerSettings
-from tests.conftest import eventually
 from tests.integration.tasks.conftest import register
+from tests.waiting import PATIENCE_S, eventually
 from workers.runtime import Runtime
 
 ROOT = Path(__file__).resolve().parents[3]
-START_TIMEOUT_S = 60
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def celery(environment, *arguments: str) -> Iterator[Path]:
         yield log_path
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE_S)
 
 
 async def test_a_worker_keeps_its_loop_and_connections_from_task_to_task(
@@ -70,7 +69,6 @@ async def test_a_worker_keeps_its_loop_and_connections_from_task_to_task(
             await queue.send("samples.collect")
             await eventually(
                 lambda: log_path.read_text().count('"outcome": "done"') == count,  # noqa: B023
-                timeout_s=START_TIMEOUT_S,
             )
 
     [sample] = await latest_samples(redis, "east")
@@ -87,7 +85,7 @@ async def test_the_schedule_reaches_the_worker_and_the_archive(
         celery(environment, "worker", "--concurrency", "1"),
         celery(environment, "beat", "--pidfile", ""),
     ):
-        await eventually(lambda: broker.request_count >= 2, timeout_s=START_TIMEOUT_S)
+        await eventually(lambda: broker.request_count >= 2)
 
     assert await latest_samples(redis, "east")
     assert await redis.exists("regent:beat:samples.archive")
@@ -101,14 +99,14 @@ async def test_a_run_that_is_at_work_is_not_joined_by_a_second(environment, monk
 
     async def slow(_clients):
         loop.call_soon_threadsafe(started.set)
-        await asyncio.to_thread(finish.wait, 10)
+        await asyncio.to_thread(finish.wait, PATIENCE_S)
         return "first"
 
     async def quick(_clients):
         return "second"
 
     first = asyncio.create_task(asyncio.to_thread(_alone, runtime, slow))
-    await asyncio.wait_for(started.wait(), 10)
+    await asyncio.wait_for(started.wait(), PATIENCE_S)
     while_running = await asyncio.to_thread(_alone, runtime, quick)
     finish.set()
     outcome = await first
@@ -148,5 +146,5 @@ def _runtime() -> Runtime:
     return Runtime(WorkerSettings())
 
 
-def _alone(runtime: Runtime, use_case, *, seconds: float = 10):
+def _alone(runtime: Runtime, use_case, *, seconds: float = PATIENCE_S):
     return runtime.run_alone("test", use_case, deadline=timedelta(seconds=seconds))

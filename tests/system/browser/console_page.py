@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
 
+from tests.waiting import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[3]
 SCREENSHOTS = ROOT / "build" / "screenshots"
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
@@ -21,7 +23,7 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-TIMEOUT_MS = 20_000
+TIMEOUT_MS = PATIENCE_S * 1000
 SEVERE = ("serious", "critical")
 
 Scheme = Literal["light", "dark"]

@@ -115,6 +115,12 @@ def tab_to(console: ConsolePage, wanted: Locator) -> None:
     pytest.fail(f"Tab does not lead to {wanted}")
 
 
+def let_timers_run(console: ConsolePage) -> None:
+    """Wait for timers that are due: a list that was just opened has one, and forgets in it
+    what arrows chose before, which only a busy machine's browser is slow enough for."""
+    console.page.evaluate("() => new Promise(done => setTimeout(done))")
+
+
 def members(client: httpx.Client) -> list[int]:
     found = client.get(GROUP_PATH)
     ids: list[int] = found.raise_for_status().json()["sync_state_set"]

@@ -129,6 +129,20 @@ def test_a_reload_gives_the_same_view(console: ConsolePage):
     expect(header).to_have_attribute("aria-sort", "descending")
 
 
+def test_a_narrow_screen_shows_where_one_is_and_cuts_no_sentence_off(console: ConsolePage):
+    console.page.set_viewport_size({"width": 390, "height": 844})
+    health = console.page.get_by_text("every broker is online")
+    expect(health).to_be_visible()
+
+    sentence = health.bounding_box()
+    console.open("/audit")
+
+    assert sentence is not None
+    assert sentence["x"] + sentence["width"] <= 390
+    rail = console.page.get_by_role("navigation")
+    expect(rail.get_by_role("link", name="Audit")).to_be_in_viewport(ratio=1)
+
+
 def test_the_chosen_colours_are_kept_against_the_system(console: ConsolePage):
     root = console.page.locator("html")
     expect(root).to_have_attribute("data-mantine-color-scheme", "light")

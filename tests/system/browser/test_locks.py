@@ -23,6 +23,7 @@ from tests.system.browser.ordered_consumers import holders, lock, member
 from tests.system.cluster import Cluster, wait_until
 from tests.system.console import administrator
 from tests.system.groups import send
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -30,7 +31,6 @@ GROUP = "broker-a"
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 DEAD, LIVING = "10.0.0.7@412", "10.0.0.8@99"
 SUCCESS = 0
-WAIT_S = 30.0
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_all_locks_of_a_dead_client_are_released_at_once(console: ConsolePage, c
 
         wait_until(
             lambda: not holders(address, "all-of-it"),
-            timeout_s=WAIT_S,
+            timeout_s=PATIENCE_S,
             what=lambda: f"{holders(address, 'all-of-it')}",
         )
         console.open("/locks?group=all-of-it")

@@ -18,6 +18,7 @@ from tests.system.browser.group_orders import (
     assert_carried_out,
     group_of_three,
     ids_by_address,
+    let_timers_run,
     members,
     operation_id,
     plan_election,
@@ -128,6 +129,7 @@ def test_a_master_is_elected_by_keyboard_alone(
     expect(asked).to_be_focused()
     keyboard.press("Enter")
     expect(console.page.get_by_role("option", name=f"Replica {wanted}")).to_be_visible()
+    let_timers_run(console)
     for _ in range(wanted):
         keyboard.press("ArrowDown")
     keyboard.press("Enter")
@@ -203,7 +205,7 @@ def test_the_page_tells_the_truth_while_the_control_plane_falls_and_the_socket_i
         page.get_by_role("button", name="Carry it out").click()
         page.evaluate(NOTE_STATES)
         at_work = page.get_by_role("listitem").filter(has_text="at work")
-        expect(at_work).to_contain_text("wait")
+        expect(at_work).to_contain_text("Wait until")
 
         # At once: the operation waits for seconds only.
         os.kill(process_id(group, "control-plane"), signal.SIGKILL)
@@ -248,7 +250,7 @@ def test_a_plan_whose_facts_have_moved_says_which_and_is_planned_again(
     given = {"typed_name": GROUP, "reason": "somebody was faster"}
     client.post(f"{OPERATIONS}/{other}/confirm", json=given).raise_for_status()
 
-    expect(page.get_by_text("This plan is void: master epoch has moved")).to_be_visible()
+    expect(page.get_by_text("This plan is void: master epoch changed")).to_be_visible()
     expect(page.get_by_text(f"It was {before.epoch} when this was planned")).to_be_visible()
     expect(page.get_by_role("button", name="Carry it out")).to_have_count(0)
     await_whole(group, GROUP, other_than=before.master)

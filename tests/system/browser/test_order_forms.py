@@ -13,12 +13,12 @@ from tests.system.browser.ordered_consumers import member
 from tests.system.cluster import Cluster, wait_until
 from tests.system.console import administrator, topic_names
 from tests.system.groups import send
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 GROUP = "broker-a"
 SUCCESS = 0
-WAIT_S = 60.0
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_topic_is_created_changed_and_deleted_from_the_pages(
     carry_out(console, None)
     wait_until(
         lambda: "form-made" in topic_names(client),
-        timeout_s=WAIT_S,
+        timeout_s=PATIENCE_S,
         what=lambda: f"{topic_names(client)}",
     )
 
@@ -77,7 +77,7 @@ def test_a_topic_is_created_changed_and_deleted_from_the_pages(
     carry_out(console, "form-made")
     wait_until(
         lambda: "form-made" not in topic_names(client),
-        timeout_s=WAIT_S,
+        timeout_s=PATIENCE_S,
         what=lambda: f"{topic_names(client)}",
     )
     assert console.complaints == []

@@ -198,6 +198,25 @@ def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
     console.page.get_by_role("button", name="Reset offsets…").click()
     console.page.get_by_role("button", name="Plan the reset").click()
 
-    expect(console.page.get_by_text(f"{GONE} goes on in").first).to_be_visible()
+    expect(console.page.get_by_text(f"Consumer group {GONE} goes on in").first).to_be_visible()
     console.screenshot("reset-plan")
     assert console.complaints == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.usefixtures("left_behind")
+def test_a_plan_to_delete_a_group_with_all_that_is_its_says_so_in_words(
+    consoles: dict[Scheme, ConsolePage], scheme: Scheme
+):
+    console = consoles[scheme]
+
+    console.open(f"/topics?order=deleteGroup&group={GONE}")
+    dialog = console.page.get_by_role("dialog")
+    dialog.get_by_label("Clean up after it").check()
+    dialog.get_by_role("button", name="Plan it").click()
+    facts = console.page.get_by_role("region", name="Facts it was made from")
+
+    expect(console.page.get_by_text("retries and dead letters").first).to_be_visible()
+    expect(facts.get_by_text(f"%RETRY%{GONE}")).to_be_visible()
+    expect(facts).not_to_contain_text("{}")
+    look(console, "delete-group-plan", scheme)

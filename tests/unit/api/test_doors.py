@@ -1,10 +1,13 @@
 """No door changes a cluster past the engine, and every kind of operation has all doors (D19)."""
 
 from dataclasses import fields
+from inspect import iscoroutinefunction
 
 from fastapi.routing import APIRoute
 
+from backend.api.context import get_context, get_principal, get_scope
 from backend.api.graphql.guard import PERMISSIONS
+from backend.api.graphql.router import build_router as build_graph_router
 from backend.api.graphql.schema import build_schema
 from backend.api.rest import build_router
 from backend.cli.app import app
@@ -42,6 +45,7 @@ COMMANDS = {
     "delete_consumer_group": ("group", "delete"),
     "change_broker_config": ("broker", "config", "set"),
     "reset_offsets": ("offset", "reset"),
+    "change_protection": ("topic", "protect"),
 }
 
 # What is read of consumer groups, clients and messages: its route, its field and its command (G9).
@@ -67,13 +71,13 @@ def routes(router, prefix=""):
     """Walk a router, and those that it includes."""
     for route in router.routes:
         if isinstance(route, APIRoute):
-            yield prefix + route.path, route.methods
+            yield prefix + route.path, route
         elif (inner := getattr(route, "original_router", None)) is not None:
             yield from routes(inner, prefix + route.include_context.prefix)
 
 
 def test_every_route_that_changes_something_is_one_of_operations():
-    changing = {path for path, methods in routes(build_router()) if methods - SAFE}
+    changing = {path for path, route in routes(build_router()) if route.methods - SAFE}
 
     others = {path for path in changing if not path.startswith("/api/v1/operations")}
     assert {path for path in others if not path.startswith(NOT_OF_A_CLUSTER)} == set()
@@ -121,3 +125,22 @@ def test_what_is_read_over_one_door_is_read_over_all():
         assert path in paths
         assert field in fields
         assert command.default_command is not None
+
+
+def test_what_routes_depend_on_runs_on_the_loop():
+    # A plain function would wait for a thread, and for the interpreter, before each request.
+    def functions(dependant):
+        for one in dependant.dependencies:
+            yield one.call
+            yield from functions(one)
+
+    routers = (build_router(), build_graph_router("/graphql", allowed_origins=()))
+    found = {
+        call
+        for router in routers
+        for _, route in routes(router)
+        for call in functions(route.dependant)
+    }
+
+    assert {get_context, get_principal, get_scope} <= found
+    assert {call for call in found if not iscoroutinefunction(call)} == set()

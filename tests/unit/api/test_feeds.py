@@ -5,6 +5,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from backend.api import feeds
 from backend.api.feeds import QUEUE_SIZE, Feed
+from tests.waiting import PATIENCE_S
 
 
 async def collect(feed, count):
@@ -15,7 +16,7 @@ async def collect(feed, count):
 async def running(feed, until):
     task = asyncio.create_task(feed.run())
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             return await until
     finally:
         task.cancel()

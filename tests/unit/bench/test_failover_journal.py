@@ -5,8 +5,9 @@ import math
 from tests.bench.failover.journal import Journal, Send
 
 
-def acknowledged(number, at, *, sent_at=None, address="a", code=0):
-    return Send(number, address, at - 0.001 if sent_at is None else sent_at, at, code)
+def acknowledged(number, at, *, sent_at=None, master="a", code=0):
+    sent_at = at - 0.001 if sent_at is None else sent_at
+    return Send(number, "a", sent_at, at, code, master_address=master)
 
 
 def test_the_longest_gap_is_between_acknowledgements_and_says_when_it_began():
@@ -52,9 +53,9 @@ def test_what_was_acknowledged_and_is_not_read_back_is_lost_also_when_the_answer
 
 
 def test_another_master_has_taken_over_once_it_acknowledges_what_came_after_the_fault():
-    journal = Journal([acknowledged(1, 2.1, sent_at=0.9, address="b"), acknowledged(2, 2.2)])
+    journal = Journal([acknowledged(1, 2.1, sent_at=0.9, master="b"), acknowledged(2, 2.2)])
     assert not journal.has_acknowledgement_since(1.0, from_other_than="a")
 
-    journal.sends.append(acknowledged(3, 2.3, address="b"))
+    journal.sends.append(acknowledged(3, 2.3, master="b"))
 
     assert journal.has_acknowledgement_since(1.0, from_other_than="a")

@@ -3,6 +3,7 @@ import asyncio
 import pytest
 from regent_engine import StoreError
 
+from tests.waiting import eventually
 from workers.broker.delay_delivery import BATCH_COUNT, DelayDelivery, DelayOffsetFile
 
 LEVELS_MS = (1000, 5000)
@@ -103,10 +104,3 @@ async def test_an_arrival_wakes_its_level():
     await eventually(lambda: delivered)
     delays.stop()
     assert delivered == [0]
-
-
-async def eventually(condition):
-    deadline = asyncio.get_running_loop().time() + 5
-    while not condition():
-        assert asyncio.get_running_loop().time() < deadline
-        await asyncio.sleep(0.005)

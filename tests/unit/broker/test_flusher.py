@@ -4,6 +4,7 @@ import threading
 from regent_engine import StoreError
 from structlog.testing import capture_logs
 
+from tests.waiting import PATIENCE_S
 from workers.broker.flusher import Flusher
 
 
@@ -16,6 +17,7 @@ class StoreDouble:
         self.flush_count = 0
         self.gate = threading.Event()
         self.gate.set()
+        self.is_flushing = threading.Event()
         self.error = None
         self.failure = None
         self.tick_error = None
@@ -26,7 +28,8 @@ class StoreDouble:
 
     def flush(self):
         position = self.max_position
-        assert self.gate.wait(10)
+        self.is_flushing.set()
+        assert self.gate.wait(PATIENCE_S)
         self.flush_count += 1
         if self.error:
             raise self.error
@@ -53,12 +56,14 @@ async def test_those_that_wait_during_a_flush_are_released_by_the_next_together(
     flusher.start()
     store.gate.clear()
     store.max_position = 100
-    first = asyncio.ensure_future(flusher.durable(100, timeout_s=10))
-    await asyncio.sleep(0.05)
+    first = asyncio.ensure_future(flusher.durable(100, timeout_s=PATIENCE_S))
+    assert await asyncio.to_thread(store.is_flushing.wait, PATIENCE_S)
     store.max_position = 1000
 
-    later = [asyncio.ensure_future(flusher.durable(at, timeout_s=10)) for at in (200, 600, 1000)]
-    await asyncio.sleep(0.05)
+    later = [
+        asyncio.ensure_future(flusher.durable(at, timeout_s=PATIENCE_S)) for at in (200, 600, 1000)
+    ]
+    await asyncio.sleep(0)
     released_early = [one.done() for one in (first, *later)]
     store.gate.set()
     outcomes = await asyncio.gather(first, *later)
@@ -101,25 +106,22 @@ async def test_after_a_failed_flush_nobody_is_released_as_durable():
     store.error = StoreError("the disk is gone")
     store.max_position = 10
 
-    assert await flusher.durable(10, timeout_s=10) is False
+    assert await flusher.durable(10, timeout_s=PATIENCE_S) is False
     store.error = None
-    assert await flusher.durable(10, timeout_s=10) is False
+    assert await flusher.durable(10, timeout_s=PATIENCE_S) is False
 
     await flusher.stop()
     assert failures == [failures[0]]
     assert store.flushed_position == 0
 
 
-async def test_the_interval_flushes_without_being_asked():
+async def test_the_interval_flushes_without_being_asked(eventually):
     store = StoreDouble()
     flusher = flusher_of(store, interval_ms=10)
     flusher.start()
     store.max_position = 10
 
-    deadline = asyncio.get_running_loop().time() + 5
-    while store.flushed_position < 10:
-        assert asyncio.get_running_loop().time() < deadline
-        await asyncio.sleep(0.005)
+    await eventually(lambda: store.flushed_position == 10)
 
     await flusher.stop()
 
@@ -144,10 +146,10 @@ async def test_a_checkpoint_that_cannot_be_written_holds_up_no_flush(eventually)
         flusher.start()
         store.max_position = 10
 
-        assert await flusher.durable(10, timeout_s=10) is True
+        assert await flusher.durable(10, timeout_s=PATIENCE_S) is True
         await eventually(lambda: logs)
         store.max_position = 20
-        assert await flusher.durable(20, timeout_s=10) is True
+        assert await flusher.durable(20, timeout_s=PATIENCE_S) is True
 
         await flusher.stop()
     assert failures == []
@@ -163,23 +165,22 @@ async def test_a_failure_that_the_store_keeps_ends_the_flushing(eventually):
     await eventually(lambda: failures)
 
     assert failures == [store.tick_error]
-    assert await flusher.durable(10, timeout_s=10) is False
+    assert await flusher.durable(10, timeout_s=PATIENCE_S) is False
     await flusher.stop()
 
 
 async def test_while_much_is_appended_its_write_back_is_started_between_the_flushes(eventually):
     store = StoreDouble()
-    flusher = flusher_of(store, interval_ms=200)
+    flusher = flusher_of(store)
     flusher.start()
     store.max_position = 100
-    await eventually(lambda: store.flush_count == 1)
+    assert await flusher.durable(100, timeout_s=PATIENCE_S)
+    store.max_position += 64 << 20
+    assert await flusher.durable(store.max_position, timeout_s=PATIENCE_S)
     after_little = list(store.started_at)
 
     store.max_position += 64 << 20
-    await eventually(lambda: store.flush_count == 2)
-    store.max_position += 64 << 20
-    await eventually(lambda: store.flush_count == 3)
 
+    await eventually(lambda: store.started_at.count(store.max_position) >= 3)
+    assert (after_little, store.flush_count) == ([], 2)
     await flusher.stop()
-    assert after_little == []
-    assert store.started_at.count(store.max_position) >= 3

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import eventually
+from tests.waiting import eventually
 from workers.broker.resources import Disk
 from workers.broker.retention import Cleaner, plan_round
 from workers.broker.settings import InvalidSetting, parse_settings

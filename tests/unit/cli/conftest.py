@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from backend.cli import capacity, orders, rest
+from backend.cli import capacity, event_stream, rest
 from backend.cli.context_file import Context, change_contexts
 from tests.unit.cli.fake_server import SERVER, SESSION, FakeServer
 
@@ -19,7 +19,7 @@ def server(monkeypatch, tmp_path):
 
     monkeypatch.setattr(rest.httpx, "Client", client)
     monkeypatch.setattr(capacity, "POLL_INTERVAL_S", 0)
-    monkeypatch.setattr(orders, "POLL_INTERVAL_S", 0)
+    monkeypatch.setattr(event_stream, "RETRY_DELAY_S", 0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
     for name in ("REGENT_URL", "REGENT_CONTEXT", "REGENT_TOKEN", "REGENT_CLUSTER", "REGENT_OUTPUT"):

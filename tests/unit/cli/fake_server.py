@@ -6,9 +6,17 @@ SERVER = "http://regent.test:8080"
 SESSION = {"name": "admin", "role": "admin", "expires_at": "2026-03-02T12:00:00Z"}
 
 
-def refusal(status: int, code: str, message: str, details=None) -> httpx.Response:
-    body = {"error": {"code": code, "message": message, "details": details}}
-    return httpx.Response(status, json=body)
+def refusal(status: int, code: str, message: str, facts=None) -> httpx.Response:
+    body = {"status": status, "code": code, "detail": message, "facts": facts}
+    headers = {"Content-Type": "application/problem+json"}
+    return httpx.Response(status, json=body, headers=headers)
+
+
+def quiet_events(request: httpx.Request) -> httpx.Response:
+    """Answer as a server does where nothing happens: it says that it is there, and no more."""
+    if request.headers.get("Accept") == "text/event-stream":
+        return httpx.Response(200, text="id: 7\n\n")
+    return httpx.Response(200, json={"items": [], "newest_number": 7})
 
 
 class FakeServer:
@@ -25,6 +33,8 @@ class FakeServer:
         self.requests.append(request)
         path = request.url.raw_path.decode().split("?")[0].removeprefix("/api/v1")
         answers = self.answers.get((request.method, path))
+        if answers is None and path == "/events":
+            return quiet_events(request)
         if answers is None:
             return refusal(404, "not_found", f"no {path}")
         answer = answers.pop(0) if len(answers) > 1 else answers[0]

@@ -2,6 +2,8 @@
 
 import json
 
+import httpx
+
 from backend.cli.app import run
 from tests.unit.cli.test_replicas import page
 
@@ -24,7 +26,7 @@ def entry(number):
     }
 
 
-def test_the_audit_is_listed_and_exported(signed_in, capsys, tmp_path):
+def test_the_audit_is_listed(signed_in, capsys):
     signed_in.on("GET", "/audit", page(entry(2), entry(1)))
 
     assert run(["audit", "list"]) == 0
@@ -32,9 +34,28 @@ def test_the_audit_is_listed_and_exported(signed_in, capsys, tmp_path):
         "2 2026-03-02 12:00:00Z admin rest 10.0.0.9 operation.done"
         f" elect_master broker-a of east {ID}"
     )
-    assert run(["audit", "export", str(tmp_path / "audit.jsonl")]) == 0
-    written = (tmp_path / "audit.jsonl").read_text().splitlines()
-    assert [json.loads(line)["number"] for line in written] == [2, 1]
+
+
+def test_the_audit_is_exported_whole_or_not_at_all(signed_in, tmp_path):
+    file = tmp_path / "audit.jsonl"
+    lines = "".join(json.dumps(entry(number)) + "\n" for number in (1, 2))
+    signed_in.on("GET", "/audit/export", httpx.Response(200, text=lines))
+    chosen = ["--action", "operation", "--since", "2026-03-02T12:00:00", "--search", "broker-a"]
+
+    assert run(["audit", "export", str(file), *chosen]) == 0
+
+    assert [json.loads(line)["number"] for line in file.read_text().splitlines()] == [1, 2]
+    sent = dict(signed_in.requests[-1].url.params)
+    assert sent == {
+        "action": "operation",
+        "search": "broker-a",
+        "begin": "2026-03-02T12:00:00",
+    }
+    signed_in.on("GET", "/audit/export", httpx.ReadError("cut off"))
+    assert run(["audit", "export", str(file)]) == 1
+    # What was there before stays, and nothing half-written beside it.
+    assert [*tmp_path.glob("audit*")] == [file]
+    assert len(file.read_text().splitlines()) == 2
 
 
 def verification(**values):

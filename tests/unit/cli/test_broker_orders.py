@@ -78,14 +78,33 @@ def ordered(server):
             },
         ),
         (
+            ["topic", "protect", "orders"],
+            "change_protection",
+            {"resource_kind": "topic", "resource_name": "orders", "is_protected": True},
+        ),
+        (
+            ["group", "unprotect", "billing"],
+            "change_protection",
+            {"resource_kind": "consumer_group", "resource_name": "billing", "is_protected": False},
+        ),
+        (
+            ["broker", "protect", "broker-a", "--address", "10.0.0.9:10911"],
+            "change_protection",
+            {
+                "resource_kind": "broker",
+                "resource_name": "broker-a/10.0.0.9:10911",
+                "is_protected": True,
+            },
+        ),
+        (
             ["topic", "delete", "orders", "--only-empty"],
             "delete_topic",
             {"topic_name": "orders", "broker_groups": [], "only_empty": True},
         ),
         (
-            ["group", "delete", "billing", "--clean-offsets"],
+            ["group", "delete", "billing", "--clean"],
             "delete_consumer_group",
-            {"group_name": "billing", "broker_groups": [], "cleans_offsets": True},
+            {"group_name": "billing", "broker_groups": [], "cleans_up": True},
         ),
         (
             ["broker", "config", "set", "broker-a", "deleteWhen=02;03", "fileReservedTime="],
@@ -179,3 +198,22 @@ def test_what_is_misspelt_is_sent_nowhere(east, capsys, command, words):
     assert run([*command, *WITH_REASON]) == 2
     assert words in capsys.readouterr().err
     assert sent(east) == []
+
+
+def test_a_broker_is_protected_by_the_address_that_its_id_has_now(east):
+    row = {"group_name": "broker-a", "broker_id": 1, "address": "10.0.0.2:10911"}
+    east.on("GET", "/clusters/east/brokers", page(row | {"broker_id": 0}, row))
+
+    code = run(["broker", "protect", "broker-a", "--broker", "1", *WITH_REASON, "--dry-run"])
+    kind, parameters = ordered(east)
+
+    assert (code, kind) == (0, "change_protection")
+    assert parameters["resource_name"] == "broker-a/10.0.0.2:10911"
+
+
+def test_a_broker_that_is_not_in_the_records_is_named_by_its_address(east, capsys):
+    east.on("GET", "/clusters/east/brokers", page())
+
+    assert run(["broker", "unprotect", "broker-a", "--broker", "7"]) == 4
+
+    assert "--address" in capsys.readouterr().err

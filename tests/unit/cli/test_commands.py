@@ -73,6 +73,7 @@ def test_a_local_cluster_is_found_signed_in_to_and_left_signed_out(server, capsy
             "state": "online",
             "address": "127.0.0.1:10911",
             "last_heartbeat_at": None,
+            "protection": None,
         }
     ]
     server.on("GET", "/clusters/east/brokers", {"items": brokers, "next": None})
@@ -81,8 +82,9 @@ def test_a_local_cluster_is_found_signed_in_to_and_left_signed_out(server, capsy
 
     lines = capsys.readouterr().out.splitlines()
     assert code == 0
-    assert lines[0].split() == ["GROUP", "ID", "ROLE", "STATE", "ADDRESS", "LAST", "HEARTBEAT"]
-    assert lines[1].split() == ["broker-a", "0", "master", "online", "127.0.0.1:10911", "-"]
+    heads = "GROUP ID ROLE STATE ADDRESS PROTECTED LAST HEARTBEAT"
+    assert lines[0].split() == heads.split()
+    assert lines[1].split() == ["broker-a", "0", "master", "online", "127.0.0.1:10911", "no", "-"]
     assert json.loads(server.requests[0].content) == {"name": "admin", "password": "the secret"}
     assert [request.method for request in server.requests] == ["POST", "GET", "GET", "DELETE"]
     assert server.requests[1].headers["Authorization"] == "Bearer t0"
@@ -123,6 +125,16 @@ def test_without_any_server_the_error_says_how_to_name_one(capsys):
     )
 
 
+@pytest.mark.usefixtures("server")
+def test_a_directory_without_a_cluster_is_told_with_the_command_that_starts_one(tmp_path, capsys):
+    code = run(["cluster", "list", "--data", str(tmp_path)])
+
+    assert code == 2
+    assert capsys.readouterr().err == (
+        f"error: no local cluster runs in {tmp_path}\n  next: regent up --data {tmp_path}\n"
+    )
+
+
 def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_cluster, server, capsys):
     server.on("POST", "/session", httpx.ConnectError("Connection refused"))
 
@@ -147,7 +159,7 @@ def test_a_server_that_is_down_is_told_with_the_place_of_its_address(local_clust
         (
             refusal(404, "cluster_not_found", "no cluster 'east'"),
             4,
-            "error: no cluster 'east'\n",
+            "error: no cluster 'east'\n  next: regent cluster list\n",
         ),
         (
             refusal(
@@ -289,8 +301,14 @@ def test_among_several_clusters_one_must_be_named(signed_in, capsys):
 
 def test_lists_follow_their_pages_up_to_the_limit(signed_in, capsys):
     path = "/clusters/east/topics"
-    first = {"items": [{"name": f"t{n}", "kind": "normal"} for n in range(200)], "next": "c1"}
-    second = {"items": [{"name": f"u{n}", "kind": "normal"} for n in range(50)], "next": "c2"}
+    first = {
+        "items": [{"name": f"t{n}", "kind": "normal", "protection": None} for n in range(200)],
+        "next": "c1",
+    }
+    second = {
+        "items": [{"name": f"u{n}", "kind": "normal", "protection": None} for n in range(50)],
+        "next": "c2",
+    }
     signed_in.on("GET", path, first, second)
 
     run(["topic", "list", "--cluster", "east", "--limit", "250", "-o", "json"])
@@ -301,7 +319,7 @@ def test_lists_follow_their_pages_up_to_the_limit(signed_in, capsys):
 
 
 def test_names_are_quoted_in_paths_and_harmless_on_the_terminal(signed_in, capsys):
-    hostile = {"name": "\x1b[31mred [bold]", "kind": "retry"}
+    hostile = {"name": "\x1b[31mred [bold]", "kind": "retry", "protection": None}
     signed_in.on("GET", "/clusters/a%7Cb/topics", {"items": [hostile], "next": None})
 
     run(["topics", "list", "--cluster", "a|b"])

@@ -12,7 +12,7 @@ from backend.cli.context_file import Context, change_contexts, context_path, rea
 from tests.unit.cli.fake_server import SERVER, SESSION, refusal
 
 PROD, STAGING = "http://prod.test:8080", "http://staging.test:8080"
-TOPICS = {"items": [{"name": "orders", "kind": "normal"}], "next": None}
+TOPICS = {"items": [{"name": "orders", "kind": "normal", "protection": None}], "next": None}
 
 
 @pytest.fixture

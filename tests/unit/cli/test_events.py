@@ -3,9 +3,7 @@
 import json
 
 import httpx
-import pytest
 
-from backend.cli import events
 from backend.cli.app import run
 from tests.unit.cli.fake_server import refusal
 
@@ -38,11 +36,6 @@ def stream(*numbers, end=None):
         told = {"code": end, "message": f"it is {end}", "details": None}
         text += f"event: end\ndata: {json.dumps(told)}\n\n"
     return httpx.Response(200, text=text, headers={"Content-Type": "text/event-stream"})
-
-
-@pytest.fixture(autouse=True)
-def _no_pause(monkeypatch):
-    monkeypatch.setattr(events, "RETRY_DELAY_S", 0)
 
 
 def test_the_newest_events_are_a_table(signed_in, capsys):

@@ -121,7 +121,7 @@ def test_the_exit_codes_are_those_that_are_promised():
 
 
 def test_every_state_that_an_operation_ends_in_has_its_code():
-    moving = {*("planned", "queued", "running", "paused")}
+    moving = {*("planned", "awaiting_approval", "queued", "running", "paused")}
     assert set(EXIT_CODES) == {str(state) for state in OperationState} - moving
 
 

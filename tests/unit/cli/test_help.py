@@ -2,9 +2,15 @@
 
 import subprocess
 import sys
+from http import HTTPStatus
+from itertools import takewhile
 
 import pytest
 
+from backend.api.answers import ANSWERS
+from backend.cli.app import reflow, run
+from backend.cli.errors import ExitCode
+from backend.cli.rest import LISTS
 from tests.cli_help import FOLDER, commands, find_command, pages
 
 COMPARE = """
@@ -49,3 +55,57 @@ def test_the_lines_that_nouns_are_listed_with_are_their_own():
     )
 
     assert ended.stdout.split("\n")[:-1] == []
+
+
+def test_paragraphs_and_entries_are_one_line_each_and_examples_stay():
+    text = """Do it.
+
+Why it is done, over
+two lines.
+
+    regent run    as it
+    stands here
+
+Args:
+    name: What it is
+        called.
+    size: How large.
+
+Examples:
+    regent do it
+        --well
+"""
+
+    assert reflow(text).splitlines() == [
+        "Do it.",
+        "",
+        "Why it is done, over two lines.",
+        "",
+        "    regent run    as it",
+        "    stands here",
+        "",
+        "Args:",
+        "    name: What it is called.",
+        "    size: How large.",
+        "",
+        "Examples:",
+        "    regent do it",
+        "        --well",
+    ]
+
+
+def test_what_names_nothing_is_followed_by_the_command_that_lists_what_there_is():
+    lists = {error.code for error, status in ANSWERS.items() if status is HTTPStatus.NOT_FOUND}
+
+    assert set(LISTS) == lists
+    for line in LISTS.values():
+        words = tuple(takewhile(str.islower, line.split()[1:]))
+        assert words in set(commands()), line
+
+
+def test_an_option_before_the_command_is_told_where_it_belongs(capsys):
+    assert run(["--data=/tmp/one", "topic", "list"]) == ExitCode.USAGE
+
+    told = capsys.readouterr().err
+    assert told.startswith("error: --data stands before the command\n")
+    assert "next: regent topic list --data" in told

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from backend.cli.app import run
+from backend.cli.errors import ExitCode
 from tests.unit.cli.test_orders import ID, PATH, operation, sent
 from tests.unit.cli.test_replicas import page
 
@@ -137,11 +138,38 @@ def test_leases_say_when_none_runs(east, capsys):
         "is_master_alive": True,
         "ends_at": None,
     }
+    held = {
+        "operation_id": ID,
+        "kind": "drain_broker",
+        "target": "broker-a/0",
+        "step": "wait until all is read",
+        "fence": 1_770_000_000_000,
+        "renewed_at": "2026-03-02T12:00:00Z",
+        "ends_at": "2026-03-02T12:00:05Z",
+    }
     east.on("GET", "/clusters/east/leases", page(lease))
+    east.on("GET", "/clusters/east/operation-leases", page(held))
 
     assert run(["lock", "lease", "list"]) == 0
 
-    assert lines(capsys)[1] == "broker-a 2 10.0.0.1:10911 yes 7 quorum none runs"
+    told = lines(capsys)
+    assert told[1] == "broker-a 2 10.0.0.1:10911 yes 7 quorum none runs"
+    assert told[-1] == (
+        f"{ID} drain_broker broker-a/0 wait until all is read 1770000000000"
+        " 2026-03-02 12:00:00Z 2026-03-02 12:00:05Z"
+    )
+
+
+def test_a_lease_is_broken_by_who_confirms_it(east, capsys):
+    path = f"/operations/{ID}/lease"
+    east.on("DELETE", path, operation(state="queued"))
+
+    assert run(["lock", "lease", "break", ID]) == ExitCode.REFUSED
+    assert run(["lock", "lease", "break", ID, "--confirm", "another"]) == ExitCode.REFUSED
+    assert [one.method for one in east.requests] == []
+    assert run(["lock", "lease", "break", ID, "--confirm", ID]) == 0
+
+    assert f"operation {ID} was taken from its worker and is queued" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("verb", ["cordon", "uncordon", "drain", "forget"])

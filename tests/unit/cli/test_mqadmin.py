@@ -82,7 +82,7 @@ def translated(monkeypatch, server, capsys):
         ),
         (
             f"deleteSubGroup -c {C} -g billing -r true",
-            f"group delete billing --cluster {C} --clean-offsets",
+            f"group delete billing --cluster {C} --clean",
         ),
         (
             "updateBrokerConfig -b 10.0.0.1:10911 -k fileReservedTime -v 48",

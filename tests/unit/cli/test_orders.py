@@ -37,7 +37,7 @@ def step(**values):
 
 def operation(state="planned", *, risk="R2", loss=None, verdict="pass", **values):
     plan = {
-        "summary": "broker 2 becomes master of broker-a",
+        "summary": "Broker 2 becomes master of broker-a",
         "risk": risk,
         "preconditions": [{"name": "master epoch", "value": "3"}],
         "changes": [{"what": "master", "before": "1", "after": "2"}],
@@ -132,7 +132,7 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
         "done: elect broker 2",
     ]
     assert [" ".join(line.split()) for line in shown.out.splitlines()] == [
-        f"Plan {ID} (R2): broker 2 becomes master of broker-a",
+        f"Plan {ID} (R2): Broker 2 becomes master of broker-a",
         "",
         "What will happen",
         "1. elect broker 2",

@@ -25,6 +25,7 @@ ROW = {
     "member_count": 2,
     "lag": {"message_count": 50, "waiting_ms": 4_200, "is_complete": False},
     "retry_lag": NOTHING,
+    "protection": None,
 }
 QUEUE = {
     "group_name": "broker-a",
@@ -45,6 +46,7 @@ GROUP = {
     "models": ["clustering"],
     "lag": ROW["lag"],
     "retry_lag": NOTHING,
+    "protection": None,
     "dead_letter_count": None,
     "settings": [
         {
@@ -137,7 +139,7 @@ def test_groups_are_listed_over_pages_with_the_brokers_that_are_silent(east, cap
     assert run(["group", "list", "--search", "b"]) == 0
 
     _, first, second, unknown = lines(capsys)
-    assert first == "billing active 2 50+ 4.2 s 0 broker-a"
+    assert first == "billing active 2 50+ 4.2 s 0 no broker-a"
     assert second.startswith("other")
     assert unknown == "unknown: broker broker-b (10.0.0.2:10911): no answer within 3 s"
     assert asked(east) == [
@@ -153,7 +155,8 @@ def test_a_group_is_shown_whole_and_what_is_unknown_is_no_zero(east, capsys):
 
     shown = lines(capsys)
     assert shown[0] == "billing active, clustering"
-    assert shown[1] == "lag 50+, the oldest waits 4.2 s, retries 0, dead letters unknown"
+    assert shown[1] == "deletion protection: none"
+    assert shown[2] == "lag 50+, the oldest waits 4.2 s, retries 0, dead letters unknown"
     assert "orders broker-a 3 - 7 - - - 10.0.0.7@412" in shown
     assert "orders * or red" in shown
     assert "10.0.0.7@412 10.0.0.7:5 GO 9 broker-a" in shown

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from backend.domain import operation as domain
+from backend.domain import operation_approval as approval
 from backend.domain import operation_run as run
 from backend.domain.operation import (
     ATTEMPTS_MAX,
@@ -62,6 +63,12 @@ def confirmed(made=None, **given):
     return domain.confirm(planned(made), Confirmation(**given), confirmed_by="anna", at=NOON)
 
 
+def awaiting():
+    return domain.confirm(
+        planned(), Confirmation(), confirmed_by="anna", at=NOON, needs_approval=True
+    )
+
+
 def claimed():
     taken = run.claim(confirmed(), at=NOON, lease=LEASE)
     assert taken is not None
@@ -91,6 +98,7 @@ def in_every_state():
     ended = {s: run.finish(done, [read_back(a)], fence=1, at=NOON) for s, a in finish.items()}
     return {
         S.PLANNED: planned(),
+        S.AWAITING_APPROVAL: awaiting(),
         S.QUEUED: confirmed(),
         S.RUNNING: claimed(),
         S.PAUSED: domain.pause(confirmed()),
@@ -107,11 +115,19 @@ ORDERS = {
         lambda held: domain.confirm(held, Confirmation(), confirmed_by="anna", at=NOON),
         {S.PLANNED},
     ),
+    "approve": (
+        lambda held: approval.approve(held, None, reviewed_by="bela", at=NOON),
+        {S.AWAITING_APPROVAL},
+    ),
+    "decline": (
+        lambda held: approval.decline(held, "no", reviewed_by="bela", at=NOON),
+        {S.AWAITING_APPROVAL},
+    ),
     "pause": (domain.pause, {S.QUEUED, S.RUNNING}),
     "resume": (lambda held: domain.resume(held, at=NOON), {S.PAUSED}),
     "cancel": (
         lambda held: domain.cancel(held, at=NOON),
-        {S.PLANNED, S.QUEUED, S.RUNNING, S.PAUSED},
+        {S.PLANNED, S.AWAITING_APPROVAL, S.QUEUED, S.RUNNING, S.PAUSED},
     ),
     "retry": (lambda held: domain.retry(held, at=NOON), {S.PARTLY, S.FAILED, S.UNKNOWN}),
     "undone": (domain.mark_undone, {S.DONE, S.PARTLY, S.UNKNOWN}),

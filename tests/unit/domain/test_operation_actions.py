@@ -20,6 +20,8 @@ from tests.unit.domain.test_operation import (
 S = OperationState
 DONE_BY = {
     Action.CONFIRM: "confirm",
+    Action.APPROVE: "approve",
+    Action.DECLINE: "decline",
     Action.PAUSE: "pause",
     Action.RESUME: "resume",
     Action.CANCEL: "cancel",

@@ -287,6 +287,21 @@ def test_the_largest_body_is_taken(store: Store) -> None:
     assert [code for _, code, _ in answers(received.replies)] == [0]
 
 
+def test_sends_that_another_broker_takes_are_handed_up_unanswered(store: Store) -> None:
+    hot = hot_path(store)
+    hot.set_writable(False)
+    hot.set_handing_up(True)
+    connection = Connection(hot, PEER)
+
+    left = connection.receive(send(b"for another"), NOW_MS)
+    hot.set_handing_up(False)
+    refused = connection.receive(send(), NOW_MS)
+
+    assert ([command.body for command in left.cold], left.replies) == ([b"for another"], b"")
+    assert ([code for _, code, _ in answers(refused.replies)], refused.cold) == ([14], [])
+    assert stored(store, 2) == []
+
+
 def test_a_broker_that_is_not_writable_answers_14(store: Store) -> None:
     hot = hot_path(store)
     hot.set_writable(False)

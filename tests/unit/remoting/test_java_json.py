@@ -28,6 +28,20 @@ def test_an_object_key_becomes_its_sorted_text():
     assert table == {'{"brokerName":"b","queueId":0,"topic":"T"}': {"maxOffset": 10}}
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # A brace within a text ends no object, nor does an escaped quote end the text.
+        (b'{{"b":"}","a":"{"}:{"x":"\\"}"}}', {'{"a":"{","b":"}"}': {"x": '"}'}}),
+        (b'{{"b":{"c":[1]},"a":2}:3}', {'{"a":2,"b":{"c":[1]}}': 3}),
+        (b'{0 : { "x" : NaN , y:1 } }', {"0": {"x": None, "y": 1}}),
+        (b"{{}:{}}", {"{}": {}}),
+    ],
+)
+def test_lenient_and_strict_objects_mix(text, value):
+    assert java_json.loads(text) == value
+
+
 def test_a_typed_body_with_bare_keys_is_read():
     body = b'{"brokerAddrs":{0:"10.0.0.1:10911",1:"x:1"},"brokerName":"b","cluster":"c"}'
 
@@ -58,6 +72,7 @@ def test_enumerations_by_number_and_unknown_members_are_read():
         b"1" * 5000,
         b"--1",
         b"{a:b}",
+        b'{{"a":"\\ud800"}:1}',
     ],
 )
 def test_what_is_not_json_is_an_error(text):

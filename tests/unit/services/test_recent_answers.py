@@ -32,6 +32,21 @@ async def test_an_answer_is_shared_until_it_is_too_old():
     assert [await not_kept.get("a"), await not_kept.get("a")] == [4, 5]
 
 
+async def test_an_answer_that_took_long_is_kept_longer():
+    async def ask(_key):
+        await asyncio.sleep(0.2)
+        return asyncio.get_running_loop().time()
+
+    briefly, longer = (RecentAnswers(ask, kept_for_s=one, patience_s=10) for one in (0.01, 0.5))
+    first = await asyncio.gather(briefly.get("a"), longer.get("a"))
+    await asyncio.sleep(0.5)
+    second = await asyncio.gather(briefly.get("a"), longer.get("a"))
+
+    # For 20 times 0.2 s, but no longer than five times 0.01 s and 0.5 s.
+    assert second[0] > first[0]
+    assert second[1] == first[1]
+
+
 async def test_who_asks_meanwhile_waits_for_the_same_answer_whoever_gives_up():
     source = Source()
     source.may_answer.clear()

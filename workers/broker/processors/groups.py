@@ -1,6 +1,10 @@
-"""Create, delete and show consumer groups (remoting.md 2.8: 200, 201, 207, 208, 300, 303, 352)."""
+"""Create, delete and show consumer groups (remoting.md 2.8).
 
-from collections.abc import Awaitable, Iterator
+That is 200, 201, 207, 208, 300, 303, 317 and 352.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 
 from regent_engine import Command
 
@@ -12,10 +16,12 @@ from backend.remoting.bodies import (
     QueueTimeSpans,
     SubscriptionGroupConfig,
     TopicConfig,
+    encode_broker_consume_stats,
     encode_consume_stats,
 )
 from backend.remoting.command import answer
 from backend.remoting.headers import (
+    BrokerConsumeStatsHeader,
     ConsumeStatsHeader,
     ConsumeTimeSpanHeader,
     DeleteGroupHeader,
@@ -23,12 +29,17 @@ from backend.remoting.headers import (
     TopicHeader,
     decode_header,
 )
-from backend.remoting.names import BUILT_IN_GROUPS, check_group_name
+from backend.remoting.names import (
+    BUILT_IN_GROUPS,
+    check_group_name,
+    dead_letter_topic,
+    retry_topic,
+)
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.safe_answers import kept
+from workers.broker.safe_answers import kept, published
 
 
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
@@ -41,23 +52,36 @@ def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable
 
 
 def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Delete a consumer group, with its offsets if that is asked for; none there is no error."""
+    """Delete a consumer group; none there is no error.
+
+    Where its offsets are to go, its retries and dead letters go with them: stock's tool deletes
+    those itself, broker by broker, but not where it is pointed at one broker.
+    """
     header = decode_header(DeleteGroupHeader, command.ext)
     if header.group in BUILT_IN_GROUPS:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, f"the group {header.group} belongs to the broker"
         )
     broker.check_changeable()
+    topics = [retry_topic(header.group), dead_letter_topic(header.group)]
+    gone = _known(broker, topics) if header.cleans_offsets else []
+    if gone:
+        broker.check_writable()
     broker.groups.remove(header.group)
     broker.resets.forget(group=header.group)
+    broker.meters.traffic.forget_group(header.group)
     if header.cleans_offsets:
         broker.offsets.remove_group(header.group)
-    return _deleted(broker, command)
+    for topic in gone:
+        broker.remove_topic(topic.name)
+    return _deleted(broker, command, keep=published if gone else kept)
 
 
-async def _deleted(broker: Broker, command: Command) -> bytes:
+async def _deleted(
+    broker: Broker, command: Command, *, keep: Callable[[Broker, bytes], Awaitable[bytes]]
+) -> bytes:
     await broker.state.save_offsets()
-    return await kept(broker, answer(command))
+    return await keep(broker, answer(command))
 
 
 def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -81,24 +105,53 @@ def on_get_all_groups(broker: Broker, _caller: Caller, command: Command) -> byte
 def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far a group is; topics that are unknown here are left out."""
     header = decode_header(ConsumeStatsHeader, command.ext)
-    topics = (broker.topics.find(name) for name in _topic_names(broker, header))
-    entries = (
-        entry
-        for topic in topics
-        if topic is not None
-        for entry in _progress(broker, header.consumer_group, topic)
-    )
-    return answer(command, body=encode_consume_stats(entries))
-
-
-def _topic_names(broker: Broker, header: ConsumeStatsHeader) -> list[str]:
+    group = header.consumer_group
     if header.topic_list:
-        return [name for name in header.topic_list.split(";") if name]
-    names = [header.topic] if header.topic else broker.offsets.topics_of(header.consumer_group)
-    online = broker.consumers.find(header.consumer_group)
-    if online is None:
-        return names
-    return [name for name in names if name in online.subscriptions]
+        names = [name for name in header.topic_list.split(";") if name]
+    else:
+        committed = [header.topic] if header.topic else broker.offsets.topics_of(group)
+        names = _subscribed(broker, group, committed)
+    topics = _known(broker, names)
+    entries = (entry for topic in topics for entry in _progress(broker, group, topic))
+    rate = sum(_read_rate(broker, group, topic) for topic in topics)
+    return answer(command, body=encode_consume_stats(entries, read_rate=rate))
+
+
+async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Show how far every group is that the broker knows, each in every topic that it reads."""
+    only_ordered = decode_header(BrokerConsumeStatsHeader, command.ext).only_ordered
+    told: list[tuple[str, list[bytes]]] = []
+    lag, committed = 0, broker.offsets.topics_by_group()
+    for group in sorted(broker.groups.as_body().groups):
+        names = _subscribed(broker, group, committed.get(group, []))
+        stats: list[bytes] = []
+        for topic in _known(broker, names):
+            if only_ordered and not topic.is_ordered:
+                continue
+            entries = list(_progress(broker, group, topic))
+            lag += sum(one.broker_offset - one.consumer_offset for _, one in entries)
+            rate = _read_rate(broker, group, topic)
+            stats.append(encode_consume_stats(entries, read_rate=rate))
+        told.append((group, stats))
+        # There may be thousands, and clients are served between them.
+        await asyncio.sleep(0)
+    host, port = broker.store_host
+    return answer(command, body=encode_broker_consume_stats(f"{host}:{port}", told, lag=lag))
+
+
+def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:
+    """Leave out what a group that is connected does not read any more."""
+    online = broker.consumers.find(group)
+    return names if online is None else [name for name in names if name in online.subscriptions]
+
+
+def _known(broker: Broker, names: list[str]) -> list[TopicConfig]:
+    found = (broker.topics.find(name) for name in names)
+    return [topic for topic in found if topic is not None]
+
+
+def _read_rate(broker: Broker, group: str, topic: TopicConfig) -> float:
+    return broker.meters.traffic.read_rate(group, topic.name, broker.clock())
 
 
 def _progress(

@@ -182,6 +182,9 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
         "timerEnqueueTps": "0.0",
         "timerDequeueTps": "0.0",
         "pullHeldCount": len(broker.polling),
+        "passedOnCount": meters.passed_on_count,
+        "passedOnUnansweredCount": meters.passed_on_unanswered_count,
+        "notPassedOnCount": meters.not_passed_on_count,
         "pid": os.getpid(),
     }
     info |= _thread_pools() | _delay_progress(broker)

@@ -1,12 +1,16 @@
-"""What operators have done at once instead of at its hour (306, 329)."""
+"""What operators have done at once instead of at its hour, or never (306, 316, 329)."""
+
+from collections.abc import Awaitable
 
 from regent_engine import Command
 
 from backend.remoting.command import answer
+from backend.remoting.names import LIGHT_QUEUE_PREFIX, is_system_topic
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.safe_answers import kept
 
 
 def on_clean(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -18,3 +22,34 @@ def on_clean(broker: Broker, _caller: Caller, command: Command) -> bytes:
         raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, broker.damage.reason)
     broker.cleaner.ask()
     return answer(command)
+
+
+def on_clean_unused(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
+    """Delete queues whose topic is not known, as stock does; a topic that is empty stays.
+
+    Other brokers of a group lose theirs with the log of their master, and are asked in vain.
+    """
+    if broker.topics.is_following:
+        return answer(command)
+    broker.check_changeable()
+    for name in queues_without_topic(broker):
+        broker.topics.note_gone(name)
+        broker.remove_topic(name)
+    return kept(broker, answer(command))
+
+
+def queues_without_topic(broker: Broker) -> list[str]:
+    """Name the topics of queues that no topic of a user claims, nor one that is being deleted.
+
+    Light queues have no topic of their own.
+    """
+    changes = None if broker.replication is None else broker.replication.changes
+    names = {name for name, _, _, _ in broker.store.queues()}
+    return sorted(
+        name
+        for name in names
+        if broker.topics.find(name) is None
+        and not is_system_topic(name)
+        and not name.startswith(LIGHT_QUEUE_PREFIX)
+        and not (changes is not None and changes.is_being_deleted(name))
+    )

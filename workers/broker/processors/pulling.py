@@ -101,7 +101,12 @@ class Pull:
         is_corrected = code == ResponseCode.PULL_OFFSET_MOVED
         next_offset = result.next_offset if is_corrected else max(offset, result.next_offset)
         body = result.body if code == ResponseCode.SUCCESS else b""
-        self.broker.meters.pulled(messages=result.count if body else 0, size_bytes=len(body))
+        self.broker.meters.pulled(
+            self.header.consumer_group,
+            self.header.topic,
+            messages=result.count if body else 0,
+            size_bytes=len(body),
+        )
         if self.command.is_oneway:
             return
         head = encode_pull_answer(

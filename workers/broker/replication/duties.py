@@ -5,8 +5,6 @@ import contextlib
 import socket
 from typing import Final
 
-import structlog
-
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -21,6 +19,7 @@ from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
+from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
@@ -33,8 +32,6 @@ from workers.broker.replication.verification import Verification
 from workers.broker.write_block import WriteBlock
 
 TICK_S: Final = 0.05
-
-log = structlog.get_logger()
 
 
 class Duties:
@@ -57,6 +54,7 @@ class Duties:
             self._journal, state.deletions, broker.flusher, broker.settings, outcome=self._outcome
         )
         self._handover = Handover(broker, self._journal)
+        self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self._own_id = 0
         self._authority: Authority | None = None
         self._lease = Lease()
@@ -145,6 +143,7 @@ class Duties:
     async def stop(self) -> None:
         """Be neither master nor replica any more, and tell clients that waited for that."""
         self._journal.write()
+        self.passing.close()
         self._end_term()
         await self._stop_following()
         self._listener.stop()
@@ -239,6 +238,7 @@ class Duties:
         """Stop acknowledging and taking messages at once."""
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.stop()
+        self.passing.pause()
         self._handover.end()
         self._end_term()
 
@@ -279,6 +279,7 @@ class Duties:
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
         self.set_replica_count(len(term.current.broker_ids))
         self._broker.unblock_writes(WriteBlock.NOT_MASTER)
+        self.passing.lead()
         self._broker.state.delays.start()
         self.when_safe(former_end, lambda _outcome: None)  # flushed, where the settings ask for it
         with contextlib.suppress(TimeoutError):
@@ -305,6 +306,7 @@ class Duties:
             on_cut=self._journal.cut,
         )
         self._journal.follow(state.epoch)
+        self.passing.follow(state.master_address)
         copy = StockMetadata(self._broker, self._journal, state.master_address)
         self._following = [
             asyncio.create_task(follower.run(), name="follow"),

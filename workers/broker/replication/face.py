@@ -4,6 +4,7 @@ from typing import Protocol
 
 from backend.remoting.bodies.controller import HaStatusBody
 from workers.broker.replication.acknowledgement import Release
+from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.recorded_changes import RecordedChanges
 
 
@@ -25,6 +26,10 @@ class Replication(Protocol):
     @property
     def changes(self) -> RecordedChanges:
         """Give the way of what is ordered for the group into its log."""
+
+    @property
+    def passing(self) -> PassingOn:
+        """Give the way of requests to the master, while that is another broker."""
 
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""

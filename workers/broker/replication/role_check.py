@@ -25,10 +25,12 @@ _FENCED: Final = _FOR_THE_MASTER | {
     RequestCode.GET_MIN_OFFSET,
     RequestCode.GET_EARLIEST_MSG_STORETIME,
     RequestCode.LOCK_BATCH_MQ,
+    RequestCode.CLEAN_UNUSED_TOPIC,
 }
 
-_FOR_ITS_RECORDS: Final = frozenset({RequestCode.UPDATE_CONSUMER_OFFSET})
-"""What a master alone may take, because it alone can have it kept by the group (D14)."""
+_FOR_THE_GROUP: Final = frozenset({RequestCode.UPDATE_CONSUMER_OFFSET, RequestCode.LOCK_BATCH_MQ})
+"""What counts in the group because one broker alone takes it: it has offsets kept by all (D14), and
+gives no queue to two clients."""
 
 
 def check_role(code: int, *, is_readable: bool, is_master: bool) -> None:
@@ -49,8 +51,9 @@ def check_role(code: int, *, is_readable: bool, is_master: bool) -> None:
             ResponseCode.NO_PERMISSION,
             "only the master changes topics, groups and offsets",
         )
-    if code in _FOR_ITS_RECORDS and not is_master:
+    if code in _FOR_THE_GROUP and not is_master:
         raise Refusal(
             ResponseCode.SERVICE_NOT_AVAILABLE,
-            "only the master of the group takes committed offsets: ask for the route again",
+            "only the master of the group takes committed offsets and gives locks:"
+            " ask for the route again",
         )

@@ -751,6 +751,9 @@ class HotPath:
     def set_writable(self, writable: bool, reason: str | None = None) -> None:
         """Take sends, or refuse them with code 14 and a reason."""
 
+    def set_handing_up(self, handing_up: bool) -> None:
+        """Leave every send cold, whatever else holds: another broker takes them."""
+
     def grant_pulls(
         self,
         group: str,
@@ -824,9 +827,9 @@ class Received:
         """Head and body of each answered pull, to write at once."""
 
     @property
-    def pulled_messages(self) -> int: ...
-    @property
-    def pulled_bytes(self) -> int: ...
+    def pulled(self) -> list[tuple[str, str, int, int, int]]:
+        """Group, topic, and how many pulls were answered with how many messages and bytes."""
+
     @property
     def commits(self) -> list[tuple[str, str, int, int]]:
         """Group, topic, queue and offset that answered pulls commit."""

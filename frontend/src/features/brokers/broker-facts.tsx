@@ -3,6 +3,7 @@ import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { Figure } from '@/components/figure';
 import { Observed } from '@/components/observed';
+import { ProtectionFact } from '@/components/protection-fact';
 import { StateMark } from '@/components/state-mark';
 import type { SampleFieldsFragment } from '@/gql/operations';
 import { formatBytes, formatCount, formatPercent, formatRate } from '@/lib/format';
@@ -72,6 +73,7 @@ export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFacts
           />
         )}
       </Fact>
+      <ProtectionFact protection={broker.protection} />
       <Fact label={t('brokers.disk')} foot={observed}>
         <Figure reading={used} format={formatPercent} />
       </Fact>

@@ -19,9 +19,11 @@ export function brokerGroupOf(clusterName: string, groupName: string) {
     queryKey: brokerKeys.group(clusterName, groupName),
     queryFn: ({ signal }) => ask(BrokerPageDocument, { clusterName, groupName }, signal),
     refetchInterval: paced(sampleIntervalMs, 3 * sampleIntervalMs),
-    meta: heeding(['broker', 'group'], {
+    meta: heeding(['broker', 'group', 'step'], {
       clusterName,
-      when: (heard) => groupOf(heard) === groupName,
+      when: (heard) =>
+        groupOf(heard) === groupName &&
+        (heard.kind === 'step.done' || !heard.kind.startsWith('step.')),
     }),
   });
 }

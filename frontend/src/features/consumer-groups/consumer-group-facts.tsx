@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { Figure } from '@/components/figure';
+import { ProtectionFact } from '@/components/protection-fact';
 import { StateMark } from '@/components/state-mark';
 import { formatCount } from '@/lib/format';
 import { readingOf } from '@/lib/reading';
@@ -34,6 +35,7 @@ export function ConsumerGroupFacts({ group }: { group: ConsumerGroupDetail }) {
       <Fact label={t('consumerGroup.mayConsume')} foot={t('consumerGroup.mayConsumeOn')}>
         {t('consumerGroup.mayConsumeCount', { may, total: group.settings.length })}
       </Fact>
+      <ProtectionFact protection={group.protection} />
     </Facts>
   );
 }

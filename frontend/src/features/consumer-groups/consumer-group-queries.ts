@@ -3,6 +3,7 @@ import { ConsumerGroupDocument, ConsumerGroupsDocument } from '@/gql/operations'
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { heeding } from '@/lib/live/heeds';
 
 export type ConsumerGroupFilter = { search: string | undefined; after: string | undefined };
 
@@ -39,5 +40,9 @@ export function consumerGroupOf(clusterName: string, name: string) {
     queryKey: consumerGroupKeys.one(clusterName, name),
     queryFn: ({ signal }) => ask(ConsumerGroupDocument, { clusterName, name }, signal),
     refetchInterval: sampleIntervalMs,
+    meta: heeding(['step'], {
+      clusterName,
+      when: ({ kind, subject }) => kind === 'step.done' && subject === name,
+    }),
   });
 }

@@ -88,6 +88,13 @@ export function ConsumerGroupTable({ groups, sort, onSort }: ConsumerGroupTableP
           header: t('consumerGroups.groups'),
           sortFn: 'alphanumeric',
         }),
+        column.accessor(({ protection }) => (protection === null ? 0 : 1), {
+          id: 'protected',
+          header: t('protection.column'),
+          sortFn: 'basic',
+          cell: ({ row }) =>
+            t(row.original.protection === null ? 'protection.no' : 'protection.yes'),
+        }),
       ]),
     [t],
   );

@@ -17,7 +17,7 @@ test('evidence is read out whatever it holds, and what is not known is said', ()
   const evidence = { masters: ['a/1', 'a/2'], epoch: 3, elected: null, seen: { by: 'x' } };
 
   expect(evidenceOf(aFinding({ evidence }))).toBe(
-    'masters: a/1, a/2 · epoch: 3 · elected: unknown · seen: {"by":"x"}',
+    'masters: a/1, a/2 · epoch: 3 · elected: unknown · seen: by x',
   );
   expect(evidenceOf(aFinding({ evidence: {} }))).toBe('');
 });

@@ -24,7 +24,9 @@ export function evidenceOf({ evidence }: Finding): string {
 }
 
 function shown(value: unknown): string {
-  if (Array.isArray(value)) return value.map(shown).join(', ');
+  if (Array.isArray(value)) return value.map(shown).join(', ') || 'none';
   if (value === null || value === undefined) return 'unknown';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  const fields = Object.entries(value).map(([name, one]) => `${name} ${shown(one)}`);
+  return fields.join(', ') || 'none';
 }

@@ -3,6 +3,7 @@ import {
   LeasesDocument,
   type LockHolder,
   LocksDocument,
+  OperationLeasesDocument,
   QueueExplanationsDocument,
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
@@ -30,6 +31,8 @@ export const lockKeys = {
     [clusterScope, 'locks', chosen, after] as const,
   leases: (clusterName: string, after: string | undefined) =>
     [clusterScope, 'leases', clusterName, after] as const,
+  operationLeases: (clusterName: string) =>
+    [clusterScope, 'operation-leases', clusterName] as const,
   why: (clusterName: string, queue: QueueChoice) =>
     [clusterScope, 'queue-explanations', clusterName, queue] as const,
 };
@@ -73,6 +76,17 @@ export function leasesOf(clusterName: string, after: string | undefined) {
     // A lease is renewed by each heartbeat.
     refetchInterval: sampleIntervalMs,
     meta: heeding(['group', 'broker'], { clusterName }),
+  });
+}
+
+export function operationLeasesOf(clusterName: string) {
+  return queryOptions({
+    queryKey: lockKeys.operationLeases(clusterName),
+    queryFn: ({ signal }) =>
+      ask(OperationLeasesDocument, { clusterName, first: lockPageSize }, signal),
+    // A worker renews its own every second and a half.
+    refetchInterval: sampleIntervalMs,
+    meta: heeding(['operation'], { clusterName }),
   });
 }
 

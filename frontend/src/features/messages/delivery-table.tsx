@@ -35,7 +35,7 @@ export function DeliveryTable({ deliveries }: { deliveries: Delivery[] }) {
             />
           ),
         }),
-        column.accessor('why', { header: t('delivery.why'), meta: { grow: true } }),
+        column.accessor('why', { header: t('delivery.why'), meta: { wraps: true } }),
       ]),
     [t],
   );

@@ -15,7 +15,7 @@ export function PropertyTable({ properties }: { properties: Property[] }) {
     () =>
       column.columns([
         column.accessor('name', { header: t('property.name') }),
-        column.accessor('value', { header: t('property.value'), meta: { grow: true } }),
+        column.accessor('value', { header: t('property.value'), meta: { wraps: true } }),
       ]),
     [t],
   );

@@ -1,14 +1,14 @@
 import { wordsOf } from '@/lib/words';
 import classes from './field-list.module.css';
 import { FieldValue } from './field-value';
-import { type Fields, isFields, isList } from './values';
+import { type Fields, isEmpty, isFields, isList } from './values';
 
 /** The fields of one value by name; what has fields of its own has the width for them. */
 export function FieldList({ fields }: { fields: Fields }) {
   return (
     <dl className={classes.fields}>
       {Object.entries(fields).map(([name, value]) => (
-        <div key={name} data-wide={isFields(value) || isList(value)}>
+        <div key={name} data-wide={!isEmpty(value) && (isFields(value) || isList(value))}>
           <dt>{wordsOf(name)}</dt>
           <dd>
             <FieldValue name={name} value={value} />

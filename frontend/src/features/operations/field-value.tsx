@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { FieldEntries } from './field-entries';
 import { FieldList } from './field-list';
 import classes from './field-value.module.css';
-import { isFields, isList, wordOfCode } from './values';
+import { isEmpty, isFields, isList, isPlain, wordOfCode } from './values';
 
 type FieldValueProps = { name: string; value: unknown };
 
@@ -12,12 +12,20 @@ export function FieldValue({ name, value }: FieldValueProps) {
   if (value === undefined) return <span className={classes.absent}>{t('value.absent')}</span>;
   if (value === null) return <span className={classes.absent}>{t('value.none')}</span>;
   if (typeof value === 'boolean') return t(value ? 'word.yes' : 'word.no');
+  if (isEmpty(value)) return <span className={classes.absent}>{t('value.none')}</span>;
   if (isFields(value)) return <FieldList fields={value} />;
   if (isList(value)) return <FieldEntries name={name} list={value} />;
   if (Array.isArray(value)) {
-    if (value.length === 0) return <span className={classes.absent}>{t('value.empty')}</span>;
-    const texts = value.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)));
-    return <span className={classes.value}>{texts.join(', ')}</span>;
+    if (isPlain(value)) return <span className={classes.value}>{value.join(', ')}</span>;
+    return (
+      <ul className={classes.list}>
+        {value.map((one) => (
+          <li key={JSON.stringify(one)}>
+            <FieldValue name={name} value={one} />
+          </li>
+        ))}
+      </ul>
+    );
   }
   const word = wordOfCode(name, value);
   if (word) return t(word);

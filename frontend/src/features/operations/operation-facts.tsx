@@ -5,7 +5,7 @@ import { OperationLink } from '@/components/operation-link';
 import { formatCountdown, formatDateTime, formatSeconds } from '@/lib/format';
 import { useNow } from '@/lib/use-now';
 import { capitalised, wordsOf } from '@/lib/words';
-import type { Operation } from './operation';
+import { isUnchanged, type Operation } from './operation';
 
 /** What is changed, at which risk, by whom and when; while it is a plan, for how long it holds. */
 export function OperationFacts({ operation }: { operation: Operation }) {
@@ -34,7 +34,7 @@ export function OperationFacts({ operation }: { operation: Operation }) {
       <Fact label={t('operation.plannedBy')} foot={at(operation.plannedAt)}>
         {operation.requestedBy}
       </Fact>
-      {operation.state === 'PLANNED' ? (
+      {isUnchanged(operation.state) ? (
         <Fact label={t('operation.validFor')} foot={at(operation.expiresAt)}>
           <span role="timer">{formatCountdown(Date.parse(operation.expiresAt) - nowMs)}</span>
         </Fact>
@@ -42,6 +42,11 @@ export function OperationFacts({ operation }: { operation: Operation }) {
       {confirmedAt === null ? null : (
         <Fact label={t('operation.confirmedBy')} foot={at(confirmedAt)}>
           {confirmedBy}
+        </Fact>
+      )}
+      {operation.reviewedBy === null ? null : (
+        <Fact label={t('operation.reviewedBy')} foot={operation.reviewReason ?? undefined}>
+          {operation.reviewedBy}
         </Fact>
       )}
       {confirmedAt === null || endedAt === null ? null : (

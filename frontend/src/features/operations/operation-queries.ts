@@ -1,8 +1,10 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import {
+  ApproveOperationDocument,
   CancelOperationDocument,
   type ConfirmationInput,
   ConfirmOperationDocument,
+  DeclineOperationDocument,
   OperationDocument,
   OperationFactsDocument,
   OperationKindsDocument,
@@ -21,7 +23,7 @@ import { type Answer, ask } from '@/lib/graphql';
 import { heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 import { isStreamLive } from '@/lib/live/stream-state';
-import { isMoving, type Operation, pollIntervalMs, type Steering } from './operation';
+import { isMoving, isUnchanged, type Operation, pollIntervalMs, type Steering } from './operation';
 import { mayMove } from './plan-subjects';
 
 export type OperationFilter = {
@@ -100,7 +102,7 @@ export function operationFactsOf(operation: Operation | undefined) {
   return queryOptions({
     queryKey: operationKeys.facts(id),
     queryFn: ({ signal }) => ask(OperationFactsDocument, { id }, signal),
-    enabled: operation?.state === 'PLANNED',
+    enabled: isUnchanged(operation?.state),
     refetchInterval: () => (isStreamLive() ? false : factsIntervalMs),
     refetchOnWindowFocus: false,
     refetchOnMount: 'always' as const,
@@ -137,6 +139,20 @@ export function confirmOperation(client: QueryClient, id: string) {
   return {
     mutationFn: (given: { given: ConfirmationInput; key: string }) =>
       ask(ConfirmOperationDocument, { id, ...given }),
+    onSuccess: (answer: Ordered) => keep(client, answer),
+    onError: lookAgain(client, id),
+  };
+}
+
+export type Review = { word: 'APPROVE' | 'DECLINE'; reason: string; key: string };
+
+/** Approves or declines what another user has confirmed. */
+export function reviewOperation(client: QueryClient, id: string) {
+  return {
+    mutationFn: ({ word, ...given }: Review): Promise<Ordered> =>
+      word === 'APPROVE'
+        ? ask(ApproveOperationDocument, { id, ...given })
+        : ask(DeclineOperationDocument, { id, ...given }),
     onSuccess: (answer: Ordered) => keep(client, answer),
     onError: lookAgain(client, id),
   };

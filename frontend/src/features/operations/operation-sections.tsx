@@ -8,6 +8,7 @@ import { OperationNotice } from './operation-notice';
 import classes from './operation-sections.module.css';
 import { PlanView } from './plan-view';
 import { ReadBackTable } from './read-back-table';
+import { ReviewForm } from './review-form';
 import type { Standing } from './standing';
 import type { Comparison } from './use-standing';
 
@@ -48,6 +49,9 @@ export function OperationSections(props: OperationSectionsProps) {
       />
       {operation.actions.includes('CONFIRM') && !isVoided ? (
         <ConfirmForm operation={operation} />
+      ) : null}
+      {operation.actions.includes('APPROVE') && !isVoided ? (
+        <ReviewForm operation={operation} />
       ) : null}
       {operation.whyNotUndo === null ? null : (
         <p className={classes.reason}>

@@ -28,9 +28,7 @@ export function OperationTable({ operations, staleness }: OperationTableProps) {
           header: t('operation.what'),
           meta: { width: '36%' },
           cell: ({ row: { original } }) => (
-            <OperationLink operationId={original.id}>
-              {capitalised(original.plan.summary)}
-            </OperationLink>
+            <OperationLink operationId={original.id}>{original.plan.summary}</OperationLink>
           ),
         }),
         column.accessor((one) => capitalised(wordsOf(one.kind)), {

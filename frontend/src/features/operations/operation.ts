@@ -15,11 +15,23 @@ export type OperationSummary = OperationSummaryFragment;
 export type Step = StepFieldsFragment;
 export type Gate = Operation['plan']['gate'];
 
-/** What a button does; a plan is confirmed by its form. */
-export type Steering = Exclude<OperationAction, 'CONFIRM'>;
+/** What a button does; a plan is confirmed, approved and declined by its forms. */
+export type Steering = Exclude<OperationAction, 'CONFIRM' | 'APPROVE' | 'DECLINE'>;
+
+const formActions: ReadonlySet<OperationAction> = new Set(['CONFIRM', 'APPROVE', 'DECLINE']);
+
+export function isSteering(action: OperationAction): action is Steering {
+  return !formActions.has(action);
+}
+
+/** A plan that no worker has heard of, confirmed or not: its facts are compared again. */
+export function isUnchanged(state: OperationState | undefined): boolean {
+  return state === 'PLANNED' || state === 'AWAITING_APPROVAL';
+}
 
 export const operationStates: readonly OperationState[] = [
   'PLANNED',
+  'AWAITING_APPROVAL',
   'QUEUED',
   'RUNNING',
   'PAUSED',
@@ -34,6 +46,7 @@ export const operationStates: readonly OperationState[] = [
 
 export const stateTones: Record<OperationState, StateTone> = {
   PLANNED: 'idle',
+  AWAITING_APPROVAL: 'warn',
   QUEUED: 'busy',
   RUNNING: 'busy',
   PAUSED: 'warn',
@@ -105,7 +118,7 @@ export function holdLeftMs(operation: Operation, nowMs: number): number {
 }
 
 export function isExpired(operation: Operation, nowMs: number): boolean {
-  return operation.state === 'PLANNED' && Date.parse(operation.expiresAt) <= nowMs;
+  return isUnchanged(operation.state) && Date.parse(operation.expiresAt) <= nowMs;
 }
 
 export type Given = { typedName: string; reason: string; acceptsLoss: boolean };

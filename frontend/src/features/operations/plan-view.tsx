@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Panel } from '@/components/panel';
 import { CheckList } from './check-list';
 import { CompareButton } from './compare-button';
+import { CopyOrder } from './copy-order';
 import { DifferenceTable } from './difference-table';
 import { doneCount, type Operation } from './operation';
 import { PlanFacts } from './plan-facts';
@@ -26,7 +27,10 @@ export function PlanView({ operation, isStale, isVoid, comparison }: PlanViewPro
   const isPlanned = operation.confirmedAt === null;
   const progress = t('operation.progress', { done: doneCount(steps), total: steps.length });
   const happens = (
-    <Panel title={t(isPlanned ? 'plan.steps' : 'plan.journal')} aside={isPlanned ? null : progress}>
+    <Panel
+      title={t(isPlanned ? 'plan.steps' : 'plan.journal')}
+      aside={isPlanned ? <CopyOrder operation={operation} /> : progress}
+    >
       <StepList operation={operation} isStale={isStale} />
     </Panel>
   );

@@ -1,5 +1,12 @@
 import type { OperationFactsQuery } from '@/gql/operations';
-import { findBlock, holdLeftMs, isExpired, type Operation, type Steering } from './operation';
+import {
+  findBlock,
+  holdLeftMs,
+  isExpired,
+  isUnchanged,
+  type Operation,
+  type Steering,
+} from './operation';
 
 export type MovedFact = NonNullable<OperationFactsQuery['operation']['movedFact']>;
 
@@ -14,6 +21,7 @@ export type Standing = {
     | 'expired'
     | 'blocked'
     | 'unchecked'
+    | 'awaiting'
     | 'held'
     | 'paused'
     | 'done'
@@ -55,7 +63,7 @@ function planStanding(
 /** Whether a plan can no longer be carried out, whatever is typed beneath it. */
 export function isVoid(operation: Operation, { moved }: FactsNow, nowMs: number): boolean {
   if (operation.state === 'LAPSED') return true;
-  return operation.state === 'PLANNED' && (moved !== null || isExpired(operation, nowMs));
+  return isUnchanged(operation.state) && (moved !== null || isExpired(operation, nowMs));
 }
 
 /** Sums up where an operation stands; nothing where its state and its steps say all. */
@@ -68,6 +76,13 @@ export function standingOf(
   switch (operation.state) {
     case 'PLANNED':
       return planStanding(operation, facts, nowMs);
+    case 'AWAITING_APPROVAL': {
+      const name = operation.confirmedBy ?? '';
+      const awaiting: Standing = { word: 'awaiting', tone: 'warn', values: { name } };
+      const voided = planStanding(operation, facts, nowMs);
+      // What lapses now can't be planned again before it has: whoever approves is told.
+      return voided === undefined ? awaiting : { ...voided, offer: 'CANCEL' };
+    }
     case 'QUEUED': {
       const left = holdLeftMs(operation, nowMs);
       if (left === 0) return undefined;

@@ -11,6 +11,8 @@ export function StepJournal({ step }: { step: Step }) {
   if (step.beganAt === null) return null;
   const isDone = step.state === 'DONE';
   if (!isFields(step.before) && !isFields(step.after)) return null;
+  const rows = journalRows(step.before, step.after);
+  if (rows.length === 0) return null;
   const missingAfter = isDone ? t('journal.nothing') : t('journal.notYet');
   return (
     <table className={classes.table}>
@@ -23,7 +25,7 @@ export function StepJournal({ step }: { step: Step }) {
         </tr>
       </thead>
       <tbody>
-        {journalRows(step.before, step.after).map((row) => (
+        {rows.map((row) => (
           <tr key={row.name} data-changed={row.isChanged}>
             <td>{wordsOf(row.name)}</td>
             <td>

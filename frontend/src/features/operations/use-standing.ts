@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNow } from '@/lib/use-now';
-import type { Operation } from './operation';
+import { isUnchanged, type Operation } from './operation';
 import { operationFactsOf } from './operation-queries';
 import { isVoid, type Standing, standingOf } from './standing';
 
@@ -14,7 +14,7 @@ export function useStanding(operation: Operation | undefined): {
   comparison: Comparison | undefined;
 } {
   const nowMs = useNow();
-  const isPlanned = operation?.state === 'PLANNED';
+  const isPlanned = isUnchanged(operation?.state);
   const facts = useQuery(operationFactsOf(operation));
   if (operation === undefined) {
     return { standing: undefined, isVoided: false, comparison: undefined };

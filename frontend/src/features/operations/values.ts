@@ -12,10 +12,20 @@ export function isList(value: unknown): value is Fields[] {
   return Array.isArray(value) && value.length > 0 && value.every(isFields);
 }
 
+/** Whether there is nothing in a list, or nothing under any name. */
+export function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** Whether the things of a list are read well in one line: none has anything within it. */
+export function isPlain(list: unknown[]): boolean {
+  return list.every((one) => ['string', 'number'].includes(typeof one));
+}
+
 /** Whether the things of a list have plain fields only, so that they are best read as a table. */
 export function isFlat(list: Fields[]): boolean {
   return list.every((fields) =>
-    Object.values(fields).every((value) => !isFields(value) && !isList(value)),
+    Object.values(fields).every((value) => isEmpty(value) || (!isFields(value) && !isList(value))),
   );
 }
 

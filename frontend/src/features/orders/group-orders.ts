@@ -121,7 +121,7 @@ export function deleteGroup(
   const fields: Field[] = [
     nameField(groupName),
     placesField(groups),
-    { name: 'cleansOffsets', kind: 'flag', initial: false },
+    { name: 'cleansUp', kind: 'flag', initial: false },
   ];
   return {
     word: 'deleteGroup',
@@ -132,7 +132,7 @@ export function deleteGroup(
         clusterName,
         groupName: textIn(values, 'groupName'),
         brokerGroups: namesIn(values, 'brokerGroups'),
-        cleansOffsets: flagIn(values, 'cleansOffsets') ?? false,
+        cleansUp: flagIn(values, 'cleansUp') ?? false,
       },
     }),
   };

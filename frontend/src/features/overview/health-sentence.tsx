@@ -11,14 +11,14 @@ type HealthSentenceProps = {
 export function HealthSentence(props: HealthSentenceProps) {
   const { groupCount, groupsWithoutMaster, offlineCount } = props;
   const { t } = useTranslation();
-  if (groupCount === 0) return <StateMark tone="unknown" label={t('health.empty')} />;
+  if (groupCount === 0) return <StateMark tone="unknown" label={t('health.empty')} wraps />;
   if (groupsWithoutMaster.length > 0) {
     const names = groupsWithoutMaster.slice(0, 3).join(', ');
     const label = t('health.masterless', { lost: groupsWithoutMaster.length, groupCount, names });
-    return <StateMark tone="bad" label={label} />;
+    return <StateMark tone="bad" label={label} wraps />;
   }
   if (offlineCount > 0) {
-    return <StateMark tone="warn" label={t('health.offline', { count: offlineCount })} />;
+    return <StateMark tone="warn" label={t('health.offline', { count: offlineCount })} wraps />;
   }
-  return <StateMark tone="good" label={t('health.good', { count: groupCount })} />;
+  return <StateMark tone="good" label={t('health.good', { count: groupCount })} wraps />;
 }

@@ -16,6 +16,18 @@ test('a silent broker no longer counts while others speak', () => {
   expect(totals.observedAtMs).toBe(Date.parse(fresh));
 });
 
+test('a message counts once as taken in, however many replicas copy it', () => {
+  const replica = { brokerId: '2', messagesInPerSecond: 10, messagesOutPerSecond: 5 };
+
+  const totals = liveTotals(
+    [aSample({ observedAt: fresh }), aSample({ observedAt: fresh, ...replica })],
+    now,
+  );
+
+  expect(totals.in.reading).toEqual(value(10));
+  expect(totals.out.reading).toEqual(value(25));
+});
+
 test('when all are silent the last figures stay with their age', () => {
   const totals = liveTotals([aSample({ observedAt: old })], now);
 

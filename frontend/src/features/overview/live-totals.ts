@@ -1,8 +1,9 @@
 import type { SampleFieldsFragment } from '@/gql/operations';
 import { staleAfterMs } from '@/lib/intervals';
+import { isMaster } from '@/lib/live/broker-key';
 import { readingOf, type Sum, sumOf } from '@/lib/reading';
 
-/** The rates of all brokers together, and how old the oldest of them is. */
+/** What masters take in, what all brokers give out, and how old the oldest of it is. */
 export type LiveTotals = { in: Sum; out: Sum; observedAtMs: number | null };
 
 /**
@@ -12,9 +13,10 @@ export type LiveTotals = { in: Sum; out: Sum; observedAtMs: number | null };
 export function liveTotals(samples: SampleFieldsFragment[], nowMs: number): LiveTotals {
   const fresh = samples.filter((sample) => nowMs - Date.parse(sample.observedAt) <= staleAfterMs);
   const counted = fresh.length > 0 ? fresh : samples;
+  const masters = counted.filter(isMaster);
   const times = counted.map((sample) => Date.parse(sample.observedAt));
   return {
-    in: sumOf(counted.map((sample) => readingOf(sample, (rates) => rates.messagesInPerSecond))),
+    in: sumOf(masters.map((sample) => readingOf(sample, (rates) => rates.messagesInPerSecond))),
     out: sumOf(counted.map((sample) => readingOf(sample, (rates) => rates.messagesOutPerSecond))),
     observedAtMs: times.length > 0 ? Math.min(...times) : null,
   };

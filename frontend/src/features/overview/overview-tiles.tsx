@@ -33,8 +33,8 @@ export function OverviewTiles({ overview, reported, observedAtMs, samples }: Ove
     ) : (
       <>
         <Observed atMs={totals.observedAtMs} />
-        {totals.in.counted < overview.onlineBrokerCount
-          ? ` · ${t('overview.counted', { counted: totals.in.counted, total: overview.onlineBrokerCount })}`
+        {totals.out.counted < overview.onlineBrokerCount
+          ? ` · ${t('overview.counted', { counted: totals.out.counted, total: overview.onlineBrokerCount })}`
           : null}
       </>
     );

@@ -3,6 +3,7 @@ import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { Figure } from '@/components/figure';
 import { Observed } from '@/components/observed';
+import { ProtectionFact } from '@/components/protection-fact';
 import { formatBytes, formatRate } from '@/lib/format';
 import { readingOf } from '@/lib/reading';
 import { OffsetFigure } from './offset-figure';
@@ -50,6 +51,7 @@ export function TopicFacts({ topic }: { topic: TopicDetail }) {
         <OffsetFigure offset={held.total} />
       </Fact>
       <Fact label={t('topic.queues')}>{topic.queues.length}</Fact>
+      <ProtectionFact protection={topic.protection} />
     </Facts>
   );
 }

@@ -47,6 +47,11 @@ export function topicOf(clusterName: string, topicName: string) {
     queryKey: topicKeys.one(clusterName, topicName),
     queryFn: ({ signal }) => ask(TopicDocument, { clusterName, topicName }, signal),
     refetchInterval: sampleIntervalMs,
-    meta: heeding(['route'], { clusterName }),
+    meta: heeding(['route', 'step'], {
+      clusterName,
+      // A step on the topic itself, such as what protects it, changes no route.
+      when: ({ kind, subject }) =>
+        kind === 'route.changed' || (kind === 'step.done' && subject === topicName),
+    }),
   });
 }

@@ -84,6 +84,13 @@ export function TopicTable({ topics, sort, onSort }: TopicTableProps) {
             />
           ),
         }),
+        column.accessor(({ protection }) => (protection === null ? 0 : 1), {
+          id: 'protected',
+          header: t('protection.column'),
+          sortFn: 'basic',
+          cell: ({ row }) =>
+            t(row.original.protection === null ? 'protection.no' : 'protection.yes'),
+        }),
       ]),
     [t],
   );

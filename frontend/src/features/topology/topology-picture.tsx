@@ -74,7 +74,7 @@ export function TopologyPicture({ nameServers, groups }: TopologyPictureProps) {
         preventScrolling={false}
         zoomOnScroll={false}
       >
-        <Controls showInteractive={false} aria-label={t('topology.zoom')} />
+        <Controls position="top-left" showInteractive={false} aria-label={t('topology.zoom')} />
       </ReactFlow>
     </figure>
   );

@@ -15,6 +15,14 @@ test('the rates of all brokers of an interval are added', () => {
   expect(rateSeries(history)).toEqual([{ atMs: startMs, in: 15, out: 15 }]);
 });
 
+test('a replica adds what it gives out, and not what it copies', () => {
+  const observedAt = new Date(startMs).toISOString();
+  const replica = aSample({ brokerId: '2', observedAt, messagesOutPerSecond: 1 });
+  const history = addToHistory([], [at(0, 'broker-a', 10), replica]);
+
+  expect(rateSeries(history)).toEqual([{ atMs: startMs, in: 10, out: 11 }]);
+});
+
 test('a broker sampled just after the interval counts with the one before', () => {
   const history = addToHistory(
     [],

@@ -1,9 +1,12 @@
 import type { SampleFieldsFragment } from '@/gql/operations';
 import { sampleIntervalMs } from '@/lib/intervals';
 import { type Reading, sumOf, unknown, value } from '@/lib/reading';
-import { brokerKey } from './broker-key';
+import { brokerKey, isMaster } from './broker-key';
 
-/** The rates of every broker heard of in one interval; null is a rate nobody can know yet. */
+/**
+ * The rates of every broker heard of in one interval; null is a rate nobody can know yet, and that
+ * of what a replica takes in: its master has it.
+ */
 export type Bucket = { startMs: number; rates: Record<string, Rates> };
 export type Rates = { in: number | null; out: number | null };
 export type RatePoint = { atMs: number; in: number | null; out: number | null };
@@ -19,7 +22,10 @@ export function addToHistory(history: Bucket[], samples: SampleFieldsFragment[])
   const buckets = new Map(history.map((bucket) => [bucket.startMs, bucket]));
   for (const sample of samples) {
     const startMs = bucketStart(Date.parse(sample.observedAt));
-    const rates = { in: sample.messagesInPerSecond, out: sample.messagesOutPerSecond };
+    const rates = {
+      in: isMaster(sample) ? sample.messagesInPerSecond : null,
+      out: sample.messagesOutPerSecond,
+    };
     const filed = { ...buckets.get(startMs)?.rates, [brokerKey(sample)]: rates };
     buckets.set(startMs, { startMs, rates: filed });
   }
@@ -29,7 +35,7 @@ export function addToHistory(history: Bucket[], samples: SampleFieldsFragment[])
 }
 
 /**
- * The rates of all brokers together, interval by interval. A broker whose sample fell just outside
+ * What masters take in and all brokers give out, interval by interval. A broker whose sample fell just outside
  * an interval counts with the one before; a whole interval without samples is a gap, never zero.
  */
 export function rateSeries(history: Bucket[]): RatePoint[] {

@@ -19,6 +19,7 @@ from backend.services.operations.engine import run_operation
 from tests.integration.api.ordering import OPS, V1
 from tests.integration.broker.agent import Agent
 from tests.integration.broker.client import Client
+from tests.waiting import PATIENCE_S
 
 CLUSTER, GROUP = "c", "broker-a"
 
@@ -107,8 +108,8 @@ async def broker(name_server, tmp_path, client):
             yield made
 
 
-async def until(holds, what, *, timeout_s=20):
-    deadline = time.monotonic() + timeout_s
+async def until(holds, what):
+    deadline = time.monotonic() + PATIENCE_S
     while not await holds():
         assert time.monotonic() < deadline, what
         await asyncio.sleep(0.02)

@@ -3,7 +3,9 @@
 import pytest
 from sqlalchemy import update
 
+from backend.db import protections
 from backend.db.operation_tables import operations
+from backend.domain.protection import Protection, broker_resource
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.ordering import OPS
 
@@ -69,8 +71,8 @@ async def test_what_moved_voids_a_plan_and_one_key_has_one_effect(broker, plan, 
     told = await act(planned, "confirm", NAME, status=412)
 
     assert again["id"] == planned["id"]
-    assert other["error"]["code"] == "idempotency_key_reused"
-    assert told["error"]["details"] == {
+    assert other["code"] == "idempotency_key_reused"
+    assert told["facts"] == {
         "precondition": "permission",
         "expected": "6 (read and write)",
         "found": "4 (read)",
@@ -85,7 +87,7 @@ async def test_a_broker_that_does_not_answer_is_not_cordoned(plan, act, register
     told = await act(planned, "confirm", given, status=409)
 
     assert planned["plan"]["changes"][0]["before"] == "unknown"
-    assert told["error"]["code"] == "plan_blocked"
+    assert told["code"] == "plan_blocked"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ async def test_what_is_not_there_or_malformed_is_refused(register, plan, kind, p
 
     told = await plan(kind, status, **{**BROKER, **parameters})
 
-    assert told["error"]["code"] == code
+    assert told["code"] == code
 
 
 async def test_a_drain_waits_for_consumers_tells_how_far_they_are_and_can_be_paused(
@@ -204,12 +206,12 @@ async def test_a_dead_broker_is_forgotten_and_comes_back_by_registering(
         await connection.execute(update(operations).values(not_before=context.clock.now()))
     ended = await go_on(planned)
 
-    assert blocked["error"]["code"] == "plan_blocked"
+    assert blocked["code"] == "plan_blocked"
     assert planned["plan"]["risk"] == "R3"
     assert ended["state"] == "done", ended["outcome"]
     assert (await get(path))["items"] == []
     assert (await get(f"/clusters/{CLUSTER}/topics", search="orders"))["items"] == []
-    assert (await act(ended, "undo", status=409))["error"]["code"] == "not_undoable"
+    assert (await act(ended, "undo", status=409))["code"] == "not_undoable"
     await broker.agent.start()
 
     async def is_back():
@@ -218,6 +220,19 @@ async def test_a_dead_broker_is_forgotten_and_comes_back_by_registering(
 
     await until(is_back, "the broker did not come back")
     assert [one["state"] for one in (await get(path))["items"]] == ["online"]
+
+
+async def test_a_protected_broker_is_not_forgotten_by_id_or_address(
+    broker, plan, database, context
+):
+    resource = broker_resource(CLUSTER, GROUP, broker.address)
+    async with database.begin() as connection:
+        await protections.add(connection, Protection(resource, "anna", context.clock.now(), None))
+
+    for meant in ({}, {"address": broker.address}):
+        planned = await plan("forget_broker", **BROKER, **meant)
+        told = {one["name"]: one["verdict"] for one in planned["plan"]["checks"]}
+        assert told["nobody protects it"] == "block"
 
 
 async def test_a_broker_that_came_back_meanwhile_is_not_forgotten(

@@ -64,7 +64,7 @@ async def test_a_client_that_leaves_is_gone(broker, get, ask):
         return (await get(CLIENTS))["total_count"] == 0
 
     await until(is_gone, "it is still shown")
-    assert (await get(f"{CLIENTS}/leaver", 404))["error"]["code"] == "client_not_found"
+    assert (await get(f"{CLIENTS}/leaver", 404))["code"] == "client_not_found"
     assert (await ask(ONE, id="leaver"))["client"] is None
 
 

@@ -175,7 +175,7 @@ async def test_a_body_takes_a_permission_that_viewers_do_not_have(
     around = await anybody.get(path, headers=viewer)
     shown = await anybody.get(f"{path}/body", headers=operator)
 
-    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
     assert in_graph["errors"][0]["extensions"]["code"] == "forbidden"
     assert around.status_code == 200
     assert "salary" not in refused.text + json.dumps(in_graph) + around.text
@@ -227,14 +227,14 @@ async def test_what_can_not_be_found_is_told_with_the_next_step(broker, get, ask
     topic = await get(f"/clusters/{CLUSTER}/topics/none/messages", 404)
     key = await get(f"/clusters/{CLUSTER}/topics/none/messages/found", 404, key="k")
 
-    assert elsewhere["error"]["code"] == senders["error"]["code"] == "message_not_found"
-    assert "needs the topic" in senders["error"]["message"]
-    assert in_topic["error"]["code"] == "message_not_found"
-    assert offset["error"]["code"] == "invalid_message_search"
-    assert "name its broker group" in offset["error"]["message"]
-    assert queue["error"]["code"] == "invalid_message_search"
-    assert cursor["error"]["code"] == "invalid_cursor"
-    assert topic["error"]["code"] == key["error"]["code"] == "topic_not_found"
+    assert elsewhere["code"] == senders["code"] == "message_not_found"
+    assert "needs the topic" in senders["detail"]
+    assert in_topic["code"] == "message_not_found"
+    assert offset["code"] == "invalid_message_search"
+    assert "name its broker group" in offset["detail"]
+    assert queue["code"] == "invalid_message_search"
+    assert cursor["code"] == "invalid_cursor"
+    assert topic["code"] == key["code"] == "topic_not_found"
     assert (await ask(ONE, id=unknown_id))["message"] is None
     assert broker is not None
 

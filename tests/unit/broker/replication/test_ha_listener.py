@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from regent_engine import Store
 
+from tests.waiting import PATIENCE_S
 from workers.broker.replication.ha_listener import HaListener, ReplicaSession
 from workers.broker.settings import parse_settings
 
@@ -21,7 +22,6 @@ SMALL_BUFFER = 4096
 HANDSHAKE = struct.Struct(">ihhq")
 REPORT = struct.Struct(">iq")
 TRANSFER = struct.Struct(">iiqiqq")
-TIMEOUT_S = 10
 
 
 @dataclass
@@ -101,7 +101,7 @@ class Master:
         ours, theirs = socket.socketpair()
         if buffer_size:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_size)
-        theirs.settimeout(TIMEOUT_S)
+        theirs.settimeout(PATIENCE_S)
         replica = Replica(len(self.replicas) + 2, theirs)
         self.replicas.append(replica)
         await asyncio.get_running_loop().create_connection(
@@ -139,7 +139,7 @@ async def master(tmp_path):
 
 
 async def until(condition):
-    async with asyncio.timeout(TIMEOUT_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             if condition():
                 return

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import pytest
 from regent_engine import MasterLink, ProtocolError, ReplicaLink, Store, StoreError
 
+from tests.waiting import PATIENCE_S
 from workers.broker.replication.log_copying import Copying
 from workers.broker.settings import parse_settings
 
 BODY = b"." * 1000
 SETTINGS = parse_settings({}).settings
-TIMEOUT_S = 10
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Pair:
         return self.end.receive(self.socket.recv(12))[1]
 
     async def until(self, condition):
-        async with asyncio.timeout(TIMEOUT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 if condition():
                     return
@@ -51,7 +51,7 @@ async def make(tmp_path):
         master.begin_epoch(1)
         replica = Store(str(tmp_path / "r"), segment_size_bytes=1 << 20)
         ours, theirs = socket.socketpair()
-        ours.settimeout(TIMEOUT_S)
+        ours.settimeout(PATIENCE_S)
         end = MasterLink(master, ours.fileno(), 4000)
         link = ReplicaLink(replica, broker_id=2, known_epoch=1)
         end.receive(link.handshake())

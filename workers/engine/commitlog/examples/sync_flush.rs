@@ -2,6 +2,9 @@
 //! flight, against `fdatasync` after 1 KiB on a preallocated file (targets.md R4, R4b). Usage:
 //! `sync_flush DIRECTORY BLOCK_COUNT`.
 //!
+//! Beside it, `fdatasync` after 64 KiB on blocks that were written before: R4 takes it to cost what
+//! 1 KiB does, and where it does not no flush of 64 messages can come near.
+//!
 //! Measured is a store whose retention has begun, so that it writes segments that were written
 //! before, as a broker does for all its life but the first days; and beside it one that uses
 //! no segment again, whose blocks are written for the first time.
@@ -20,6 +23,9 @@ const GROUP_SIZE: u32 = 64;
 /// Of a store, in each half of a block.
 const GROUPS_A_HALF: u32 = 200;
 const SYNCS_A_HALF: u32 = 200;
+const LARGE_SYNCS_A_HALF: u32 = 50;
+const LARGE_SIZE: usize = 64 << 10;
+const PAGE_SIZE: usize = 4096;
 const BODY_SIZE: usize = 1024;
 const QUEUE_COUNT: i32 = 8;
 const NOW_MS: i64 = 1_758_000_000_000;
@@ -113,7 +119,9 @@ impl Measured {
 
 /// Measures one block: syncs, both stores, both in reverse order, syncs (targets.md 1.3).
 fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Failure> {
-    let mut syncs = Syncs::new(dir.join("sync"))?;
+    let mut syncs = Syncs::new(dir.join("sync"), BODY_SIZE, SYNCS_A_HALF)?;
+    let mut large = Syncs::new(dir.join("large-sync"), LARGE_SIZE, LARGE_SYNCS_A_HALF)?;
+    large.write_all_blocks()?;
     let (mut written, mut appended) = (Some(0), 0);
     let mut append_again = || -> Result<f64, Failure> {
         let (device, position) = (device_bytes(dir)?, again.store.max_position());
@@ -123,11 +131,13 @@ fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Fai
         appended += again.store.max_position() - position;
         Ok(duration_s)
     };
+    let mut large_s = large.run()?;
     let before_s = syncs.run()?;
     let mut again_s = append_again()?;
     let first_s = first.append()? + first.append()?;
     again_s += append_again()?;
     let after_s = syncs.run()?;
+    large_s += large.run()?;
     again.expire()?;
     first.expire()?;
     if !again.is_used_again()? {
@@ -138,17 +148,19 @@ fn measure(dir: &Path, again: &Measured, first: &Measured) -> Result<String, Fai
         || "null".to_owned(),
         |written| format!("{:.3}", written as f64 / appended as f64),
     );
-    let (syncs, acks) = (
+    let (syncs, large_syncs, acks) = (
         f64::from(SYNCS_A_HALF),
+        f64::from(2 * LARGE_SYNCS_A_HALF),
         f64::from(2 * GROUP_SIZE * GROUPS_A_HALF),
     );
     Ok(format!(
         "{{\"syncs_per_s\": {:.1}, \"syncs_per_s_before\": {:.1}, \"syncs_per_s_after\": {:.1}, \
-         \"acks_per_s\": {:.1}, \"first_use_acks_per_s\": {:.1}, \
+         \"large_syncs_per_s\": {:.1}, \"acks_per_s\": {:.1}, \"first_use_acks_per_s\": {:.1}, \
          \"device_bytes_per_byte\": {amplification}}}",
         2.0 * syncs / (before_s + after_s),
         syncs / before_s,
         syncs / after_s,
+        large_syncs / large_s,
         acks / again_s,
         acks / first_s,
     ))
@@ -171,40 +183,53 @@ fn append_groups(store: &Store, count: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes of 1 KiB, one behind the other into a preallocated file, each of them synced.
+/// Writes of one size, one behind the other into a preallocated file, each of them synced.
 struct Syncs {
     path: PathBuf,
     file: File,
-    count: u32,
+    block: Vec<u8>,
+    a_half: u32,
+    position: u64,
 }
 
 impl Syncs {
-    fn new(path: PathBuf) -> Result<Self, Failure> {
+    fn new(path: PathBuf, size: usize, a_half: u32) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         let file = options
             .write(true)
             .create(true)
             .truncate(false)
             .open(&path)?;
-        let size = u64::from(2 * SYNCS_A_HALF) * BODY_SIZE as u64;
-        fallocate(&file, FallocateFlags::empty(), 0, size)?;
+        let block = vec![0x5A; size];
+        let file_size = u64::from(2 * a_half) * block.len() as u64;
+        fallocate(&file, FallocateFlags::empty(), 0, file_size)?;
         file.sync_all()?;
         Ok(Self {
             path,
             file,
-            count: 0,
+            block,
+            a_half,
+            position: 0,
         })
+    }
+
+    /// Writes the file page by page, so that no sync has to take a block from the file system.
+    fn write_all_blocks(&self) -> Result<(), Failure> {
+        let size = self.file.metadata()?.len();
+        for at in (0..size).step_by(PAGE_SIZE) {
+            self.file.write_all_at(&[0; PAGE_SIZE], at)?;
+        }
+        self.file.sync_all()?;
+        Ok(())
     }
 
     /// Takes one half of a block; returns how long it took.
     fn run(&mut self) -> Result<f64, Failure> {
-        let block = [0x5A_u8; BODY_SIZE];
         let begin = Instant::now();
-        for _ in 0..SYNCS_A_HALF {
-            let at = u64::from(self.count) * BODY_SIZE as u64;
-            self.file.write_all_at(&block, at)?;
+        for _ in 0..self.a_half {
+            self.file.write_all_at(&self.block, self.position)?;
             self.file.sync_data()?;
-            self.count += 1;
+            self.position += self.block.len() as u64;
         }
         Ok(begin.elapsed().as_secs_f64())
     }

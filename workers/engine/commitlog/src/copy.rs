@@ -6,15 +6,17 @@
 
 use std::marker::PhantomData;
 
+use crate::config::CrcProperty;
 use crate::epochs::Epoch;
 use crate::error::{AppendError, StoreError};
 use crate::log::LogSegment;
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
 use crate::queue_layout::Placed;
-use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count};
+use crate::queue_places::{LIGHT_QUEUE_ID, light_places, may_have_light_places, message_count};
 use crate::record::{
-    BLANK_SIZE, Found, MAGIC_AT, RecordView, check, is_inner_batch, occupies_queue,
+    BLANK_SIZE, Found, MAGIC_AT, PlainRecord, RecordView, check, is_inner_batch, locate,
+    occupies_queue,
 };
 use crate::store::{Appender, Store};
 use crate::table::{OpenQueue, OpenTopic};
@@ -98,33 +100,174 @@ impl Store {
         self.check_writable()?;
         appender.log.continue_at(position)?;
         let mut taken = 0;
-        while let Some(size) = unit_size(&bytes[taken..]) {
+        loop {
             let at = position + taken as u64;
-            let room = self.config.segment_size_bytes - at % self.config.segment_size_bytes;
-            if size as u64 > room {
-                return Err(corrupt(at, "it reaches into the next segment"));
-            }
-            let Some(unit) = bytes[taken..].get(..size) else {
-                break;
-            };
-            let crc = self.config.crc_property;
-            match check(unit, at, crc).map_err(|damage| corrupt(at, &damage.to_string()))? {
-                Found::Blank if size as u64 == room => appender.log.copy_blank(unit)?,
-                Found::Blank => return Err(corrupt(at, "a blank does not end the segment")),
-                Found::Record(_) if size as u64 + BLANK_SIZE as u64 > room => {
-                    return Err(corrupt(at, "it leaves no room for a blank"));
-                }
-                Found::Record(record) => self.copy_record(&mut appender, &record)?,
-            }
+            let (size, stopped) = self.check_records(at, &bytes[taken..]);
+            self.copy_records(&mut appender, at, &bytes[taken..taken + size])?;
             taken += size;
+            let Some(blank_size) = stopped? else {
+                return Ok(taken);
+            };
+            appender.log.copy_blank(&bytes[taken..taken + blank_size])?;
+            taken += blank_size;
         }
-        Ok(taken)
+    }
+
+    /// Checks the whole records at the start of `bytes`, which come next in one segment. Returns the
+    /// bytes that they take, and what stopped there: the end of the bytes, or a blank of a size.
+    fn check_records(
+        &self,
+        position: u64,
+        bytes: &[u8],
+    ) -> (usize, Result<Option<usize>, StoreError>) {
+        // Another checksum than the body's is for the general way.
+        let may_be_plain = self.config.crc_property == CrcProperty::Off;
+        let mut checked = 0;
+        loop {
+            let (at, rest) = (position + checked as u64, &bytes[checked..]);
+            if may_be_plain
+                && let Some(record) = PlainRecord::read(rest, at)
+                && (record.size + BLANK_SIZE) as u64 <= self.room_at(at)
+                && record.is_intact()
+            {
+                checked += record.size;
+                continue;
+            }
+            match self.check_unit(at, rest) {
+                Ok(Some((Found::Record(_), size))) => checked += size,
+                Ok(Some((Found::Blank, size))) => return (checked, Ok(Some(size))),
+                Ok(None) => return (checked, Ok(None)),
+                Err(error) => return (checked, Err(error)),
+            }
+        }
+    }
+
+    /// The unit that `bytes` start with, and its size; `None` until it is whole.
+    fn check_unit<'b>(
+        &self,
+        at: u64,
+        bytes: &'b [u8],
+    ) -> Result<Option<(Found<'b>, usize)>, StoreError> {
+        let Some(size) = unit_size(bytes) else {
+            return Ok(None);
+        };
+        let room = self.room_at(at);
+        if size as u64 > room {
+            return Err(corrupt(at, "it reaches into the next segment"));
+        }
+        let Some(unit) = bytes.get(..size) else {
+            return Ok(None);
+        };
+        let crc = self.config.crc_property;
+        match check(unit, at, crc).map_err(|damage| corrupt(at, &damage.to_string()))? {
+            Found::Blank if size as u64 != room => {
+                Err(corrupt(at, "a blank does not end the segment"))
+            }
+            Found::Record(_) if size as u64 + BLANK_SIZE as u64 > room => {
+                Err(corrupt(at, "it leaves no room for a blank"))
+            }
+            found => Ok(Some((found, size))),
+        }
+    }
+
+    /// How much of its segment lies behind a position.
+    fn room_at(&self, position: u64) -> u64 {
+        self.config.segment_size_bytes - position % self.config.segment_size_bytes
+    }
+
+    /// Appends checked records, which `bytes` consist of. Many are written to the file at once, and
+    /// become part of the log one by one as their places in queues are made.
+    fn copy_records(
+        &self,
+        appender: &mut Appender,
+        position: u64,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        let is_ahead = appender.log.prepare_ahead(bytes.len())?;
+        if is_ahead {
+            // What a failed write has left there is not known.
+            self.poisoning(|| appender.log.write_ahead(bytes))?;
+        }
+        let mut copied = 0;
+        while copied < bytes.len() {
+            let (at, rest) = (position + copied as u64, &bytes[copied..]);
+            let size = match self.copy_ordinary(appender, at, rest, is_ahead) {
+                Some(size) => Ok(size),
+                None => self.copy_any(appender, at, rest, is_ahead),
+            };
+            copied += match size {
+                Ok(size) => size,
+                Err(error) if is_ahead => {
+                    self.poisoning(|| appender.log.clear_ahead(rest.len()))?;
+                    return Err(error);
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(())
+    }
+
+    /// Appends the record that `bytes` start with if it is the next message of a plain queue with
+    /// room, as nearly all are, and returns its size; `None`, and nothing is done, for any other.
+    /// What this does to a queue is what [`Self::copy_record`] would.
+    #[inline]
+    fn copy_ordinary(
+        &self,
+        appender: &mut Appender,
+        position: u64,
+        bytes: &[u8],
+        is_ahead: bool,
+    ) -> Option<usize> {
+        let record = PlainRecord::read(bytes, position)?;
+        let Appender { log, queues } = appender;
+        let topic = std::str::from_utf8(record.topic).ok()?;
+        let (mut queue, traffic) = queues.ordinary_queue(topic, record.queue_id)?;
+        let is_light =
+            self.config.multi_dispatch_enabled && may_have_light_places(record.properties);
+        if queue.end_offset() != record.queue_offset || is_light {
+            return None;
+        }
+        let unit = if is_ahead {
+            log.next_ahead(record.size)
+        } else {
+            let mut unit = log.room(record.size)?;
+            unit.bytes().copy_from_slice(&bytes[..record.size]);
+            Some(unit)
+        };
+        unit?.commit(record.store_timestamp_ms);
+        #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
+        queue.push_plain(&QueueEntry {
+            log_position: position,
+            size: record.size as u32,
+            tags_code: tags_code(record.properties, record.store_timestamp_ms, None),
+        });
+        traffic.count(1, record.size);
+        Some(record.size)
+    }
+
+    /// Appends the record that `bytes` start with, whatever it is; returns its size.
+    fn copy_any(
+        &self,
+        appender: &mut Appender,
+        position: u64,
+        bytes: &[u8],
+        is_ahead: bool,
+    ) -> Result<usize, StoreError> {
+        match locate(bytes, position) {
+            Ok(Found::Record(record)) => {
+                self.copy_record(appender, &record, is_ahead)?;
+                Ok(record.bytes.len())
+            }
+            Ok(Found::Blank) => Err(corrupt(position, "a blank amid records")),
+            Err(damage) => Err(corrupt(position, &damage.to_string())),
+        }
     }
 
     fn copy_record(
         &self,
         appender: &mut Appender,
         record: &RecordView<'_>,
+        is_ahead: bool,
     ) -> Result<(), StoreError> {
         let position = record.log_position;
         let topic = std::str::from_utf8(record.topic);
@@ -146,13 +289,19 @@ impl Store {
         } else {
             None
         };
-        let mut unit = log.reserve(record.bytes.len())?;
-        unit.bytes().copy_from_slice(record.bytes);
+        let size = record.bytes.len();
+        let unit = if is_ahead {
+            log.next_ahead(size).ok_or(StoreError::Closed)?
+        } else {
+            let mut unit = log.reserve(size)?;
+            unit.bytes().copy_from_slice(record.bytes);
+            unit
+        };
         unit.commit(record.store_timestamp_ms);
         if let Some(queue) = &mut queue {
             queue.push(&placed);
         }
-        open.count(u64::from(count), record.bytes.len());
+        open.count(u64::from(count), size);
         if has_entry && !open.has_batch_queues() && self.config.multi_dispatch_enabled {
             for (name, offset) in light_places(record) {
                 let placed = Placed { offset, ..placed };

@@ -20,7 +20,7 @@ const WRITTEN_ZEROS_MAX: u64 = 1 << 20;
 /// What is written at once is in memory in one folio, and goes to the disk whole with every byte of it
 /// (targets.md 1.2). A flush of 64 KiB waits a fifth less for a few folios than for single pages; of
 /// larger ones it would write much that it need not.
-const ZEROS_AT_ONCE: usize = 4 * BLOCK_SIZE;
+pub(crate) const ZEROS_AT_ONCE: usize = 4 * BLOCK_SIZE;
 
 /// One segment found on disk.
 #[derive(Debug)]

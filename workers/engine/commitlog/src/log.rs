@@ -1,5 +1,6 @@
 //! The commit log: segments that readers share, and the one writer that rolls them.
 
+mod ahead;
 mod copied;
 mod flush;
 mod tail;
@@ -18,6 +19,7 @@ use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
 use crate::sys::{MapReader, MapWriter};
 
+use ahead::AheadFile;
 use tail::Tail;
 
 /// One segment as readers see it.
@@ -169,6 +171,9 @@ pub(crate) struct LogWriter {
     recovered: Option<(u64, MapWriter)>,
     /// Where the next segment begins when there is no tail.
     end: u64,
+    ahead: Option<AheadFile>,
+    /// The next units were last written ahead: pages need not be present for them.
+    writes_ahead: bool,
 }
 
 impl LogWriter {
@@ -184,7 +189,7 @@ impl LogWriter {
         match writer.continue_recovered() {
             // Whoever appends first is told, if there is no room then either.
             Ok(true) | Err(StoreError::DiskFull { .. } | StoreError::Io { .. }) => {}
-            Ok(false) => writer.preparer.want_next(end),
+            Ok(false) => writer.preparer.want_next(end, writer.plan.populate_ahead),
             Err(error) => return Err(error),
         }
         Ok(writer)
@@ -204,6 +209,8 @@ impl LogWriter {
             tail: None,
             recovered: None,
             end,
+            ahead: None,
+            writes_ahead: false,
         })
     }
 
@@ -242,20 +249,26 @@ impl LogWriter {
         if !self.tail.as_ref().is_some_and(|tail| tail.is_ready(size)) {
             self.make_room(size)?;
         }
-        self.unit(size).ok_or(StoreError::Closed)
+        self.unit_after_fetch(size).ok_or(StoreError::Closed)
     }
 
     /// As [`Self::reserve`], if there is room already.
     #[inline(always)]
     pub(crate) fn room(&mut self, size: usize) -> Option<Unit<'_>> {
         self.tail.as_ref().filter(|tail| tail.is_ready(size))?;
-        self.unit(size)
+        self.unit_after_fetch(size)
     }
 
     #[inline(always)]
+    fn unit_after_fetch(&mut self, size: usize) -> Option<Unit<'_>> {
+        self.tail.as_ref()?.prefetch_behind(size);
+        self.unit(size)
+    }
+
+    /// The next `size` bytes, for which there is room, as a unit.
+    #[inline(always)]
     fn unit(&mut self, size: usize) -> Option<Unit<'_>> {
         let tail = self.tail.as_mut()?;
-        tail.prefetch_behind(size);
         let position = tail.base + tail.map.position() as u64;
         let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
         Some(Unit {
@@ -294,7 +307,12 @@ impl LogWriter {
         if let Some(full) = &mut self.tail {
             full.wait_all_cleared(&self.preparer)?;
         }
-        let prepared = self.preparer.take_next(base)?;
+        let populated = if self.writes_ahead {
+            0
+        } else {
+            self.plan.populate_ahead
+        };
+        let prepared = self.preparer.take_next(base, populated)?;
         if let Some(full) = &mut self.tail {
             let remaining = full.map.remaining();
             encode_blank(&mut full.map.tail()[..BLANK_SIZE], remaining);
@@ -306,7 +324,8 @@ impl LogWriter {
             base,
             map: prepared.map.reader(),
         });
-        self.tail = Some(Tail::new(base, prepared, self.plan.wake_distance()));
+        let wake_at = self.plan.wake_distance().min(prepared.populated);
+        self.tail = Some(Tail::new(base, prepared, wake_at));
         Ok(())
     }
 

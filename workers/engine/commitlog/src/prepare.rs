@@ -82,7 +82,8 @@ struct Work {
 #[derive(Debug)]
 enum Next {
     Unwanted,
-    Wanted(u64),
+    /// With how many pages' bytes present.
+    Wanted(u64, usize),
     InProgress(u64),
     Ready(u64, Prepared),
     Failed(u64, Instant, StoreError),
@@ -123,11 +124,11 @@ impl Preparer {
         })
     }
 
-    /// Asks for the segment at `base` before it is needed.
-    pub(crate) fn want_next(&self, base: u64) {
+    /// Asks for the segment at `base` before it is needed, with its first bytes populated.
+    pub(crate) fn want_next(&self, base: u64, populated: usize) {
         let mut work = self.desk.work.lock();
         if matches!(work.next, Next::Unwanted) {
-            work.next = Next::Wanted(base);
+            work.next = Next::Wanted(base, populated);
             self.desk.changed.notify_all();
         }
     }
@@ -135,7 +136,7 @@ impl Preparer {
     /// The segment at `base`, waiting until it is prepared.
     ///
     /// A failure from a while before this call is forgotten: there may be room by now.
-    pub(crate) fn take_next(&self, base: u64) -> Result<Prepared, StoreError> {
+    pub(crate) fn take_next(&self, base: u64, populated: usize) -> Result<Prepared, StoreError> {
         let mut work = self.desk.work.lock();
         let mut is_fresh = false;
         loop {
@@ -152,7 +153,7 @@ impl Preparer {
                     return Err(answer);
                 }
                 Next::InProgress(other) => work.next = Next::InProgress(other),
-                _ => work.next = Next::Wanted(base),
+                _ => work.next = Next::Wanted(base, populated),
             }
             is_fresh = true;
             self.desk.changed.notify_all();
@@ -165,7 +166,11 @@ impl Preparer {
         let mut work = self.desk.work.lock();
         let map = prepared.map.reader();
         let position = prepared.map.position();
-        let wanted = self.desk.wanted(&map, position);
+        // Units that are written ahead need no pages.
+        let wanted = match prepared.populated {
+            0 => 0,
+            _ => self.desk.wanted(&map, position),
+        };
         work.current = Some(Populating {
             base,
             map,
@@ -243,9 +248,7 @@ impl Drop for Preparer {
 
 impl Desk {
     fn wanted(&self, map: &MapReader, position: usize) -> usize {
-        let ahead = position.saturating_add(self.plan.populate_ahead);
-        let whole = ahead.checked_next_multiple_of(BLOCK_SIZE);
-        map.size().min(whole.unwrap_or(ahead))
+        whole_blocks(map, position.saturating_add(self.plan.populate_ahead))
     }
 
     fn run(&self) {
@@ -255,10 +258,10 @@ impl Desk {
             if work.is_stopped {
                 return;
             }
-            if let Next::Wanted(base) = work.next {
+            if let Next::Wanted(base, populated) = work.next {
                 work.next = Next::InProgress(base);
                 drop(work);
-                let next = match self.prepare(base) {
+                let next = match self.prepare(base, populated) {
                     Ok(prepared) => Next::Ready(base, prepared),
                     Err(error) => Next::Failed(base, Instant::now(), error),
                 };
@@ -316,7 +319,7 @@ impl Desk {
         })
     }
 
-    fn prepare(&self, base: u64) -> Result<Prepared, StoreError> {
+    fn prepare(&self, base: u64, populated: usize) -> Result<Prepared, StoreError> {
         let path = self.plan.dir.join(segment_name(base));
         let spare = match &self.plan.spares {
             Some(spares) => spares.take(base, &path)?,
@@ -327,7 +330,7 @@ impl Desk {
             Some(file) => file,
             None => create_segment(&path, self.plan.segment_size, self.plan.segment_size)?,
         };
-        let prepared = self.map_new(file, &path, is_used_again);
+        let prepared = self.map_new(file, &path, is_used_again, populated);
         if prepared.is_err() {
             // The next attempt creates it again. That also is why a failed sync of the directory
             // may be forgotten: the entry it was for is made, and synced, anew (D13).
@@ -342,6 +345,7 @@ impl Desk {
         file: File,
         path: &Path,
         is_used_again: bool,
+        populated: usize,
     ) -> Result<Prepared, StoreError> {
         let named = |error| StoreError::io(path, error);
         let map = ExclusiveMap::new(&file).map_err(named)?;
@@ -349,7 +353,7 @@ impl Desk {
         sync_dir(&self.plan.dir)?;
         let reader = map.reader();
         reader.advise_written(true);
-        let ahead = self.wanted(&reader, 0);
+        let ahead = whole_blocks(&reader, populated);
         if is_used_again {
             write_zeros(&file, 0, ahead as u64).map_err(named)?;
         }
@@ -371,6 +375,12 @@ impl Desk {
             used_again: is_used_again.then(|| Arc::new(file)),
         })
     }
+}
+
+/// The end of the block that `position` is in, or of the map.
+fn whole_blocks(map: &MapReader, position: usize) -> usize {
+    let whole = position.checked_next_multiple_of(BLOCK_SIZE);
+    map.size().min(whole.unwrap_or(position))
 }
 
 /// Wakes whoever waits for the helper when it ends, even by a panic.

@@ -47,7 +47,6 @@ pub(crate) struct ExclusiveMap {
 #[derive(Debug)]
 pub(crate) struct MapWriter {
     shared: Arc<SharedMap>,
-    position: usize,
 }
 
 /// The published part of a map.
@@ -98,27 +97,31 @@ impl ExclusiveMap {
         let published = AtomicUsize::new(position);
         let raw = self.raw;
         let shared = Arc::new(SharedMap { raw, published });
-        MapWriter { shared, position }
+        MapWriter { shared }
     }
 }
 
 impl MapWriter {
+    /// Where the next bytes go: nobody but this writer moves it.
+    #[inline]
     pub(crate) fn position(&self) -> usize {
-        self.position
+        self.shared.published.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn remaining(&self) -> usize {
-        self.shared.raw.len() - self.position
+        self.shared.raw.len() - self.position()
     }
 
     /// The unpublished bytes, writable.
     pub(crate) fn tail(&mut self) -> &mut [u8] {
-        let length = self.remaining();
+        let position = self.position();
+        let length = self.shared.raw.len() - position;
         // SAFETY: `position` never exceeds the length of the mapping. Bytes from `position` on
-        // are handed to no reader (they stay below `published`, which equals `position`), this is
-        // the only writer of the map, and `&mut self` excludes a second slice.
+        // are handed to no reader (they stay below it), this is the only writer of the map, and
+        // `&mut self` excludes a second slice.
         unsafe {
-            std::slice::from_raw_parts_mut(self.shared.raw.as_mut_ptr().add(self.position), length)
+            std::slice::from_raw_parts_mut(self.shared.raw.as_mut_ptr().add(position), length)
         }
     }
 
@@ -136,7 +139,7 @@ impl MapWriter {
     /// position: writing them later then waits for it less.
     #[inline(always)]
     pub(crate) fn prefetch(&self, from: usize, length: usize) {
-        let at = self.position.wrapping_add(from);
+        let at = self.position().wrapping_add(from);
         let first = self.shared.raw.as_ptr().wrapping_add(at);
         for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
             fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
@@ -146,11 +149,12 @@ impl MapWriter {
     /// Makes the next `length` bytes readable; they never change again.
     #[inline(always)]
     pub(crate) fn publish(&mut self, length: usize) {
-        assert!(length <= self.remaining(), "published beyond the map");
-        self.position += length;
+        let position = self.position();
+        let remaining = self.shared.raw.len() - position;
+        assert!(length <= remaining, "published beyond the map");
         self.shared
             .published
-            .store(self.position, Ordering::Release);
+            .store(position + length, Ordering::Release);
     }
 
     pub(crate) fn reader(&self) -> MapReader {
@@ -239,16 +243,13 @@ impl MapReader {
         }
     }
 
-    /// Takes pages that are about to go to the disk, and that the writer has left, out of this map.
+    /// Takes pages that are about to go to the disk out of this map, as far as it reaches.
     ///
     /// A page that is mapped as changed is made clean first, and each time all processors that run
     /// this program are interrupted to hear of it, which costs more than the write. Taken out
     /// together, they are interrupted once. Where it fails it only costs speed.
     pub(crate) fn unmap_written(&self, from: usize, to: usize) {
-        let (from, to) = (from - from % PAGE_SIZE_MAX, to - to % PAGE_SIZE_MAX);
-        if from < to {
-            let _ = self.unmap_pages(from, to);
-        }
+        let _ = self.unmap_pages(from, to.min(self.size()));
     }
 
     /// Makes the pages of a range present and writable without changing their content.

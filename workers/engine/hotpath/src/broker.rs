@@ -94,6 +94,7 @@ pub struct HotPath {
     writable: AtomicBool,
     /// What senders are told while it is not.
     refusal: RwLock<String>,
+    handing_up: AtomicBool,
     deferring: AtomicBool,
     /// Kinds of pulls that passed every check, by their keys.
     grants: RwLock<AHashMap<Box<[u8]>, Arc<Grant>>>,
@@ -112,6 +113,7 @@ impl HotPath {
             topics: RwLock::default(),
             writable: AtomicBool::new(true),
             refusal: RwLock::default(),
+            handing_up: AtomicBool::new(false),
             deferring: AtomicBool::new(false),
             grants: RwLock::default(),
         }
@@ -146,6 +148,11 @@ impl HotPath {
         self.writable.store(writable, Ordering::Release);
     }
 
+    /// Say whether sends are left to the dispatcher, all of them, because another broker takes them.
+    pub fn set_handing_up(&self, handing_up: bool) {
+        self.handing_up.store(handing_up, Ordering::Release);
+    }
+
     /// Say whether answers to stored sends are deferred although the store flushes by itself,
     /// because replicas must hold the messages first (D7).
     pub fn set_deferring(&self, deferring: bool) {
@@ -170,6 +177,10 @@ impl HotPath {
 
     pub(crate) fn grant(&self, key: &[u8]) -> Option<Arc<Grant>> {
         self.grants.read().get(key).cloned()
+    }
+
+    pub(crate) fn is_handing_up(&self) -> bool {
+        self.handing_up.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_deferring(&self) -> bool {

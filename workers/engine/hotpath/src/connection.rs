@@ -121,6 +121,7 @@ impl Connection {
             peer: self.peer,
             now_ms,
             is_writable: hot.is_writable(),
+            is_handing_up: hot.is_handing_up(),
             is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
             scratch: &mut self.scratch,
             received,
@@ -142,6 +143,7 @@ struct Call<'c, 't> {
     peer: SocketAddr,
     now_ms: i64,
     is_writable: bool,
+    is_handing_up: bool,
     is_deferring: bool,
     scratch: &'c mut Scratch,
     received: &'c mut Received,
@@ -217,7 +219,7 @@ impl Call<'_, '_> {
     /// Answer a pull of a kind that is granted, if it finds messages in memory. `false` leaves it,
     /// untouched, for the dispatcher.
     fn on_pull(&mut self, frame: &Frame<'_>, header: &Header<'_>, pull: &PullRequest<'_>) -> bool {
-        if self.received.pulled.bytes >= self.taker.bytes_max {
+        if self.received.pulled_bytes >= self.taker.bytes_max {
             return false;
         }
         let Scratch {
@@ -265,9 +267,8 @@ impl Call<'_, '_> {
         if answer.write(head, frame.encoding).is_err() || !(self.taker.take)(head, &records) {
             return false;
         }
-        self.received.pulled.pulls += 1;
-        self.received.pulled.messages += found.count;
-        self.received.pulled.bytes += records.size();
+        self.received
+            .note_pulled(&pull.kind(), found.count, records.size());
         self.received.commits.extend(pull.commit());
         true
     }

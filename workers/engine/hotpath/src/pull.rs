@@ -129,9 +129,13 @@ pub struct Commit {
     pub offset: i64,
 }
 
-/// What was answered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PullCounts {
+/// What was answered to one consumer group from one topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pulled {
+    /// The consumer group.
+    pub group: String,
+    /// The topic.
+    pub topic: String,
     /// Pulls.
     pub pulls: usize,
     /// Messages in the answers.

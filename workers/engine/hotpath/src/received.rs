@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use regent_remoting::Command;
 
-use crate::pull::{Commit, PullCounts};
+use crate::pull::{Commit, PullKind, Pulled};
 
 /// Few queues are told apart as they come, many by sorting at the end.
 const ARRIVALS_SEARCHED_MAX: usize = 16;
+/// Readers told apart as they come; of more, some are named twice.
+const READERS_SEARCHED_MAX: usize = 16;
 
 /// A queue that grew.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,8 +38,11 @@ pub struct Received {
     pub arrivals: Vec<Arrival>,
     /// Why the store did not take a message that it should have taken.
     pub store_failure: Option<String>,
-    /// What of pulls was answered; the answers went to the [`Taker`](crate::Taker).
-    pub pulled: PullCounts,
+    /// What of pulls was answered, by whose pulls of what; the answers went to the
+    /// [`Taker`](crate::Taker).
+    pub pulled: Vec<Pulled>,
+    /// Bytes of the records in all those answers.
+    pub pulled_bytes: usize,
     /// What those pulls commit, in order.
     pub commits: Vec<Commit>,
 }
@@ -55,6 +60,26 @@ impl Received {
             topic: Arc::clone(topic),
             queue_id,
             max_offset,
+        });
+    }
+
+    pub(crate) fn note_pulled(&mut self, kind: &PullKind<'_>, messages: usize, bytes: usize) {
+        self.pulled_bytes += bytes;
+        let known = self.pulled.iter_mut().rev().take(READERS_SEARCHED_MAX);
+        for pulled in known {
+            if pulled.group == kind.group && pulled.topic == kind.topic {
+                pulled.pulls += 1;
+                pulled.messages += messages;
+                pulled.bytes += bytes;
+                return;
+            }
+        }
+        self.pulled.push(Pulled {
+            group: kind.group.to_owned(),
+            topic: kind.topic.to_owned(),
+            pulls: 1,
+            messages,
+            bytes,
         });
     }
 

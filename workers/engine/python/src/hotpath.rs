@@ -130,6 +130,10 @@ impl HotPath {
         self.0.hot.revoke_pulls();
     }
 
+    fn set_handing_up(&self, handing_up: bool) {
+        self.0.hot.set_handing_up(handing_up);
+    }
+
     fn set_deferring(&self, deferring: bool) {
         self.0.hot.set_deferring(deferring);
     }
@@ -153,8 +157,7 @@ pub(crate) struct Received {
     arrivals: Vec<(String, i32, u64)>,
     store_failure: Option<String>,
     pull_answers: Vec<Py<PyBytes>>,
-    pulled_messages: usize,
-    pulled_bytes: usize,
+    pulled: Vec<(String, String, usize, usize, usize)>,
     commits: Vec<(String, String, i32, i64)>,
 }
 
@@ -185,8 +188,11 @@ impl Received {
                 .collect(),
             store_failure: received.store_failure,
             pull_answers,
-            pulled_messages: received.pulled.messages,
-            pulled_bytes: received.pulled.bytes,
+            pulled: received
+                .pulled
+                .into_iter()
+                .map(|it| (it.group, it.topic, it.pulls, it.messages, it.bytes))
+                .collect(),
             commits: received
                 .commits
                 .into_iter()

@@ -9,19 +9,27 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{self, RecvFlags, SendFlags, Shutdown};
 
 use crate::access::StoreAccess;
 use crate::error::LinkError;
+use crate::frames::TRANSFER_SIZE;
 use crate::replica::{ReplicaLink, Reports};
 
 /// What is taken from the socket at once: it stays in the processor's cache until it is appended.
 const RECEIVE_SIZE: usize = 256 << 10;
 /// After how much a report leaves even when more has already arrived.
-const UNREPORTED_MAX: usize = 1 << 20;
+const UNREPORTED_MAX: usize = 4 << 20;
+/// So much is waited for when it is known to be on its way, up to [`RECEIVE_SIZE`]: to append it at
+/// once costs less than as it comes.
+const LONG_SIZE_MIN: usize = 64 << 10;
+/// A slow line is taken from, and reported to, as often nevertheless.
+const WAIT_MAX: Duration = Duration::from_millis(250);
 const NOTHING: u64 = u64::MAX;
 
 /// A replica's connection once the log is on its way.
@@ -159,25 +167,64 @@ impl<S: StoreAccess> Shared<S> {
     fn take_all(&self, link: &mut ReplicaLink) -> Result<(), S::Error> {
         let mut buffer = vec![0; RECEIVE_SIZE];
         let mut unreported = 0;
+        let mut is_behind = false;
         while !self.is_over.load(Ordering::Acquire) {
-            let may_wait = unreported == 0;
-            let Some(size) = receive(&self.socket, &mut buffer, may_wait)? else {
-                self.appended(link)?;
-                unreported = 0;
-                continue;
+            let awaited = link.body_left();
+            let is_long = awaited >= LONG_SIZE_MIN;
+            let wanted = match awaited {
+                _ if is_long => awaited.min(RECEIVE_SIZE),
+                // What follows much is likely much, to be taken from its beginning.
+                0 if is_behind => TRANSFER_SIZE,
+                rest if is_behind => rest,
+                _ => RECEIVE_SIZE,
             };
-            self.store
-                .with(|store| link.receive(&buffer[..size], store).map(drop))?;
+            let received = if is_long {
+                self.take_long(link, wanted)?
+            } else {
+                self.take_short(link, &mut buffer[..wanted], unreported == 0)?
+            };
             self.received_bytes
-                .fetch_add(size as u64, Ordering::Relaxed);
-            unreported += size;
-            // A full buffer says that more is there, which is worth no report of its own.
-            if size < buffer.len() || unreported >= UNREPORTED_MAX {
+                .fetch_add(received as u64, Ordering::Relaxed);
+            unreported += received;
+            // Where more is likely there it is worth no report of its own.
+            let is_more = received == wanted;
+            is_behind = is_more
+                && match wanted {
+                    TRANSFER_SIZE => link.body_left() >= LONG_SIZE_MIN,
+                    _ => is_long || is_behind || wanted == RECEIVE_SIZE,
+                };
+            if unreported > 0 && (!is_more || unreported >= UNREPORTED_MAX) {
                 self.appended(link)?;
                 unreported = 0;
             }
         }
         Ok(())
+    }
+
+    /// Takes much of a long part of the log at once; returns how much came in time.
+    fn take_long(&self, link: &mut ReplicaLink, wanted: usize) -> Result<usize, S::Error> {
+        let room = link.room(wanted);
+        let received = receive(&self.socket, room, RecvFlags::WAITALL)?;
+        self.store.with(|store| link.fill(received, store))?;
+        Ok(received)
+    }
+
+    /// Takes what has come; returns how much.
+    fn take_short(
+        &self,
+        link: &mut ReplicaLink,
+        buffer: &mut [u8],
+        may_wait: bool,
+    ) -> Result<usize, S::Error> {
+        let flags = if may_wait {
+            RecvFlags::empty()
+        } else {
+            RecvFlags::DONTWAIT
+        };
+        let received = receive(&self.socket, buffer, flags)?;
+        self.store
+            .with(|store| link.receive(&buffer[..received], store).map(drop))?;
+        Ok(received)
     }
 
     fn appended(&self, link: &ReplicaLink) -> Result<(), S::Error> {
@@ -236,27 +283,16 @@ impl<S: StoreAccess> Drop for OverOnExit<'_, S> {
 
 fn set_up(socket: &OwnedFd) -> Result<(), LinkError> {
     rustix::io::ioctl_fionbio(socket, false).map_err(io::Error::from)?;
+    sockopt::set_socket_timeout(socket, Timeout::Recv, Some(WAIT_MAX)).map_err(io::Error::from)?;
     Ok(())
 }
 
-/// Takes what has come; `None` when there is nothing yet and it may not wait for it.
-fn receive(
-    socket: impl AsFd,
-    buffer: &mut [u8],
-    may_wait: bool,
-) -> Result<Option<usize>, LinkError> {
-    let flags = if may_wait {
-        RecvFlags::empty()
-    } else {
-        RecvFlags::DONTWAIT
-    };
-    loop {
-        match net::recv(&socket, &mut *buffer, flags) {
-            Ok((0, _)) => return Err(LinkError::HungUp),
-            Ok((size, _)) => return Ok(Some(size)),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) if !may_wait => return Ok(None),
-            Err(error) => return Err(io::Error::from(error).into()),
-        }
+/// Takes what has come, 0 bytes when there is nothing yet and it is not to wait, or long enough.
+fn receive(socket: impl AsFd, buffer: &mut [u8], flags: RecvFlags) -> Result<usize, LinkError> {
+    match net::recv(&socket, &mut *buffer, flags) {
+        Ok((0, _)) => Err(LinkError::HungUp),
+        Ok((size, _)) => Ok(size),
+        Err(Errno::INTR | Errno::AGAIN) => Ok(0),
+        Err(error) => Err(io::Error::from(error).into()),
     }
 }

@@ -38,11 +38,18 @@ pub struct ReplicaLink {
     /// Log bytes that are still to come of the transfer whose head was read last.
     body_left: usize,
     /// Log bytes that do not make up a whole record yet: they follow the end of the log.
-    unfinished: Vec<u8>,
+    unfinished: Unfinished,
     /// Position of the next byte; `None` while the log is empty, which takes any.
     next_position: Option<u64>,
     /// What the master last said it has confirmed.
     confirmed: Option<u64>,
+}
+
+/// Bytes at the beginning of a buffer whose rest is ready to be read into.
+#[derive(Debug, Default)]
+struct Unfinished {
+    buffer: Vec<u8>,
+    size: usize,
 }
 
 /// What a replica tells its master: up to where it holds the log.
@@ -63,7 +70,7 @@ impl ReplicaLink {
             state: State::Greeting,
             received: Vec::new(),
             body_left: 0,
-            unfinished: Vec::new(),
+            unfinished: Unfinished::default(),
             next_position: None,
             confirmed: None,
         }
@@ -159,6 +166,37 @@ impl ReplicaLink {
         }
     }
 
+    /// How many log bytes are still to come of the transfer that has begun.
+    #[must_use]
+    pub fn body_left(&self) -> usize {
+        self.body_left
+    }
+
+    /// Where the next log bytes of the transfer that has begun can be read into, up to `size_max`
+    /// of them: behind those that they complete, so that no record is put together from pieces.
+    pub fn room(&mut self, size_max: usize) -> &mut [u8] {
+        self.unfinished.room(self.body_left.min(size_max))
+    }
+
+    /// Takes `size` bytes that were read into [`Self::room`], and appends the whole records.
+    ///
+    /// # Errors
+    /// The store refuses them. What was appended before stays.
+    pub fn fill(&mut self, size: usize, store: &Store) -> Result<(), LinkError> {
+        if size == 0 {
+            // Where an empty log begins is said by the first transfer only.
+            return Ok(());
+        }
+        let position = self.next_position.unwrap_or(0);
+        let begun_at = position - self.unfinished.size as u64;
+        self.next_position = Some(position + size as u64);
+        self.body_left -= size;
+        self.unfinished.size += size;
+        let taken = store.append_copied(begun_at, self.unfinished.bytes())?;
+        self.unfinished.take(taken);
+        Ok(())
+    }
+
     /// What the master last said it has confirmed; `None` before any transfer.
     #[must_use]
     pub fn confirmed(&self) -> Option<u64> {
@@ -203,22 +241,48 @@ impl ReplicaLink {
         let mut position = self.next_position.unwrap_or(0);
         self.next_position = Some(position + bytes.len() as u64);
         self.body_left -= bytes.len();
-        while !self.unfinished.is_empty() && !bytes.is_empty() {
-            let begun_at = position - self.unfinished.len() as u64;
-            let size = unit_size(&self.unfinished).unwrap_or(UNIT_HEAD_SIZE);
-            let missing = size.saturating_sub(self.unfinished.len()).max(1);
+        while self.unfinished.size > 0 && !bytes.is_empty() {
+            let begun = self.unfinished.bytes();
+            let begun_at = position - begun.len() as u64;
+            let size = unit_size(begun).unwrap_or(UNIT_HEAD_SIZE);
+            let missing = size.saturating_sub(begun.len()).max(1);
             let (now, rest) = bytes.split_at(missing.min(bytes.len()));
-            self.unfinished.extend_from_slice(now);
-            let taken = store.append_copied(begun_at, &self.unfinished)?;
-            self.unfinished.drain(..taken);
+            self.unfinished.extend(now);
+            let taken = store.append_copied(begun_at, self.unfinished.bytes())?;
+            self.unfinished.take(taken);
             position += now.len() as u64;
             bytes = rest;
         }
         if !bytes.is_empty() {
             let taken = store.append_copied(position, bytes)?;
-            self.unfinished.extend_from_slice(&bytes[taken..]);
+            self.unfinished.extend(&bytes[taken..]);
         }
         Ok(())
+    }
+}
+
+impl Unfinished {
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.size]
+    }
+
+    fn room(&mut self, size: usize) -> &mut [u8] {
+        let end = self.size + size;
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        &mut self.buffer[self.size..end]
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).copy_from_slice(bytes);
+        self.size += bytes.len();
+    }
+
+    /// Removes bytes at the beginning.
+    fn take(&mut self, size: usize) {
+        self.buffer.copy_within(size..self.size, 0);
+        self.size -= size;
     }
 }
 

@@ -5,11 +5,10 @@ use std::sync::atomic::Ordering;
 use super::{LogSegment, SharedLog};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
+use crate::files::ZEROS_AT_ONCE;
 use crate::record::BLANK_SIZE;
 use crate::seal::{Seal, SealFile};
-
-/// A flush of so much is one of many messages that nobody waits for.
-const UNMAPPED_SIZE_MIN: usize = 1 << 20;
+use crate::sys::crc32::crc32;
 
 /// What of a segment a flush covers.
 struct Part {
@@ -32,6 +31,9 @@ impl SharedLog {
         for (number, part) in (1..).zip(&parts) {
             let path = self.segment_path(part.segment.base);
             let (from, mut to) = (part.from, part.to);
+            // All of the folio in which the flush ends goes to the disk with it.
+            let unmapped_to = to.next_multiple_of(ZEROS_AT_ONCE);
+            part.segment.map.unmap_written(from, unmapped_to);
             if let Some(seals) = seals.as_deref_mut() {
                 to = (to + BLANK_SIZE).min(part.segment.map.size());
                 // The parts before are on the disk by then, and their segments may expire: what is
@@ -39,9 +41,6 @@ impl SharedLog {
                 if number == count {
                     seals.join(&path, (from, to), || part.seal())?;
                 }
-            }
-            if to - from >= UNMAPPED_SIZE_MIN {
-                part.segment.map.unmap_written(from, to);
             }
             let flush = || part.segment.map.flush(from, to);
             step(Step::SyncRange { from, to }, &path, flush)
@@ -75,7 +74,7 @@ impl Part {
         Seal {
             from: self.segment.base + self.from as u64,
             to: self.segment.base + self.to as u64,
-            crc: crc32fast::hash(published.unwrap_or_default()),
+            crc: crc32(published.unwrap_or_default()),
         }
     }
 }

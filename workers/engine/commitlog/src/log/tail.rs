@@ -67,7 +67,7 @@ impl Tail {
         self.wake_at = position + plan.wake_distance();
         preparer.advance(position);
         if position as u64 >= plan.segment_size / 2 {
-            preparer.want_next(self.base + plan.segment_size);
+            preparer.want_next(self.base + plan.segment_size, plan.populate_ahead);
         }
     }
 }

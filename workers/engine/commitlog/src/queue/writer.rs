@@ -23,7 +23,6 @@ pub(crate) struct QueueWriter {
     shared: Arc<SharedQueue>,
     layout: Layout,
     files: Vec<QueueTail>,
-    end_offset: u64,
 }
 
 /// A file that still has room; the first of them takes the next entry.
@@ -125,7 +124,6 @@ impl QueueWriter {
             shared: Arc::new(shared),
             layout,
             files,
-            end_offset,
         }
     }
 
@@ -137,8 +135,10 @@ impl QueueWriter {
         self.layout
     }
 
+    /// Offset of the next entry: nobody but this writer moves it.
+    #[inline]
     pub(crate) fn end_offset(&self) -> u64 {
-        self.end_offset
+        self.shared.max_offset.load(Ordering::Relaxed)
     }
 
     /// Whether the last entry, and so every one, stands for a record before `log_position`.
@@ -215,7 +215,7 @@ impl QueueWriter {
         let file = &mut self.files[0];
         file.map.push(encode_entry(entry));
         let is_full = file.map.remaining() == 0;
-        self.move_on(is_full, self.end_offset + 1)
+        self.move_on(is_full, self.end_offset() + 1)
     }
 
     /// As [`Self::push`], for a batch queue.
@@ -234,7 +234,6 @@ impl QueueWriter {
         if is_full {
             self.leave_full_file();
         }
-        self.end_offset = end_offset;
         self.shared.max_offset.store(end_offset, Ordering::Release);
         self.mark_dirty()
     }

@@ -123,10 +123,11 @@ impl Writer<'_> {
         let mut looked = Looked::default();
         let mut appended = Traffic::default();
         let mut write_all = || {
-            for mut message in messages.iter().map(whole) {
-                message.tags_code = message
-                    .tags_code
-                    .or_else(|| Some(looked.tags_code(message.properties)));
+            let mut message = *shared;
+            for &(body, properties) in messages {
+                (message.body, message.properties) = (body, properties);
+                let known = shared.tags_code;
+                message.tags_code = known.or_else(|| Some(looked.tags_code(properties)));
                 let size = encoded_size(&message, traits.version, Tail::Nothing);
                 let queue = queue.as_mut();
                 write(

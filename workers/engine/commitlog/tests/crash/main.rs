@@ -15,6 +15,7 @@ mod rebuild;
 mod scenario;
 #[path = "../support/mod.rs"]
 mod support;
+mod written_ahead;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

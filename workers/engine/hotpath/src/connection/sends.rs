@@ -18,6 +18,9 @@ impl Call<'_, '_> {
         header: &Header<'_>,
         send: &SendRequest<'_>,
     ) -> bool {
+        if self.is_handing_up {
+            return false;
+        }
         let Some(topic) = self.topics.get(send.topic.as_ref()) else {
             return false;
         };

@@ -143,7 +143,15 @@ impl Wire {
     /// Lets up to `size_max` bytes arrive at the replica, which cuts its log if it must.
     pub fn down(&mut self, replica: &mut Store, size_max: usize) -> Result<(), LinkError> {
         let size = size_max.min(self.to_replica.len());
-        let arriving: Vec<u8> = self.to_replica.drain(..size).collect();
+        let mut arriving: Vec<u8> = self.to_replica.drain(..size).collect();
+        if size.is_multiple_of(2) {
+            // As a thread does that knows how much is still to come.
+            let room = self.replica.room(size);
+            let filled = room.len();
+            room.copy_from_slice(&arriving[..filled]);
+            self.replica.fill(filled, replica)?;
+            arriving.drain(..filled);
+        }
         let progress = self.replica.receive(&arriving, replica)?;
         if let Some(greeting) = progress.greeting {
             match agree(&replica.epochs(), replica.max_position(), &greeting) {

@@ -40,7 +40,7 @@ final class Clients {
     static void configure(ClientConfig client, Arguments arguments, String instance) {
         client.setNamesrvAddr(arguments.text("name-server"));
         client.setInstanceName(instance + "-" + ProcessHandle.current().pid());
-        client.setPollNameServerInterval(ROUTE_POLL_MS);
+        client.setPollNameServerInterval(arguments.number("route-poll-ms", ROUTE_POLL_MS));
         client.setHeartbeatBrokerInterval(HEARTBEAT_MS);
         client.setMqClientApiTimeout(ANSWER_TIMEOUT_MS);
     }

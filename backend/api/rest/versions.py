@@ -1,0 +1,40 @@
+"""Carry versions of what people edit as entity tags (RFC 9110, 8.8.3 and 13.1.1).
+
+A tag stands for what can be edited; figures beside it move without it, so it is for `If-Match` and
+not for caching.
+"""
+
+from typing import Annotated, Any, Final
+
+from fastapi import Header, Response
+
+from backend.domain.version import VERSION_LENGTH
+
+_TAG: Final = rf'^(\*|"[0-9a-f]{{{VERSION_LENGTH}}}")$'
+
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        pattern=_TAG,
+        description="The ETag of what is edited, as it was read: refused (412) if it is another.",
+    ),
+]
+TAGGED: Final[dict[str, Any]] = {
+    "headers": {
+        "ETag": {
+            "description": "The version of what can be edited here, for `If-Match`.",
+            "schema": {"type": "string"},
+        }
+    }
+}
+
+
+def put_tag(response: Response, version: str) -> None:
+    """Have an answer tell the version of what it shows."""
+    response.headers["ETag"] = f'"{version}"'
+
+
+def expected_version(if_match: str | None) -> str | None:
+    """Return the version that a request expects; `*` stands for any."""
+    return None if if_match in {None, "*"} else if_match.strip('"')

@@ -1,0 +1,82 @@
+"""Follow the numbered events of a server: a lost connection is resumed, and none is missed."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import httpx
+
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.reader import print_note
+from backend.cli.rest import RestClient
+
+RETRY_DELAY_S: float = 1.0
+_ENDS_FOR_GOOD: Final = {"unauthenticated": ExitCode.NOT_ALLOWED}
+
+Event = Mapping[str, Any]
+
+
+def newest_number(client: RestClient) -> int:
+    """Return where a stream begins that tells what happens from now on."""
+    number: int = client.get("/events", limit=1)["newest_number"]
+    return number
+
+
+def follow(
+    client: RestClient, after: int, chosen: Mapping[str, Any], *, until: float | None = None
+) -> Iterator[Event | None]:
+    """Yield each event behind a number; nothing where the server only says that it is there.
+
+    Ends when the monotonic clock shows `until`.
+
+    Raises:
+        CommandError: the server refuses, or has ended the stream for good.
+    """
+    position, was_lost = after, False
+    while until is None or time.monotonic() < until:
+        try:
+            with client.stream("/events", after=position, **chosen) as lines:
+                for number, event in _messages(lines):
+                    position, was_lost = number, False
+                    yield event
+                    if until is not None and time.monotonic() >= until:
+                        return
+        except httpx.HTTPError as error:
+            if not was_lost:
+                print_note(f"connection lost ({error or type(error).__name__}), resuming")
+            was_lost = True
+        time.sleep(RETRY_DELAY_S)
+
+
+def _messages(lines: Iterator[str]) -> Iterator[tuple[int, Event | None]]:
+    """Read server-sent events: each number with its event, or alone.
+
+    Raises:
+        CommandError: the stream has ended for good.
+    """
+    fields: dict[str, str] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+            continue
+        if fields.get("event") == "end":
+            _note_end(json.loads(fields["data"]))
+            return
+        if "id" in fields:
+            data = fields.get("data")
+            yield int(fields["id"]), None if data is None else json.loads(data)
+        fields = {}
+
+
+def _note_end(told: Mapping[str, Any]) -> None:
+    exit_code = _ENDS_FOR_GOOD.get(told["code"])
+    if exit_code is not None:
+        raise CommandError(
+            "the stream has ended",
+            why=told["message"],
+            next_step="regent login",
+            exit_code=exit_code,
+        )
+    print_note(f"{told['message']}, resuming")

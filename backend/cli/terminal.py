@@ -1,0 +1,61 @@
+"""Draw tables and lines on a terminal, or for a pipe; imported by who prints for people only."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Final, NoReturn
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from backend.cli.reader import drop
+
+PIPE_WIDTH: Final = 240
+
+
+def draw_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None
+) -> None:
+    """Draw rows under headings; columns whose heading ends in `#` stand to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for column in columns:
+        is_number = column.endswith("#")
+        table.add_column(
+            column.removesuffix("#"), justify="right" if is_number else "left", overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(value) for value in row))
+    console = _console()
+    if title:
+        console.print(Text(title, style="bold"))
+    console.print(table)
+
+
+def draw_line(text: str) -> None:
+    """Draw one line of the result."""
+    _console().print(Text(text))
+
+
+def progress_console() -> Console:
+    """Return the console for progress, which is standard error."""
+    return _NoteConsole(stderr=True)
+
+
+class _ResultConsole(Console):
+    """Leave it to whoever prints what becomes of a command whose reader is gone."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise  # noqa: PLE0704 - called where it is handled
+
+
+class _NoteConsole(Console):
+    """Tell nobody of the progress any more when nobody listens."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        drop(sys.stderr)
+
+
+def _console() -> Console:
+    # A pipe has no width; what is cut off there is lost.
+    return _ResultConsole(width=None if sys.stdout.isatty() else PIPE_WIDTH)

@@ -1,0 +1,91 @@
+"""Say what may not be deleted, and who wants it so (console-and-cli.md 1.2).
+
+Protection belongs to a name, not to what is registered under it: a topic that is away now, or that
+somebody creates next week, is protected as well.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from backend.domain.plan import Check, CheckVerdict, Precondition
+
+UNPROTECTED: Final = "none"
+
+
+class ResourceKind(StrEnum):
+    """Name what can be protected."""
+
+    TOPIC = "topic"
+    CONSUMER_GROUP = "consumer_group"
+    BROKER = "broker"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Resource:
+    """Name what may be protected in a cluster; a broker is `GROUP/ADDRESS` (`broker_resource`)."""
+
+    cluster_name: str
+    kind: ResourceKind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Hold who protected a resource from deletion, when and why."""
+
+    resource: Resource
+    protected_by: str
+    protected_at: datetime
+    reason: str | None
+
+    @property
+    def text(self) -> str:
+        """Say it in a phrase."""
+        since = self.protected_at.isoformat(sep=" ", timespec="seconds")
+        why = "without a reason" if self.reason is None else f"because: {self.reason}"
+        return f"by {self.protected_by} since {since}, {why}"
+
+
+def broker_resource(cluster_name: str, group_name: str, address: str) -> Resource:
+    """Name a broker by its address, which stays when mastership and its id move."""
+    return Resource(cluster_name, ResourceKind.BROKER, f"{group_name}/{address}")
+
+
+def split_broker_name(name: str) -> tuple[str, str]:
+    """Return the group and the address of a broker's name; either may be empty."""
+    group_name, _, address = name.partition("/")
+    return group_name, address
+
+
+def protection_text(protection: Protection | None) -> str:
+    """Say who protects something, or that nobody does."""
+    return UNPROTECTED if protection is None else protection.text
+
+
+def protection_fact(protections: dict[Resource, Protection]) -> Precondition:
+    """Name the protections that a plan was made under: one more, or another, makes it void."""
+    told = "; ".join(f"{key.name} {one.text}" for key, one in sorted(protections.items()))
+    return Precondition("deletion protection", told or UNPROTECTED)
+
+
+def check_unprotected(protections: dict[Resource, Protection]) -> Check:
+    """Forbid a deletion while somebody protects what it would take, and say how to lift that."""
+    name = "nobody protects it"
+    if not protections:
+        return Check(name, CheckVerdict.PASS, "no deletion protection is set")
+    told = "; ".join(
+        f"{key.kind.replace('_', ' ')} {key.name} is protected {one.text}"
+        f" (lift it: {_unprotect_command(key)})"
+        for key, one in sorted(protections.items())
+    )
+    return Check(name, CheckVerdict.BLOCK, told)
+
+
+def _unprotect_command(resource: Resource) -> str:
+    if resource.kind is ResourceKind.BROKER:
+        group_name, address = split_broker_name(resource.name)
+        return f"regent broker unprotect {group_name} --address {address}"
+    noun = "topic" if resource.kind is ResourceKind.TOPIC else "group"
+    return f"regent {noun} unprotect {resource.name}"

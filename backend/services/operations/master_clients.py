@@ -1,0 +1,79 @@
+"""Name who feels it when a broker is master no more: producers, consumers, ordered ones."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+from backend.clients.brokers import BrokerRefused, Brokers, BrokerUnreachable
+from backend.clients.client_requests import ToldClients
+from backend.domain.queue_lock import HeldLocks
+from backend.services.operations.masters import shortened
+
+ASKED_FOR_S: Final = 1.0
+"""A plan is made again to see whether its facts hold, so a silent broker may not delay it long."""
+NAMED_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MasterClients:
+    """Hold the groups of those connected to a broker; nothing, and why, where it does not tell.
+
+    `lock_counts` is how many locks of ordered queues each consumer group holds there.
+    """
+
+    producer_groups: tuple[str, ...] = ()
+    consumer_groups: tuple[str, ...] = ()
+    lock_counts: tuple[tuple[str, int], ...] = ()
+    unknown: str | None = None
+
+    @property
+    def impact(self) -> tuple[str, ...]:
+        """Say who feels it, by name; what is not known is said too (D21)."""
+        if self.unknown is not None:
+            return (f"Who is connected to the master is not known: {self.unknown}",)
+        ordered = shortened(f"{group} ({count})" for group, count in self.lock_counts) or "none"
+        return (
+            f"Producers connected to it: {shortened(self.producer_groups) or 'none'}",
+            f"Consumer groups connected to it: {shortened(self.consumer_groups) or 'none'}",
+            f"Ordered queues are locked anew within 20 s; they are locked now by: {ordered}",
+        )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Keep the names for programs."""
+        if self.unknown is not None:
+            return {"clients_unknown": self.unknown}
+        return {
+            "producer_groups": list(self.producer_groups[:NAMED_MAX]),
+            "consumer_groups": list(self.consumer_groups[:NAMED_MAX]),
+            "ordered_groups": [group for group, _ in self.lock_counts[:NAMED_MAX]],
+        }
+
+
+async def ask_clients(address: str, brokers: Brokers | None) -> MasterClients:
+    """Ask a master who is connected to it, and who holds its queues in order."""
+    if brokers is None:
+        return MasterClients(unknown="this process speaks to no brokers")
+    try:
+        async with asyncio.timeout(ASKED_FOR_S):
+            clients, locks = await asyncio.gather(
+                brokers.connected_clients(address), brokers.queue_locks(address)
+            )
+    except (BrokerUnreachable, BrokerRefused) as error:
+        return MasterClients(unknown=error.reason)
+    except TimeoutError:
+        return MasterClients(unknown=f"{address} did not answer within {ASKED_FOR_S:.0f} s")
+    if clients is None:
+        return MasterClients(unknown="it does not tell, as stock brokers do not")
+    return _of(clients, locks)
+
+
+def _of(told: ToldClients, locks: HeldLocks) -> MasterClients:
+    counts: dict[str, int] = {}
+    for lock in locks.locks:
+        counts[lock.consumer_group] = counts.get(lock.consumer_group, 0) + 1
+    return MasterClients(
+        tuple(sorted({group for one in told.clients for group in one.producer_groups})),
+        tuple(sorted({group for one in told.clients for group in one.consumer_groups})),
+        tuple(sorted(counts.items())),
+    )

@@ -1,0 +1,28 @@
+import { useTranslation } from 'react-i18next';
+import { formatDateTime } from '@/lib/format';
+import { Fact } from './fact';
+import { StateMark } from './state-mark';
+
+export type Protection = { protectedBy: string; protectedAt: string; reason: string | null };
+
+/** Whether somebody keeps a thing from being deleted: who, since when, and why. */
+export function ProtectionFact({ protection }: { protection: Protection | null }) {
+  const { t } = useTranslation();
+  if (protection === null) {
+    return (
+      <Fact label={t('protection.label')}>
+        <StateMark tone="idle" label={t('protection.none')} />
+      </Fact>
+    );
+  }
+  const { protectedBy: name, protectedAt, reason } = protection;
+  const told = { name, at: formatDateTime(Date.parse(protectedAt)), reason };
+  return (
+    <Fact
+      label={t('protection.label')}
+      foot={t(reason === null ? 'protection.since' : 'protection.because', told)}
+    >
+      <StateMark tone="good" label={t('protection.protected')} />
+    </Fact>
+  );
+}

@@ -1,0 +1,71 @@
+import { Button, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ErrorNotice } from '@/components/error-notice';
+import { Panel } from '@/components/panel';
+import { newKey } from '@/lib/idempotency-key';
+import classes from './confirm-form.module.css';
+import type { Operation } from './operation';
+import { type Review, reviewOperation } from './operation-queries';
+
+const reasonLengthMax = 500;
+
+/** Takes the second person's word on what another has confirmed: it goes on, or ends. */
+export function ReviewForm({ operation }: { operation: Operation }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const review = useMutation(reviewOperation(client, operation.id));
+  const [reason, setReason] = useState('');
+  const [isRefused, setIsRefused] = useState(false);
+  const give = (word: Review['word']) => {
+    // A refusal without a reason helps nobody.
+    const isMissing = word === 'DECLINE' && reason.trim() === '';
+    setIsRefused(isMissing);
+    if (!isMissing) review.mutate({ word, reason, key: newKey() });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    give('APPROVE');
+  };
+  return (
+    <Panel
+      title={t('review.title')}
+      aside={t('review.confirmedBy', { name: operation.confirmedBy })}
+    >
+      <form className={classes.form} onSubmit={submit} noValidate>
+        <TextInput
+          label={t('review.reason')}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          error={isRefused && reason.trim() === '' ? t('review.missing') : undefined}
+          maxLength={reasonLengthMax}
+          autoComplete="off"
+          data-act
+        />
+        {review.error ? (
+          <ErrorNotice
+            error={review.error}
+            onRetry={() => review.variables && review.mutate(review.variables)}
+          />
+        ) : null}
+        <div className={classes.end}>
+          <Button type="submit" size="sm" loading={review.isPending}>
+            {t('review.approve')}
+          </Button>
+          <Button
+            size="sm"
+            variant="default"
+            disabled={review.isPending}
+            onClick={() => give('DECLINE')}
+          >
+            {t('review.decline')}
+          </Button>
+          <span className={classes.command}>
+            {t('confirm.command')} <code>regent operation approve {operation.id}</code>
+          </span>
+        </div>
+      </form>
+    </Panel>
+  );
+}

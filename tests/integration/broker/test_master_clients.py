@@ -1,0 +1,58 @@
+"""A plan names who feels that a broker is master no more, or says it is not known (D21)."""
+
+import asyncio
+
+import pytest
+
+from backend.clients.brokers import Brokers
+from backend.clients.remoting_client import RemotingClient
+from backend.remoting import java_json
+from backend.remoting.request_code import RequestCode
+from backend.services.operations import master_clients
+from backend.services.operations.master_clients import ask_clients
+
+
+@pytest.fixture
+async def brokers():
+    client = RemotingClient()
+    yield Brokers(client)
+    await client.aclose()
+
+
+async def test_who_is_connected_and_who_consumes_in_order_is_named(
+    broker, client, connect, brokers
+):
+    await client.send("orders", b"x")
+    member = await connect(broker)
+    await member.heartbeat("billing", "orders", client_id="c1")
+    queues = [{"topic": "orders", "brokerName": "broker-a", "queueId": one} for one in (0, 1)]
+    wish = {"clientId": "c1", "consumerGroup": "billing", "mqSet": queues}
+    answer = await member.call(RequestCode.LOCK_BATCH_MQ, body=java_json.encode(wish))
+    assert answer.code == 0, answer.remark
+
+    told = await ask_clients(f"127.0.0.1:{broker.port}", brokers)
+
+    assert told.facts == {
+        "producer_groups": ["pg"],
+        "consumer_groups": ["billing"],
+        "ordered_groups": ["billing"],
+    }
+    assert told.impact[0] == "Producers connected to it: pg"
+    assert told.impact[1] == "Consumer groups connected to it: billing"
+    assert told.impact[2].endswith("locked now by: billing (2)")
+
+
+async def test_a_master_that_does_not_answer_is_unknown_soon_and_never_without_clients(
+    brokers, monkeypatch
+):
+    async def never(_self, _address, **_named):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Brokers, "connected_clients", never)
+    monkeypatch.setattr(Brokers, "queue_locks", never)
+    monkeypatch.setattr(master_clients, "ASKED_FOR_S", 0.05)
+
+    told = await ask_clients("127.0.0.1:1", brokers)
+
+    assert "is not known" in told.impact[0]
+    assert told.facts == {"clients_unknown": "127.0.0.1:1 did not answer within 0 s"}

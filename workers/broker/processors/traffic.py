@@ -1,0 +1,52 @@
+"""Tell what was counted of a topic or a consumer group lately (remoting.md 2.8: 315)."""
+
+from regent_engine import Command
+
+from backend.remoting import java_json
+from backend.remoting.bodies import BrokerStatsData, BrokerStatsItem
+from backend.remoting.command import answer
+from backend.remoting.headers import BrokerStatsHeader, decode_header
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
+from workers.broker.meters import taken_in
+from workers.broker.tally import DAY, HOUR, MINUTE, Span
+
+
+def on_view_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Give the counts of one key within the last minute, hour and day, or since the start."""
+    header = decode_header(BrokerStatsHeader, command.ext)
+    now_ms = broker.clock()
+    if not broker.meters.traffic.is_fresh(now_ms):
+        take_counters(broker, now_ms)
+    told = BrokerStatsData(
+        minute=_item(broker, header, MINUTE, now_ms),
+        hour=_item(broker, header, HOUR, now_ms),
+        day=_item(broker, header, DAY, now_ms),
+    )
+    return answer(command, body=java_json.encode(told))
+
+
+def take_counters(broker: Broker, now_ms: int) -> int:
+    """Take over what the store has counted, and return how many messages that are."""
+    counters, meters = broker.store.counters(), broker.meters
+    put_count, _ = taken_in(counters)
+    meters.traffic.refresh(
+        now_ms,
+        counters,
+        is_known=lambda name: broker.topics.find(name) is not None,
+        cluster_name=broker.settings.cluster_name,
+        whole=(put_count, meters.pull_count - meters.pull_miss_count, meters.messages_out),
+    )
+    return put_count
+
+
+def _item(broker: Broker, header: BrokerStatsHeader, span: Span, now_ms: int) -> BrokerStatsItem:
+    found = broker.meters.traffic.find(header.stats_name, header.stats_key, span, now_ms)
+    if found is None:
+        raise Refusal(
+            ResponseCode.SYSTEM_ERROR,
+            f"The stats <{header.stats_name}> <{header.stats_key}> not exist",
+        )
+    return BrokerStatsItem(total=found.total, rate=found.rate, average=found.average)

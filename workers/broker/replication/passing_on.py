@@ -1,0 +1,252 @@
+"""Pass on to the master what clients still send to this broker as its former one (R10c, ADR 14).
+
+A client asks for the route every 30 s, so after an election it goes on with the former master for
+so long. That one decides nothing: it hands the request over as it came, and the master's answer
+back. What the master has not acknowledged, nobody acknowledges.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+from regent_engine import Command, HotPath
+
+from backend.remoting.command import answer
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers.fencing import FENCE_FIELD
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Refusal
+from workers.broker.gate import WAIT_S_MAX
+from workers.broker.meters import Meters
+from workers.broker.requester import Requester, connect, split_address
+
+PASSED_ON_FIELD: Final = "regentPassedOn"
+"""Marks a request that was passed on: who gets it serves it as master, or tells that it is none and
+has taken nothing (`NOT_TAKEN`), so that whoever passed it on may try the next master."""
+
+TIMEOUT_S: Final = 3.0
+"""For how long a request may be under way, the wait for a connection included. How long its client
+waits nobody tells; stock's waits as long for the answer to a send."""
+
+IN_FLIGHT_COUNT_MAX: Final = 64
+"""Requests under way to the master, of 4 MiB each at most as messages are; more wait."""
+
+IDLE_S_MAX: Final = 60.0
+"""A connection that was idle for longer is not used again: brokers close theirs after 120 s, and a
+request that meets the close would be in doubt."""
+
+PASSED_ON: Final = frozenset(
+    {
+        RequestCode.SEND_MESSAGE,
+        RequestCode.SEND_MESSAGE_V2,
+        RequestCode.SEND_BATCH_MESSAGE,
+        # It names a message by its place in the log, which is the same in every log of the group.
+        RequestCode.CONSUMER_SEND_MSG_BACK,
+        RequestCode.UPDATE_CONSUMER_OFFSET,
+        # Locks belong to a client by the name it gives itself, not to its connection.
+        RequestCode.LOCK_BATCH_MQ,
+        RequestCode.UNLOCK_BATCH_MQ,
+        RequestCode.UPDATE_AND_CREATE_TOPIC,
+        RequestCode.DELETE_TOPIC_IN_BROKER,
+        RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
+        RequestCode.DELETE_SUBSCRIPTIONGROUP,
+    }
+)
+"""What the master alone may carry out, and answers without a fact of one broker.
+
+So heartbeats are not among it, for they bind a client to its connection, nor the reset of offsets
+(222), which tells the consumers that are connected to the broker that is asked.
+"""
+
+log = structlog.get_logger()
+
+
+def is_passed_on(code: int, ext: Mapping[str, str]) -> bool:
+    """Tell whether a replica passes a request on; steps of operations name their broker (D20)."""
+    return code in PASSED_ON and PASSED_ON_FIELD not in ext and FENCE_FIELD not in ext
+
+
+class PassingOn:
+    """The way to the present master, while it is another broker; belongs to the loop's thread."""
+
+    def __init__(self, hot: HotPath, meters: Meters, is_wanted: Callable[[], bool]) -> None:
+        self._hot, self._meters, self._is_wanted = hot, meters, is_wanted
+        self._link: MasterLink | None = None
+        self._is_master = self._is_closed = False
+        self._paused_until_s: float | None = None
+        self._changed = asyncio.Event()
+        self._reported: str | None = None
+
+    def pause(self) -> None:
+        """Have requests wait for a moment: another master is elected, maybe this broker."""
+        if not self._is_closed:
+            self._paused_until_s = asyncio.get_running_loop().time() + WAIT_S_MAX
+            self._use(None)
+            self._hot.set_handing_up(True)
+
+    def follow(self, master_address: str) -> None:
+        """Pass requests on to a master from now on."""
+        if not self._is_closed:
+            self._paused_until_s = None
+            self._use(MasterLink(master_address))
+            self._hot.set_handing_up(True)
+
+    def lead(self) -> None:
+        """Pass nothing on any more: this broker is the master."""
+        self._paused_until_s = None
+        self._hot.set_handing_up(False)
+        self._use(None, is_master=True)
+
+    def close(self) -> None:
+        """Pass nothing on from now on, whoever is master; what is under way may be answered."""
+        self._is_closed = True
+        self._paused_until_s = None
+        self._hot.set_handing_up(False)
+        self._use(None)
+
+    def take(self, command: Command) -> Awaitable[bytes | None] | None:
+        """Pass a request on and give the master's answer; None if this broker has to answer it.
+
+        So it has as well if nothing comes of what is awaited, because it is the master by then or
+        knows of none. What is awaited raises a Refusal where there is no answer of the master's.
+
+        Raises:
+            Refusal: it was passed on by another, for which this broker is not the master.
+        """
+        if PASSED_ON_FIELD in command.ext and command.code in PASSED_ON and not self._is_master:
+            raise Refusal(ResponseCode.NOT_TAKEN, "this broker is not the master of its group")
+        is_ready = self._link is not None or self._paused_until_s is not None
+        if is_ready and self._is_wanted() and is_passed_on(command.code, command.ext):
+            return self._pass_on(command)
+        return None
+
+    async def _pass_on(self, command: Command) -> bytes | None:
+        is_in_doubt = False
+        address = ""
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                while (link := await self._find_way()) is not None:
+                    address = link.address
+                    async with link.connected() as requester:
+                        is_in_doubt = True
+                        reply = await requester.pass_on(command, {PASSED_ON_FIELD: "true"})
+                        is_in_doubt = False
+                    if reply is None or reply.code != ResponseCode.NOT_TAKEN:
+                        return self._answer(command, reply, address)
+                    await self._await_other(link)
+        except (OSError, RemotingError) as error:
+            reason = str(error) or "there is no answer in time"
+            raise self._refusal(address, reason, is_in_doubt=is_in_doubt) from error
+        return None
+
+    async def _find_way(self) -> "MasterLink | None":
+        """Give the way to the master, waiting for it while there is none."""
+        if self._paused_until_s is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(self._paused_until_s):
+                    while self._paused_until_s is not None:
+                        await self._changed.wait()
+        return self._link
+
+    async def _await_other(self, link: "MasterLink") -> None:
+        """Wait for word of the master that has followed another, which told that it is none."""
+        try:
+            async with asyncio.timeout(WAIT_S_MAX):
+                while self._link is link:
+                    await self._changed.wait()
+        except TimeoutError as error:
+            raise ConnectionError("it is not the master, and no other one is known") from error
+
+    def _use(self, link: "MasterLink | None", *, is_master: bool = False) -> None:
+        former, self._link, self._is_master = self._link, link, is_master
+        if former is not None:
+            former.retire()
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _answer(self, command: Command, reply: Command | None, address: str) -> bytes:
+        self._meters.passed_on_count += 1
+        self._report(address, "")
+        if reply is None:
+            return b""
+        return answer(command, code=reply.code, remark=reply.remark, ext=reply.ext, body=reply.body)
+
+    def _refusal(self, address: str, reason: str, *, is_in_doubt: bool) -> Refusal:
+        self._report(address, reason)
+        if is_in_doubt:
+            self._meters.passed_on_unanswered_count += 1
+            told = (
+                f"the master {address} gave no answer, and nobody knows whether it carried this"
+                f" out: send it again ({reason})"
+            )
+        else:
+            self._meters.not_passed_on_count += 1
+            told = f"the master {address} cannot be asked: ask for the route again ({reason})"
+        return Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, told)
+
+    def _report(self, address: str, reason: str) -> None:
+        """Log that requests reach a master, or why not, when that has changed."""
+        said = f"{address} {reason}"
+        if said == self._reported:
+            return
+        self._reported = said
+        if reason:
+            log.warning("requests_not_passed_on", master=address, reason=reason)
+        else:
+            log.info("requests_passed_on", master=address)
+
+
+class MasterLink:
+    """The one connection to one master, opened when it is needed."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._requester: Requester | None = None
+        self._opening, self._room = asyncio.Lock(), asyncio.Semaphore(IN_FLIGHT_COUNT_MAX)
+        self._count, self._is_retired = 0, False
+        self._used_at = 0.0
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Requester]:
+        """Give the open connection, for one request that there is room for.
+
+        Raises:
+            OSError: the master is not reached.
+        """
+        self._count += 1
+        try:
+            async with self._room:
+                yield await self._open()
+        finally:
+            self._count -= 1
+            self._close_if_over()
+
+    def retire(self) -> None:
+        """Close the connection once the requests under way are over."""
+        self._is_retired = True
+        self._close_if_over()
+
+    async def _open(self) -> Requester:
+        now = asyncio.get_running_loop().time()
+        idle_s, self._used_at = now - self._used_at, now
+        if idle_s > IDLE_S_MAX and self._requester is not None:
+            self._requester.close()
+        async with self._opening:
+            if self._requester is None or not self._requester.is_open:
+                host, port = split_address(self.address)
+                self._requester = await connect(
+                    host, port, peer_name="master", on_close=_do_nothing
+                )
+            return self._requester
+
+    def _close_if_over(self) -> None:
+        if self._is_retired and not self._count and self._requester is not None:
+            self._requester.close()
+
+
+def _do_nothing() -> None:
+    """Who waits is told by its own call; the next request opens another connection."""
