@@ -15,8 +15,9 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import delete, exists, func, insert, select, text, true, update
 
+from backend.db import notices
 from backend.db.cluster_scope import reached
-from backend.db.engine import Connection, Database, connect
+from backend.db.engine import Connection, Database
 from backend.db.event_tables import event_stream, events, staged_events
 from backend.domain.event import Event, EventFilter, Happening
 
@@ -165,10 +166,9 @@ async def listen(database: Database) -> AsyncIterator[AsyncIterator[None]]:
     Raises:
         psycopg.Error: the database does not answer, or no longer does.
     """
-    async with await connect(database.url, application_name="regent-events") as connection:
-        for channel in (STAGED_CHANNEL, NUMBERED_CHANNEL):
-            await connection.execute(f"LISTEN {channel}")
-        yield (None async for _ in connection.notifies())
+    channels = (STAGED_CHANNEL, NUMBERED_CHANNEL)
+    async with notices.listen(database, *channels, application_name="regent-events") as payloads:
+        yield (None async for _ in payloads)
 
 
 def _event(row: Mapping[Any, Any]) -> Event:

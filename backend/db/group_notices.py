@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-import psycopg
 from sqlalchemy import func, select
 
-from backend.db.engine import Connection, Database, connect
+from backend.db import notices
+from backend.db.engine import Connection, Database
 from backend.db.events import STAGED_CHANNEL
 from backend.db.pipeline import Pipeline
 from backend.domain.replica_group import Change, ChangeKind
@@ -52,12 +52,10 @@ async def listen(database: Database) -> AsyncIterator[AsyncIterator[GroupNotice]
     Raises:
         psycopg.Error: the database does not answer, or no longer does.
     """
-    async with await connect(database.url, application_name="regent-notices") as connection:
-        await connection.execute(f"LISTEN {CHANNEL}")
-        yield _notices(connection)
+    async with notices.listen(database, CHANNEL, application_name="regent-notices") as payloads:
+        yield (_notice(payload) async for payload in payloads)
 
 
-async def _notices(connection: psycopg.AsyncConnection) -> AsyncIterator[GroupNotice]:
-    async for notice in connection.notifies():
-        revision, kind, cluster_name, group_name = notice.payload.split("/", 3)
-        yield GroupNotice(cluster_name, group_name, ChangeKind(kind), int(revision))
+def _notice(payload: str) -> GroupNotice:
+    revision, kind, cluster_name, group_name = payload.split("/", 3)
+    return GroupNotice(cluster_name, group_name, ChangeKind(kind), int(revision))

@@ -39,7 +39,7 @@ LOOK_INTERVAL_S: Final = 0.2
 _SUCCESSES: Final = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK})
 _STATEMENT_HIDDEN: Final = "a statement of the pipeline"
 _PARAMETER: Final = re.compile(r"(?<![:\w]):(\w+)")
-TELL_INTERVAL_S: Final = 0.005
+TELL_INTERVAL_S: Final = 0.02
 """What is to be told within this time after something was told goes out together."""
 
 Row = Sequence[Any]
@@ -69,11 +69,13 @@ class Statement:
         return [encode_value(values[name]) for name in self.names]
 
 
+# What is told of is on the disk already: to wait for it once more would hold up others' commits.
 _TELL: Final = Statement(
     "tell",
     """
 SELECT pg_notify(told.channel, told.payload)
-  FROM unnest(CAST(:channels AS text[]), CAST(:payloads AS text[])) AS told (channel, payload)
+  FROM unnest(CAST(:channels AS text[]), CAST(:payloads AS text[])) AS told (channel, payload),
+       set_config('synchronous_commit', 'off', true)
 """,
 )
 

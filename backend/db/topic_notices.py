@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
-import psycopg
 from sqlalchemy import func, select
 
-from backend.db.engine import Connection, Database, connect
+from backend.db import notices
+from backend.db.engine import Connection, Database
 
 CHANNEL: Final = "regent_topics_deleted"
 
@@ -43,11 +43,5 @@ async def listen(database: Database) -> AsyncIterator[AsyncIterator[TopicNotice]
     Raises:
         psycopg.Error: the database does not answer, or no longer does.
     """
-    async with await connect(database.url, application_name="regent-notices") as connection:
-        await connection.execute(f"LISTEN {CHANNEL}")
-        yield _notices(connection)
-
-
-async def _notices(connection: psycopg.AsyncConnection) -> AsyncIterator[TopicNotice]:
-    async for notice in connection.notifies():
-        yield msgspec.json.decode(notice.payload, type=TopicNotice)
+    async with notices.listen(database, CHANNEL, application_name="regent-notices") as payloads:
+        yield (msgspec.json.decode(payload, type=TopicNotice) async for payload in payloads)

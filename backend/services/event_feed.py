@@ -27,7 +27,7 @@ HELD_MAX: Final = 4_096
 LOOK_INTERVAL_S: Final = 1.0
 GATHER_S: Final = 0.01
 """What comes within this time is numbered and read together."""
-REST_S: Final = 0.1
+REST_S: Final = 0.25
 """From one look to the next: under a stream of changes looks would take what the changes need."""
 HEARTBEAT_INTERVAL_S: Final = 5.0
 RETRY_DELAY_S: Final = 1.0
