@@ -2,10 +2,20 @@
 
 The library's script knows commands, options and choices. Names of contexts are asked for when they
 are wanted, from the file alone, and so are added to it here.
+
+To make it imports every command, which takes seconds, and many have each shell they start ask for
+it. So it is kept in the user's cache, under a name that changes with the program.
 """
 
+import contextlib
+import hashlib
+import os
 import re
+import tempfile
+from pathlib import Path
 from typing import Final, Literal
+
+import cyclopts
 
 _ASK: Final = "regent context list -o name 2>/dev/null"
 _VERBS: Final = ("use", "show", "set", "rename", "delete")
@@ -36,7 +46,8 @@ end
 def print_script(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """Print the script that lets a shell complete regent.
 
-    It completes names of contexts too.
+    It completes names of contexts too. To make it takes some seconds, so it is kept in
+    ~/.cache/regent (XDG_CACHE_HOME counts) until the program changes.
 
     Examples:
         regent completion bash > ~/.local/share/bash-completion/completions/regent
@@ -46,9 +57,46 @@ def print_script(shell: Literal["bash", "zsh", "fish"], /) -> None:
     Args:
         shell: Which shell it is for.
     """
+    kept = _cache_path(shell)
+    try:
+        script = kept.read_text()
+    except (OSError, UnicodeDecodeError):
+        script = make_script(shell)
+        with contextlib.suppress(OSError):
+            _keep(kept, script)
+    print(script)  # noqa: T201 - the product
+
+
+def make_script(shell: Literal["bash", "zsh", "fish"]) -> str:
+    """Make the script from the commands as they are."""
     from backend.cli.app import app  # noqa: PLC0415 - it names this module
 
-    print(_with_contexts(app.generate_completion(shell=shell), shell))  # noqa: T201 - the product
+    return _with_contexts(app.generate_completion(shell=shell), shell)
+
+
+def _cache_path(shell: str) -> Path:
+    """Name the file that a script is kept in, another one for each program that could make it."""
+    package = Path(__file__).resolve().parents[1]
+    sources = sorted(package.rglob("*.py"))
+    marks = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in sources]
+    made_from = hashlib.sha256(f"{cyclopts.__version__}{marks}".encode()).hexdigest()[:16]
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "regent" / f"completion-{made_from}.{shell}"
+
+
+def _keep(path: Path, script: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for former in path.parent.glob(f"completion-*{path.suffix}"):
+        former.unlink(missing_ok=True)
+    # Whole or not at all, whoever reads it meanwhile.
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(script)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _with_contexts(script: str, shell: str) -> str:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from backend.cli import completion
 from backend.cli.app import run
 from backend.cli.context_file import Context, change_contexts
 from tests.cli_help import commands
@@ -17,6 +18,12 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
 _regent
 printf '%s\\n' "${COMPREPLY[@]}"
 """
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path_factory):
+    """Keep scripts in a folder that all tests of a process share."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture
@@ -108,3 +115,30 @@ def test_the_shell_can_read_its_script(script, shell):
         pytest.skip(f"{shell} is not installed")
 
     subprocess.run([shell, "-n", script(shell)], check=True, timeout=60)
+
+
+def test_a_script_is_made_once_for_a_program(capsys, monkeypatch, tmp_path):
+    made = []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(completion, "make_script", lambda shell: made.append(shell) or "script")
+
+    for _ in range(2):
+        assert run(["completion", "bash"]) == 0
+    assert made == ["bash"]
+    monkeypatch.setattr(completion.cyclopts, "__version__", "another")
+    assert run(["completion", "bash"]) == 0
+
+    assert made == ["bash", "bash"]
+    assert capsys.readouterr().out == "script\n" * 3
+    # What an earlier program left behind is gone.
+    assert len(list((tmp_path / "regent").iterdir())) == 1
+
+
+def test_a_script_that_can_not_be_kept_is_printed(capsys, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(completion, "make_script", lambda _shell: "script")
+
+    assert run(["completion", "bash"]) == 0
+
+    assert capsys.readouterr().out == "script\n"
