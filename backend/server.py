@@ -33,7 +33,7 @@ from backend.services.cluster_census import Censuses
 from backend.services.event_feed import EventFeed
 from backend.services.passwords import PasswordVerifier
 from backend.services.samples import observe
-from backend.settings import ServerSettings
+from backend.settings import ServerSettings, faults_of
 
 EXIT_FAILED: Final = 1
 EXIT_MISUSED: Final = 2
@@ -193,11 +193,7 @@ def _read_settings() -> ServerSettings:
     try:
         return ServerSettings()
     except ValidationError as error:
-        faults = (
-            f"REGENT_{'_'.join(str(part) for part in fault['loc']).upper()} {fault['msg'].lower()}"
-            for fault in error.errors()
-        )
-        raise CannotStart("; ".join(faults), exit_code=EXIT_MISUSED) from error
+        raise CannotStart(faults_of(error), exit_code=EXIT_MISUSED) from error
 
 
 def _listen(host: str, port: int) -> socket.socket:

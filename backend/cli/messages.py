@@ -1,8 +1,8 @@
 """The commands `regent message …`: find messages, look at them, follow a topic."""
 
-import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from time import sleep
 from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter, validators
@@ -267,7 +267,7 @@ def tail_messages(
                 _print_followed(client, name, one, options, with_body=bodies)
             count += len(page["items"])
             if not page["has_more"] and (limit is None or count < limit):
-                time.sleep(interval)
+                sleep(interval)
 
 
 def _topic_path(client: RestClient, cluster: str | None, topic: str) -> str:

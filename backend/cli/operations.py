@@ -206,6 +206,8 @@ def confirm_operation(
         outlive_reader()
         if not is_json:
             print_plan(planned)
+        elif ordering.dry_run:
+            print_json(planned)
         if ordering.dry_run:
             return
         key = ordering.idempotency_key or str(uuid4())
@@ -297,7 +299,7 @@ def replan_operation(
     ordering: Ordering = Ordering(),
     options: Options = Options(),
 ) -> None:
-    """Plan once more what lapsed, failed or was cancelled, from the facts of now; carry it out.
+    """Plan once more what lapsed, was cancelled or did not end well, from the facts of now.
 
     Example:
         regent operation replan 7b0c7c1e-5d3a-4b53-9d42-4a1c5c1f7a10 --dry-run

@@ -86,13 +86,17 @@ def server() -> None:
 
 
 @run.command
-def worker(*, concurrency: int = 2) -> None:
+def worker(
+    *, concurrency: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None
+) -> None:
     """Run a worker that carries out operations and maintenance.
 
     Args:
-        concurrency: Number of worker processes.
+        concurrency: Number of worker processes; 3 when left out: one for a report, one for an
+            operation, one for the rest.
     """
-    _become("celery", "-A", "workers.celery_app", "worker", "--concurrency", str(concurrency))
+    chosen = () if concurrency is None else ("--concurrency", str(concurrency))
+    _become("celery", "-A", "workers.celery_app", "worker", *chosen)
 
 
 @run.command

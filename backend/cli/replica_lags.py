@@ -3,8 +3,8 @@
 Both only look: a replica catches up by itself.
 """
 
-import time
 from collections.abc import Mapping
+from time import monotonic, sleep
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
@@ -66,7 +66,7 @@ def show_lag(
                 _print_lags(found)
             if not watch:
                 return
-            time.sleep(interval)
+            sleep(interval)
 
 
 def catch_up(
@@ -96,7 +96,7 @@ def catch_up(
         cluster: Name of the cluster; not needed when there is only one.
         options: Which server, and how to print.
     """
-    deadline = time.monotonic() + timeout
+    deadline = monotonic() + timeout
     waited_for: list[int] = []
     with connect(options) as client:
         path = f"{group_path(client, cluster, group)}/lag"
@@ -108,14 +108,14 @@ def catch_up(
             if [one["broker_id"] for one in behind] != waited_for:
                 waited_for = [one["broker_id"] for one in behind]
                 print_note("; ".join(_why(one) for one in behind))
-            if time.monotonic() >= deadline:
+            if monotonic() >= deadline:
                 raise CommandError(
                     f"not in time: {'; '.join(_why(one) for one in behind)}",
                     why=f"{timeout:g} s are over",
                     next_step=f"look at it with: regent replica lag {group}",
                     exit_code=ExitCode.STILL_RUNNING,
                 )
-            time.sleep(min(POLL_INTERVAL_S, max(0.0, deadline - time.monotonic())))
+            sleep(min(POLL_INTERVAL_S, max(0.0, deadline - monotonic())))
     if options.output == "json":
         print_json(found)
         return

@@ -187,7 +187,8 @@ WORDS: Final = {
     ),
     "epochs_behind_log": Words(
         means=(
-            "these epochs lost all their messages in a crash; the next epoch to begin removes them"
+            "these epochs lost all their messages in a crash; the next epoch to begin, or the first"
+            " word from a master, removes them"
         ),
         next_step=_NOTHING,
     ),

@@ -83,6 +83,8 @@ class SparkReportJob:
                 *("--files", str(files_path), "--output", str(output_dir)),
                 *("--master", self._master),
                 *("--deadline-s", str(int(self._deadline_s) + DRIVER_MARGIN_S)),
+                # Its session is its own, so that nothing else ends it when this worker is killed.
+                *("--parent-pid", str(os.getpid())),
                 cwd=ROOT,
                 env=_environment(),
                 stdin=asyncio.subprocess.DEVNULL,

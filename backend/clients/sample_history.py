@@ -2,7 +2,8 @@
 
 A file appears whole or not at all: it is written beside its place, synced and renamed, and the
 directory is synced. Its rows count only once the manifest in Postgres names it (D25). The Spark
-job reads these columns by these names and types (`workers/capacity/schemas.py`).
+job reads these columns by these names and types (`workers/capacity/schemas.py`), and takes one that
+an older file lacks for null.
 """
 
 import os
@@ -23,6 +24,7 @@ _BROKER_COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("cluster_name", pa.string()),
     ("broker_name", pa.string()),
     ("broker_id", pa.int64()),
+    ("own_id", pa.int64()),
     ("observed_at", _INSTANT),
     ("reported_at", _INSTANT),
     ("booted_at", _INSTANT),

@@ -10,9 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from backend.db import noted_uses
 from backend.db.access_tables import api_tokens, users
 from backend.db.engine import Connection
-from backend.domain.access import Credential, Principal
 from backend.domain.api_token import ApiToken, TokenScope
-from backend.domain.cluster_scope import ClusterScope
 from backend.domain.user import Role
 
 TokenKey = tuple[datetime, UUID]
@@ -40,52 +38,13 @@ async def add(connection: Connection, token: ApiToken, *, token_hash: bytes, use
     return (await connection.execute(statement)).first() is not None
 
 
-async def find_principal(
-    connection: Connection, token_hash: bytes, *, at: datetime
-) -> tuple[Principal, datetime | None] | None:
-    """Find whom a token speaks for at an instant, and when it was last used.
-
-    Its role is never above its owner's as that is now, nor are its clusters others than these; a
-    disabled owner has no tokens.
-    """
-    statement = (
-        select(
-            api_tokens,
-            users.c.name.label("user_name"),
-            users.c.role.label("owner_role"),
-            users.c.cluster_patterns.label("owner_patterns"),
-            users.c.password_expires_at,
-        )
-        .select_from(api_tokens.join(users))
-        .where(
-            api_tokens.c.token_hash == token_hash,
-            api_tokens.c.expires_at > at,
-            users.c.disabled_at.is_(None),
-        )
-    )
-    row = (await connection.execute(statement)).first()
-    if row is None:
-        return None
-    principal = Principal(
-        user_id=row.user_id,
-        user_name=row.user_name,
-        role=Role(row.role).at_most(Role(row.owner_role)),
-        credential=Credential.TOKEN,
-        credential_id=row.id,
-        expires_at=row.expires_at,
-        must_change_password=row.password_expires_at is not None,
-        is_read_only=row.is_read_only,
-        clusters=ClusterScope.of(row.owner_patterns, row.cluster_patterns),
-        credential_name=row.name,
-    )
-    return principal, row.last_used_at
-
-
 async def note_use(
     connection: Connection, token_id: UUID, *, source: str | None, at: datetime
 ) -> None:
-    """Keep when a token was last used, and from where."""
-    values = {"last_used_at": at, "last_used_from": source}
+    """Keep when a token was last used, and from where if that is known."""
+    values: dict[str, object] = {"last_used_at": at}
+    if source is not None:
+        values["last_used_from"] = source
     await noted_uses.note_use(connection, api_tokens, token_id, values)
 
 

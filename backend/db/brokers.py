@@ -233,22 +233,23 @@ async def list_beside(connection: Connection, cluster_name: str, address: str) -
 
 
 async def get_of_group(
-    connection: Connection, cluster_name: str, group_name: str, broker_id: int
+    connection: Connection,
+    cluster_name: str,
+    group_name: str,
+    broker_id: int,
+    *,
+    address: str | None = None,
 ) -> Broker:
-    """Return the broker that a group holds under an id.
+    """Return the broker of a group at an address if one is given, else under an id.
 
     Raises:
         BrokerUnknown: it holds none.
     """
-    statement = _select().where(
-        clusters.c.name == cluster_name,
-        broker_groups.c.name == group_name,
-        brokers.c.broker_id == broker_id,
-    )
-    row = (await connection.execute(statement)).first()
-    if row is None:
-        raise BrokerUnknown(cluster_name, group_name, broker_id)
-    return _broker(row)
+    key = {"broker_id": broker_id} if address is None else {"address": address}
+    found = await find(connection, cluster_name, group_name, **key)
+    if found is None:
+        raise BrokerUnknown(cluster_name, group_name, address or broker_id)
+    return found
 
 
 async def list_online(connection: Connection) -> list[Broker]:

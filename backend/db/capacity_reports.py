@@ -109,16 +109,16 @@ async def count(connection: Connection) -> int:
 
 
 async def list_unfinished(
-    connection: Connection, *, requested_before: datetime, started_before: datetime
+    connection: Connection, *, requested_before: datetime
 ) -> list[CapacityReport]:
-    """Return reports that should have started, or ended, by these instants."""
+    """Return reports that are running, and those that should have started by an instant."""
     columns = capacity_reports.c
     statement = (
         select(capacity_reports)
         .where(
             or_(
                 and_(columns.status == "planned", columns.requested_at < requested_before),
-                and_(columns.status == "running", columns.started_at < started_before),
+                columns.status == "running",
             )
         )
         .order_by(columns.requested_at, columns.id)
@@ -167,6 +167,16 @@ async def finish(
 async def fail(connection: Connection, report_id: UUID, *, at: datetime, error: str) -> bool:
     """Mark a report as failed; tell whether it was still unfinished."""
     return await _move(connection, report_id, status="failed", finished_at=at, error=error)
+
+
+async def fail_running(connection: Connection, *, besides: UUID, at: datetime, error: str) -> None:
+    """Mark all running reports but one as failed."""
+    columns = capacity_reports.c
+    await connection.execute(
+        update(capacity_reports)
+        .where(columns.status == "running", columns.id != besides)
+        .values(status="failed", finished_at=at, error=error)
+    )
 
 
 async def list_rows(

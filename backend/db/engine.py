@@ -5,21 +5,41 @@ One driver serves all: psycopg 3. A libpq address is accepted as it is, with a s
 """
 
 import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import psycopg
 from sqlalchemy import URL, event, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
+from sqlalchemy.exc import DisconnectionError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-Database = AsyncEngine
 Connection = AsyncConnection
 
 CONNECT_TIMEOUT_S: Final = 5
 POOL_TIMEOUT_S: Final = 5
 STATEMENT_TIMEOUT_MS: Final = 10_000
 LOCK_TIMEOUT_MS: Final = 5_000
+IDLE_TRANSACTION_TIMEOUT_MS: Final = 5_000
+"""A process that stands still within a transaction holds up others for so long only."""
+
+
+class Database(AsyncEngine):
+    """A pool of connections.
+
+    Each statement of a connection (`connect`) stands by itself, as it would read by itself in a
+    transaction too (READ COMMITTED): that spares the round trips that begin and end one. What
+    changes something belongs into a transaction (`begin`).
+    """
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[AsyncConnection]:
+        """Lend a connection for one transaction: committed at the end, rolled back on an error."""
+        async with self.connect() as connection:
+            await connection.execution_options(isolation_level="READ COMMITTED")
+            async with connection.begin():
+                yield connection
 
 
 def driver_url(database_url: str) -> URL:
@@ -36,6 +56,8 @@ def open_database(
     """
     engine = create_async_engine(
         driver_url(database_url),
+        isolation_level="AUTOCOMMIT",
+        skip_autocommit_rollback=True,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
@@ -44,7 +66,8 @@ def open_database(
         connect_args=_connect_arguments(application_name),
     )
     event.listen(engine.sync_engine, "checkout", _refuse_closed)
-    return engine
+    event.listen(engine.sync_engine, "handle_error", _tell_of_standstill, retval=True)
+    return Database(engine.sync_engine)
 
 
 async def connect(database_url: URL, *, application_name: str) -> psycopg.AsyncConnection:
@@ -80,11 +103,28 @@ def _refuse_closed(connection: DBAPIConnection, *_pooled: object) -> None:
         raise DisconnectionError("the server has closed the connection")
 
 
+def _tell_of_standstill(context: ExceptionContext) -> OperationalError | None:
+    """Have a transaction that the server ended, since it stood still, look like a lost connection.
+
+    The driver counts it among its own faults.
+    """
+    error = context.original_exception
+    if not isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
+        return None
+    context.is_disconnect = True
+    return OperationalError(context.statement, None, error, hide_parameters=True)
+
+
 def _connect_arguments(application_name: str) -> dict[str, Any]:
     return {
         "connect_timeout": CONNECT_TIMEOUT_S,
         "application_name": application_name,
         "tcp_user_timeout": STATEMENT_TIMEOUT_MS,
+        # Who only listens sends nothing, and would not notice that the server's machine is gone.
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
         "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}"
-        f" -c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC",
+        f" -c lock_timeout={LOCK_TIMEOUT_MS}"
+        f" -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_MS} -c timezone=UTC",
     }

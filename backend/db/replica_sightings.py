@@ -70,8 +70,9 @@ due AS (
 UPDATE replica_groups
    SET lease_expires_at = CASE
        WHEN due.timeout_ms <= 0 THEN clock_timestamp()
-       ELSE greatest(lease_expires_at, clock_timestamp()
-            + make_interval(secs => (due.timeout_ms - due.age_ms) / 1000.0)) END
+       ELSE least(clock_timestamp() + make_interval(secs => due.timeout_ms / 1000.0),
+                  greatest(lease_expires_at, clock_timestamp()
+                  + make_interval(secs => (due.timeout_ms - due.age_ms) / 1000.0))) END
   FROM due
  WHERE replica_groups.broker_group_id = due.broker_group_id
 RETURNING due.cluster_name, due.group_name, due.broker_id

@@ -9,10 +9,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select
 from backend.db import noted_uses
 from backend.db.access_tables import sessions, users
 from backend.db.engine import Connection
-from backend.domain.access import Credential, Principal
-from backend.domain.cluster_scope import ClusterScope
 from backend.domain.session import Session
-from backend.domain.user import Role
 
 SessionKey = tuple[datetime, UUID]
 
@@ -32,37 +29,6 @@ async def add(connection: Connection, token_hash: bytes, session: Session, *, us
             expires_at=session.expires_at,
         )
     )
-
-
-async def find_principal(
-    connection: Connection, token_hash: bytes, *, at: datetime
-) -> tuple[Principal, datetime] | None:
-    """Find who holds a session that is open at an instant, and when it was last used."""
-    statement = (
-        select(
-            sessions,
-            users.c.name,
-            users.c.role,
-            users.c.cluster_patterns,
-            users.c.password_expires_at,
-        )
-        .select_from(sessions.join(users))
-        .where(sessions.c.token_hash == token_hash, _is_open(at))
-    )
-    row = (await connection.execute(statement)).first()
-    if row is None:
-        return None
-    principal = Principal(
-        user_id=row.user_id,
-        user_name=row.name,
-        role=Role(row.role),
-        credential=Credential.SESSION,
-        credential_id=row.id,
-        expires_at=row.expires_at,
-        must_change_password=row.password_expires_at is not None,
-        clusters=ClusterScope.of(row.cluster_patterns),
-    )
-    return principal, row.last_used_at
 
 
 async def note_use(connection: Connection, session_id: UUID, *, at: datetime) -> None:

@@ -65,6 +65,20 @@ async def find(connection: Connection, name: str) -> StoredUser | None:
     return None if row is None else StoredUser(_user(row), row.password_hash)
 
 
+async def hold_credentials(connection: Connection, user_id: int, password_hash: str) -> bool:
+    """Tell whether a user still has a password and may sign in; so it stays till the end."""
+    statement = (
+        select(users.c.id)
+        .where(
+            users.c.id == user_id,
+            users.c.password_hash == password_hash,
+            users.c.disabled_at.is_(None),
+        )
+        .with_for_update(read=True)
+    )
+    return (await connection.execute(statement)).first() is not None
+
+
 async def get_for(connection: Connection, name: str, principal: Principal) -> User:
     """Return a user whose access a principal may look at: oneself, or anybody.
 
@@ -150,8 +164,8 @@ async def list_by_name(connection: Connection, *, after: str | None, limit: int)
 
 
 def _is_storable(name: str) -> bool:
-    # Postgres compares no text that holds a NUL, and no name has one.
-    return "\0" not in name
+    # Postgres compares no text that holds a NUL or half a character, and no name has one.
+    return "\0" not in name and name.encode("utf-8", "replace") == name.encode("utf-8", "ignore")
 
 
 def _user(row: Any) -> User:

@@ -238,7 +238,7 @@ def _find_winner(
 def _choose(
     group: ReplicaGroup, liveness: Liveness, ballot: Ballot, pool: Collection[int]
 ) -> int | None:
-    able = [i for i in pool if i in group.replicas and _fault(i, liveness) is None]
+    able = _list_able(group, liveness, pool)
     designated_id = ballot.designated_id
     is_master_wanted = designated_id in (None, group.master_id) and not group.is_master_lost
     if is_master_wanted and group.master_id in able:
@@ -248,14 +248,31 @@ def _choose(
     return min(able, key=lambda i: _rank(i, group, liveness), default=None)
 
 
-def _holds_all(broker_id: int, group: ReplicaGroup) -> bool:
+def _list_able(group: ReplicaGroup, liveness: Liveness, pool: Collection[int]) -> list[int]:
+    """List those of a pool who may win.
+
+    A replica verifies its log by a master's (D11). Where nobody is verified, as after a power cut
+    of all, that would never come: the best of their logs counts then, once every member has told
+    its own, or of any, where what was acknowledged may be lost.
+    """
+    known = [i for i in pool if i in group.replicas]
+    able = [i for i in known if _fault(i, liveness) is None]
+    members, alive_ids = group.sync_state_set.members, liveness.alive_ids
+    alive = [i for i in known if i in alive_ids]
+    if able or not alive or (pool is members and not members <= alive_ids):
+        return able
+    return [min(alive, key=lambda i: _rank(i, group, liveness))]
+
+
+def _holds_all(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
     """Tell whether a replica surely holds every acknowledged message, however long its log is.
 
     Under the quorum policy each member of the set does. Under the strict one a master may
     acknowledge what only some of them hold (`allAckInSyncStateSet=false`).
     """
     is_member = broker_id in group.sync_state_set.members
-    return is_member and group.lease_policy is LeasePolicy.QUORUM
+    is_whole = is_member and liveness.sightings[broker_id].is_verified
+    return is_whole and group.lease_policy is LeasePolicy.QUORUM
 
 
 def _fault(broker_id: int, liveness: Liveness) -> Verdict | None:
@@ -275,7 +292,7 @@ def _rank(
     and serves consumers: a group without a master serves nobody.
     """
     told = liveness.sightings[broker_id]
-    is_last = told.is_cordoned and _holds_all(broker_id, group)
+    is_last = told.is_cordoned and _holds_all(broker_id, group, liveness)
     log = (-told.epoch, -told.max_offset)
     is_other = broker_id != group.preferred_id
     return (is_last, *log, told.is_cordoned, is_other, told.priority, broker_id)
@@ -295,6 +312,9 @@ def _verdict(
     if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
         return Verdict.ASKED_LATER
     verdict = _fault(broker_id, liveness)
+    if verdict is Verdict.UNVERIFIED and winner_id is not None:
+        # As its winner, where nobody is verified.
+        verdict = None if _fault(winner_id, liveness) is verdict else verdict
     if verdict is None and broker_id not in pool:
         verdict = Verdict.NOT_IN_SYNC
     elif verdict is None and ballot.designated_id is not None:
@@ -309,7 +329,7 @@ def _verdict(
 def _compare(broker_id: int, winner_id: int, group: ReplicaGroup, liveness: Liveness) -> Verdict:
     told, best = liveness.sightings[broker_id], liveness.sightings[winner_id]
     is_passed_over = told.is_cordoned and not best.is_cordoned
-    if is_passed_over and _holds_all(winner_id, group):
+    if is_passed_over and _holds_all(winner_id, group, liveness):
         return Verdict.CORDONED
     if told.epoch != best.epoch:
         return Verdict.LOWER_EPOCH

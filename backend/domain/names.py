@@ -10,6 +10,7 @@ import unicodedata
 from typing import Final
 
 from backend.domain.errors import InvalidAddress, InvalidName
+from backend.domain.topic import RETRY_PREFIX
 
 TOPIC_NAME_BYTES_MAX: Final = 255
 CLUSTER_NAME_BYTES_MAX: Final = 127
@@ -34,8 +35,13 @@ def check_group_name(name: str) -> str:
 
 
 def check_topic_name(name: str) -> str:
-    """Return the name of a topic when it may be one."""
-    return _check(name, kind="topic", size_max=TOPIC_NAME_BYTES_MAX)
+    """Return the name of a topic when it may be one.
+
+    In that of a retry topic, stock's POP consumption joins group and topic by a plus.
+    """
+    checked = name.replace("+", "_") if name.startswith(RETRY_PREFIX) else name
+    _check(checked, kind="topic", size_max=TOPIC_NAME_BYTES_MAX)
+    return name
 
 
 def check_address(address: str) -> str:

@@ -288,11 +288,11 @@ def pause(operation: Operation) -> Operation:
 
 
 def resume(operation: Operation, *, at: datetime) -> Operation:
-    """Let a paused operation go on."""
+    """Let a paused operation go on; a pause shortens no hold."""
     if operation.wish is Wish.PAUSE:
         return replace(operation, wish=None)
     resumed = move(operation, OperationState.QUEUED, "resumed", {OperationState.PAUSED})
-    return replace(resumed, not_before=at)
+    return replace(resumed, not_before=max(at, operation.not_before or at))
 
 
 def cancel(operation: Operation, *, at: datetime) -> Operation:
@@ -310,11 +310,15 @@ def cancel(operation: Operation, *, at: datetime) -> Operation:
     return cancel_now(operation, at)
 
 
-def retry(operation: Operation, *, at: datetime) -> Operation:
+def retry(operation: Operation, *, at: datetime, needs_approval: bool = False) -> Operation:
     """Queue what is left of an operation that did not end well; steps that are done stay so.
 
     A step that failed had no effect; one whose outcome is unknown is begun again as one that may
-    have had it.
+    have had it. What may lose data holds again. Nothing is confirmed here, so what has to be
+    accepted or approved anew is planned again instead.
+
+    Raises:
+        OperationStateConflict: it did not end so, or is to be planned again.
     """
     queued = move(operation, OperationState.QUEUED, "tried again", RETRYABLE)
     again = {StepState.FAILED: StepState.PENDING, StepState.UNKNOWN: StepState.RUNNING}
@@ -324,9 +328,29 @@ def retry(operation: Operation, *, at: datetime) -> Operation:
         else step
         for step in operation.steps
     )
-    return replace(
-        queued, steps=steps, not_before=at, ended_at=None, outcome=None, read_back=(), wish=None
+    gate = operation.plan.gate
+    retried = replace(
+        queued,
+        steps=steps,
+        not_before=at + gate.hold,
+        ended_at=None,
+        outcome=None,
+        read_back=(),
+        wish=None,
     )
+    if retried.is_carried_out:
+        # Only reading back is left.
+        return retried
+    why = None
+    if needs_approval:
+        why = "a second person has to approve what is left of it"
+    elif gate.needs_loss_accepted and not retried.has_effect:
+        why = "nothing of it was done, and what it may lose has to be accepted anew"
+    if why is not None:
+        raise OperationStateConflict(
+            operation.id, operation.state, "tried again", why=f"{why}; plan it again (replan)"
+        )
+    return retried
 
 
 def mark_undone(operation: Operation) -> Operation:

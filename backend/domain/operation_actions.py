@@ -1,12 +1,12 @@
 """Say what may follow where an operation stands, by the very functions that do it."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
 from backend.domain import operation as domain
 from backend.domain.operation import Operation, OperationState
+from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import OperationStateConflict
 
 
@@ -29,21 +29,24 @@ REPLANNABLE: Final = frozenset(
         OperationState.PLANNED,
         OperationState.LAPSED,
         OperationState.CANCELLED,
-        OperationState.FAILED,
+        *domain.RETRYABLE,
     }
 )
-"""Nothing of these has changed the cluster, so that the same order may be planned once more."""
-
-_CHANGES: Final[Mapping[Action, Callable[[Operation, datetime], Operation]]] = {
-    Action.PAUSE: lambda operation, _at: domain.pause(operation),
-    Action.RESUME: lambda operation, at: domain.resume(operation, at=at),
-    Action.CANCEL: lambda operation, at: domain.cancel(operation, at=at),
-    Action.RETRY: lambda operation, at: domain.retry(operation, at=at),
-}
+"""No worker is at these, nor has one reached what was wanted: what is left may be planned anew."""
 
 
-def list_actions(operation: Operation) -> tuple[Action, ...]:
-    """List what may follow; whether an undo is possible is also for its kind to say."""
+def list_actions(operation: Operation, second_person: SecondPerson) -> tuple[Action, ...]:
+    """List what may follow; whether an undo is possible is also for its kind to say.
+
+    It is what some user may do: from which risk class on somebody may not is for their role to say.
+    """
+    at, needs_approval = operation.planned_at, second_person.is_needed_for(operation.plan.risk)
+    changes: dict[Action, Callable[[], Operation]] = {
+        Action.PAUSE: lambda: domain.pause(operation),
+        Action.RESUME: lambda: domain.resume(operation, at=at),
+        Action.CANCEL: lambda: domain.cancel(operation, at=at),
+        Action.RETRY: lambda: domain.retry(operation, at=at, needs_approval=needs_approval),
+    }
     is_planned = operation.state is OperationState.PLANNED
     allowed = {
         Action.CONFIRM: is_planned and operation.plan.block is None,
@@ -56,12 +59,12 @@ def list_actions(operation: Operation) -> tuple[Action, ...]:
         action
         for action in Action
         if allowed.get(action, False)
-        or (action in _CHANGES and _would_change(operation, _CHANGES[action]))
+        or (action in changes and _would_change(operation, changes[action]))
     )
 
 
 def check_replannable(operation: Operation) -> None:
-    """Refuse to plan once more what is at work, or has changed something.
+    """Refuse to plan once more what is at work, or has been carried out.
 
     Raises:
         OperationStateConflict: it stands so.
@@ -70,8 +73,8 @@ def check_replannable(operation: Operation) -> None:
         raise OperationStateConflict(operation.id, operation.state, "planned again")
 
 
-def _would_change(operation: Operation, change: Callable[[Operation, datetime], Operation]) -> bool:
+def _would_change(operation: Operation, change: Callable[[], Operation]) -> bool:
     try:
-        return change(operation, operation.planned_at) != operation
+        return change() != operation
     except OperationStateConflict:
         return False

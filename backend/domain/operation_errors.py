@@ -16,12 +16,13 @@ class OperationNotFound(DomainError):
 
 
 class OperationStateConflict(DomainError):
-    """An operation was to become what can't follow where it stands."""
+    """An operation was to become what can't follow where it stands; `why` also says what can."""
 
     code = "operation_state_conflict"
 
-    def __init__(self, operation_id: object, state: str, verb: str) -> None:
-        super().__init__(f"operation {operation_id} is {state} and can't be {verb}")
+    def __init__(self, operation_id: object, state: str, verb: str, *, why: str = "") -> None:
+        reason = f": {why}" if why else ""
+        super().__init__(f"operation {operation_id} is {state} and can't be {verb}{reason}")
         self.operation_id, self.state, self.verb = operation_id, state, verb
 
 

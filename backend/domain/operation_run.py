@@ -118,6 +118,20 @@ def refuse_step(
     return end(stopped, state, f"{step.title}: {error}", at)
 
 
+def leave_open(
+    operation: Operation, position: int, *, fence: int, error: str, at: datetime
+) -> Operation:
+    """End an operation at a step that may have had its effect, by this attempt or an earlier one.
+
+    Also one that was refused in the end is so, where an attempt before it was left open.
+    """
+    check_fence(operation, fence)
+    step = operation.steps[position]
+    unknown = replace(step, state=StepState.UNKNOWN, error=error, ended_at=at)
+    stopped = _with_step(operation, unknown)
+    return end(stopped, OperationState.UNKNOWN, f"{step.title}: {error}", at)
+
+
 def postpone_step(
     operation: Operation, position: int, *, fence: int, error: str, at: datetime
 ) -> Operation:
@@ -129,12 +143,8 @@ def postpone_step(
         check_fence(operation, fence)
         noted = replace(step, attempt_count=attempt_count, error=error)
         return release(_with_step(operation, noted), fence=fence, not_before=at + RETRY_DELAY)
-    if not was_begun:
-        return refuse_step(operation, position, fence=fence, error=error, at=at)
-    check_fence(operation, fence)
-    unknown = replace(step, state=StepState.UNKNOWN, error=error, ended_at=at)
-    stopped = _with_step(operation, unknown)
-    return end(stopped, OperationState.UNKNOWN, f"{step.title}: {error}", at)
+    give_up = leave_open if was_begun else refuse_step
+    return give_up(operation, position, fence=fence, error=error, at=at)
 
 
 def await_step(

@@ -45,5 +45,7 @@ def cut_page(
 
 def search_text(text: str | None) -> str:
     """Return what names are searched for; none and the empty text find all."""
-    # A name holds no NUL, and neither may a text that Postgres compares with names.
-    return (text or "").replace("\0", "\ufffd")[:SEARCH_LENGTH_MAX]
+    # A name holds no NUL and no half of a character, and neither may a text that Postgres compares
+    # with names.
+    whole = (text or "").encode("utf-8", "replace").decode()
+    return whole.replace("\0", "\ufffd")[:SEARCH_LENGTH_MAX]

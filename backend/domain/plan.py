@@ -148,3 +148,13 @@ def find_moved(
         if found.get(one.name) != one.value:
             return PreconditionMoved(one.name, expected=one.value, found=found.get(one.name))
     return None
+
+
+def find_new_block(planned: Plan, now: Plan) -> PreconditionMoved | None:
+    """Find what forbids a plan by now; what was forbidden from the start has not moved."""
+    block = now.block
+    if block is None or planned.block is not None:
+        return None
+    return PreconditionMoved(
+        f"check {block.name!r}", expected="not in the way", found=f"in the way ({block.why})"
+    )

@@ -124,6 +124,9 @@ class SyncStateSetProposal:
     master_epoch: int
     members: frozenset[int]
     sync_state_set_epoch: int
+    is_fence: bool = False
+    """Whether the members stay and only the set's epoch is raised: what was asked for before, and
+    not answered, is refused from then on, whenever it comes (D8)."""
 
 
 def check_master_epoch(group: ReplicaGroup, expected: int | None) -> None:
@@ -209,19 +212,20 @@ def alter_sync_state_set(
     """Replace the set as its master asks; the first check that fails decides (1.4).
 
     Raises:
-        AlterSyncStateSetRefused: there is no such group, the set is the present one, or it lacks
-            the master.
+        AlterSyncStateSetRefused: there is no such group, the set is the present one (or, for a
+            fence, it is not), or it lacks the master.
         NotTheMaster: somebody else is master.
         MasterEpochFenced: the caller speaks of another master epoch.
         SyncStateSetEpochFenced: the set has changed since the caller knew it.
         UnknownReplica: a member is no replica.
-        BrokerNotAlive: a member is not alive.
+        BrokerNotAlive: a new member is not alive.
     """
     if group is None:
         raise AlterSyncStateSetRefused(group_name, "is not known")
     held = group.sync_state_set
-    if proposal.members == held.members:
-        raise AlterSyncStateSetRefused(group_name, "has this SyncStateSet already")
+    if (proposal.members == held.members) is not proposal.is_fence:
+        found = "another" if proposal.is_fence else "this"
+        raise AlterSyncStateSetRefused(group_name, f"has {found} SyncStateSet already")
     if group.master_id is None or group.master_id != proposal.master_id:
         raise NotTheMaster(group_name, proposal.master_id, master_id=group.master_id)
     if proposal.master_epoch != group.master_epoch:
@@ -231,7 +235,9 @@ def alter_sync_state_set(
     for broker_id in sorted(proposal.members):
         if broker_id not in group.replicas:
             raise UnknownReplica(group_name, broker_id)
-        if broker_id not in alive_ids:
+        # A member that only the controller does not hear holds everything all the same. Were it to
+        # keep the master from letting another one go, nothing would be acknowledged meanwhile.
+        if broker_id not in held.members and broker_id not in alive_ids:
             raise BrokerNotAlive(group_name, broker_id)
     if group.master_id not in proposal.members:
         raise AlterSyncStateSetRefused(group_name, "would have a SyncStateSet without its master")

@@ -167,6 +167,11 @@ class RouteTable:
         """List brokers that have been silent for longer than they asked to be waited for."""
         return [broker for broker in self._members.live.values() if broker.is_silent(now_ms)]
 
+    def postpone(self, by_ms: int) -> None:
+        """Grant every broker the time in which this process itself stood still."""
+        for broker in self._members.live.values():
+            broker.heard_at_ms += by_ms
+
     def list_of_connection(self, connection: object) -> list[LiveBroker]:
         """List every broker that registered over a connection."""
         return self._members.of_connection(connection)

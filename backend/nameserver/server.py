@@ -25,8 +25,8 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.replica_group import LeasePolicy
 from backend.domain.route import TopicRoute
 from backend.nameserver.directory import Directory
+from backend.nameserver.failover import PAUSE_MIN_S, WORKER_COUNT, Failover
 from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
-from backend.nameserver.failover import WORKER_COUNT, Failover
 from backend.nameserver.heartbeats import HeartbeatTable
 from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
@@ -253,8 +253,13 @@ class NameServer:
             log.info("brokers_disconnected", peer=session.peer, count=len(gone))
 
     async def _give_up_silent_brokers(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
+            due_at_s = loop.time() + self._silence_scan_interval_s
             await asyncio.sleep(self._silence_scan_interval_s)
+            if (late_s := loop.time() - due_at_s) >= PAUSE_MIN_S:
+                # What was sent meanwhile has not been read yet.
+                self._table.postpone(int(late_s * 1000))
             silent = self._table.list_silent(now_ms=self._clock.now_ms())
             if not silent:
                 continue
@@ -263,7 +268,7 @@ class NameServer:
                 told = broker.registration
                 log.warning("broker_expired", broker_name=told.group_name, broker_id=told.broker_id)
                 if isinstance(broker.connection, Session):
-                    broker.connection.close()
+                    broker.connection.abort()
 
     async def _close_idle_sessions(self) -> None:
         while True:
@@ -271,7 +276,8 @@ class NameServer:
             idle_since_s = asyncio.get_running_loop().time() - IDLE_TIMEOUT_S
             for session in list(self._sessions):
                 if session.active_at_s < idle_since_s:
-                    session.close()
+                    # Who reads no more would keep a closing connection open.
+                    session.abort()
 
     def _address_of(self, session: object) -> str:
         return session.local_address if isinstance(session, Session) else self.address

@@ -1,12 +1,14 @@
 """Own one connection to the control plane: bytes to commands, answers to bytes.
 
 What is answered from memory is answered at once and in order; what waits for the database is a task
-of the server's, bounded in number, and its answer leaves when it is there. A peer that does not
-read its answers is not read from until it does, and one that is silent for too long is closed.
+of the server's, bounded in number, and its answer leaves when it is there. A peer that asks much
+at once takes turns with the others. One that does not read its answers is neither answered nor read
+from until it does, and one that is silent for too long is closed.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, cast
 
 import structlog
@@ -20,6 +22,8 @@ from backend.remoting.command import notice
 FRAME_SIZE_MAX: Final = 16 << 20
 WRITE_BUFFER_MAX: Final = 1 << 20
 WAITING_COUNT_MAX: Final = 64
+TURN_S: Final = 0.01
+"""For so long one peer is answered before others have their turn."""
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +46,8 @@ class Session(asyncio.Protocol):
         self._on_open, self._on_close, self._monotonic = on_open, on_close, monotonic
         self._decoder = Decoder(FRAME_SIZE_MAX)
         self._notices: list[bytes] = []
+        self._unanswered: deque[Command] = deque()
+        self._is_turn_due = self._is_unread = self._is_broken = False
         self._transport: asyncio.Transport | None = None
         self.active_at_s = monotonic()
         self.peer = ""
@@ -61,13 +67,14 @@ class Session(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Answer every whole request of what has arrived."""
-        self.active_at_s = self._monotonic()
         try:
-            self._answer(self._decoder.receive(data))
+            self._unanswered.extend(self._decoder.receive(data))
         except ProtocolError as error:
             log.warning("peer_broke_protocol", peer=self.peer, error=str(error))
-            self._answer(error.commands)
-            self.close()
+            self._unanswered.extend(error.commands)
+            self._is_broken = True
+        if not (self._is_turn_due or self._is_unread):
+            self._take_turn()
 
     def notify(self, code: int, *, ext: Mapping[str, str], body: bytes) -> None:
         """Send the peer a one-way request, with an answer if one is written in this turn."""
@@ -75,15 +82,48 @@ class Session(asyncio.Protocol):
             asyncio.get_running_loop().call_soon(self._write, b"")
         self._notices.append(notice(code, opaque=0, ext=ext, body=body))
 
-    def _answer(self, commands: Sequence[Command]) -> None:
-        answers = []
-        for command in commands:
+    def _take_turn(self) -> None:
+        """Answer what waits, in order; what takes too long waits for the next turn."""
+        self._is_turn_due = False
+        self.active_at_s = now = self._monotonic()
+        answers, until = [], now + TURN_S
+        while self._unanswered and now < until:
+            command = self._unanswered.popleft()
             answered = dispatch(command, self, self._directory)
             if isinstance(answered, bytes):
                 answers.append(answered)
             else:
                 self._answer_later(command, answered)
+            now = self._monotonic()
         self._write(b"".join(answers))
+        if self._unanswered:
+            self._rest()
+        elif self._is_broken:
+            self.close()
+
+    def _rest(self) -> None:
+        """Read nothing more until all is answered; a peer that has to read first goes on then."""
+        if self._transport is None or self._transport.is_closing():
+            self._unanswered.clear()
+            return
+        self._transport.pause_reading()
+        if not self._is_unread:
+            self._is_turn_due = True
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        try:
+            self._take_turn()
+        except Exception:
+            # As the loop does when a fault comes out of `data_received`.
+            self.abort()
+            raise
+        self._read_on()
+
+    def _read_on(self) -> None:
+        transport, is_busy = self._transport, self._is_turn_due or self._is_unread
+        if transport is not None and not is_busy and not transport.is_closing():
+            transport.resume_reading()
 
     def _answer_later(self, command: Command, answered: Coroutine[Any, Any, bytes]) -> None:
         waiting = self._await_answer(answered)
@@ -109,17 +149,20 @@ class Session(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Stop reading from a peer that does not read its answers."""
+        self._is_unread = True
         if self._transport is not None:
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Go on reading."""
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.resume_reading()
+        """Go on answering, and reading."""
+        self._is_unread = False
+        if not self._is_turn_due:
+            self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Say that the connection is gone, whoever closed it."""
         del exc
+        self._unanswered.clear()
         self._on_close(self)
 
     def close(self) -> None:

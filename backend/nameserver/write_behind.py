@@ -35,6 +35,7 @@ from backend.services.topics import remove_topic
 
 HEARTBEAT_INTERVAL_S: Final = 0.5
 RETRY_DELAY_S: Final = 1.0
+REDIS_TIMEOUT_S: Final = 2.0
 REMOVED_TOPICS_MAX: Final = 10_000
 
 log = structlog.get_logger(__name__)
@@ -159,8 +160,10 @@ class WriteBehind:
 
     async def _announce(self, change: TopologyChange) -> None:
         try:
-            await topology.announce(self._redis, change)
-        except (RedisError, OSError) as error:
+            # Rows go on being written while Redis hangs.
+            async with asyncio.timeout(REDIS_TIMEOUT_S):
+                await topology.announce(self._redis, change)
+        except (RedisError, OSError, TimeoutError) as error:
             log.warning("topology_unannounced", error=str(error))
 
     async def write_heartbeats(self) -> None:
@@ -179,7 +182,8 @@ class WriteBehind:
             return
         self._heard, self._departed = {}, set()
         try:
-            await record_heartbeats(self._redis, heard, departed=departed)
+            async with asyncio.timeout(REDIS_TIMEOUT_S):
+                await record_heartbeats(self._redis, heard, departed=departed)
         except BaseException:
             self._heard = heard | self._heard
             self._departed = (departed | self._departed) - self._heard.keys()

@@ -13,6 +13,10 @@ from backend.remoting.command import notice, request
 from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
 
 FRAME_SIZE_MAX: Final = 16 << 20
+HEADER_WRITTEN_MAX: Final = (1 << 24) - 1
+"""The largest header that we write ourselves: the answer to a batch names each of its messages.
+What clients send has less."""
+
 PENDING_COUNT_MAX: Final = 1024
 _OPAQUE_MAX: Final = 2**31 - 1
 
@@ -31,7 +35,7 @@ class PeerConnection(Generic[Waiter]):
         frame_size_max: int = FRAME_SIZE_MAX,
         pending_count_max: int = PENDING_COUNT_MAX,
     ) -> None:
-        self._decoder = Decoder(frame_size_max)
+        self._decoder = Decoder(frame_size_max, header_size_max=HEADER_WRITTEN_MAX)
         self._pending: dict[int, Waiter] = {}
         self._pending_count_max = pending_count_max
         self._opaque = 0

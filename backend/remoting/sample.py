@@ -23,13 +23,18 @@ class TopicSample(Body, frozen=True, kw_only=True):
 
 
 class BrokerSample(Body, frozen=True, kw_only=True):
-    """Counters since boot, positions and resources of one broker at one moment."""
+    """Counters since boot, positions and resources of one broker at one moment.
+
+    `broker_id` is that of the role, which a change of master moves to another broker; `own_id`
+    stays with this one, and agents of before do not tell it.
+    """
 
     observed_at_ms: int
     booted_at_ms: int
     cluster_name: str
     broker_name: str
     broker_id: int
+    own_id: int | None = None
     messages_in: int
     bytes_in: int
     messages_out: int

@@ -8,7 +8,7 @@ from backend.db import brokers as broker_rows
 from backend.db.engine import Database
 from backend.domain.broker import Broker
 from backend.domain.broker_property import BrokerProperty
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_address, check_cluster_name, check_group_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.version import version_of
 
@@ -39,20 +39,26 @@ async def describe_config(
     group_name: str,
     broker_id: int,
     *,
+    address: str | None = None,
     database: Database,
     brokers: PropertySource,
 ) -> BrokerConfig:
-    """Ask the broker that a group holds under an id for its properties.
+    """Ask a broker of a group for its properties: the one at an address if given, else of an id.
 
     Raises:
         InvalidName: no cluster or group may be called so.
+        InvalidAddress: no broker could be reached there.
         BrokerUnknown: the records hold no such broker.
         BrokerSilent: it does not tell.
     """
     check_cluster_name(cluster_name)
     check_group_name(group_name)
+    if address is not None:
+        check_address(address)
     async with database.connect() as connection:
-        broker = await broker_rows.get_of_group(connection, cluster_name, group_name, broker_id)
+        broker = await broker_rows.get_of_group(
+            connection, cluster_name, group_name, broker_id, address=address
+        )
     return BrokerConfig(broker, tuple(await ask_properties(broker.address, brokers)))
 
 

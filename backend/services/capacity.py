@@ -1,6 +1,7 @@
 """Request capacity reports, make them, and describe them."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -41,8 +42,7 @@ ROW_COUNT_MAX: Final = 5_000
 START_PATIENCE: Final = timedelta(seconds=30)
 """A report that still waits after this is sent to the workers again."""
 RUN_DEADLINE: Final = timedelta(minutes=20)
-RUN_PATIENCE: Final = RUN_DEADLINE + timedelta(minutes=5)
-"""A report that still runs after this has lost its worker."""
+WORKER_LOST: Final = "its worker was lost before there was a result"
 WHY_WITHHELD: Final = "it failed; whoever reaches all clusters is told why"
 
 log = structlog.get_logger(__name__)
@@ -184,7 +184,8 @@ async def make_report(
 ) -> CapacityReport:
     """Carry out a requested report; making one that is over already changes nothing.
 
-    Only one process may make a given report at a time. Only files of the manifest are read (D25).
+    Only one process may make reports at a time, so that others which stand as running have lost
+    theirs. Only files of the manifest are read (D25).
 
     Raises:
         CapacityReportNotFound: no report has the id.
@@ -195,6 +196,9 @@ async def make_report(
             raise CapacityReportNotFound(report_id)
         if not await capacity_reports.start(connection, report_id, at=clock.now()):
             return report
+        await capacity_reports.fail_running(
+            connection, besides=report_id, at=clock.now(), error=WORKER_LOST
+        )
         since = clock.now().date() - timedelta(days=report.parameters["history_days"])
         files = await sample_files.list_since(connection, since)
     try:
@@ -218,9 +222,16 @@ async def make_report(
 
 
 async def revive_reports(
-    *, database: Database, clock: Clock, task_queue: TaskQueue
+    *,
+    database: Database,
+    clock: Clock,
+    task_queue: TaskQueue,
+    is_one_made: Callable[[], Awaitable[bool]],
 ) -> ReviveOutcome:
     """Send reports again that nobody has begun, and give up those whose worker is gone (D20).
+
+    A report is given up when it stands as running and no process makes one: asked in this order,
+    since a process first takes its lock.
 
     Raises:
         TaskQueueUnavailable: the task queue is away; the next call tries again.
@@ -228,17 +239,16 @@ async def revive_reports(
     now = clock.now()
     sent_count = failed_count = 0
     async with database.begin() as connection:
-        stuck = await capacity_reports.list_unfinished(
-            connection,
-            requested_before=now - START_PATIENCE,
-            started_before=now - RUN_PATIENCE,
+        unfinished = await capacity_reports.list_unfinished(
+            connection, requested_before=now - START_PATIENCE
         )
-        for report in stuck:
-            if report.status == "running":
-                error = f"its worker was lost: no result within {RUN_PATIENCE}"
-                await capacity_reports.fail(connection, report.id, at=now, error=error)
-                failed_count += 1
-    for report in stuck:
+        running = [report for report in unfinished if report.status == "running"]
+        if running and not await is_one_made():
+            for report in running:
+                failed_count += await capacity_reports.fail(
+                    connection, report.id, at=now, error=WORKER_LOST
+                )
+    for report in unfinished:
         if report.status == "planned":
             await task_queue.send(RUN_TASK, str(report.id))
             sent_count += 1

@@ -4,20 +4,23 @@ They are random and opaque, and only their hashes are kept. Whatever else may pr
 one day ends in a session (`sessions.open_session`) or here.
 """
 
+import asyncio
 import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
 from backend.clients.clock import Clock
-from backend.db import api_tokens, sessions
+from backend.db import api_tokens, principals, sessions
 from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
 from backend.domain.access import Credential, Principal
 from backend.domain.api_token import TOKEN_MARK
 
 SESSION_MARK: Final = "rgs_"
 SECRET_BYTES: Final = 32
 SECRET_LENGTH_MAX: Final = 128
+ANSWER_TIMEOUT_S: Final = 5.0
 # Often enough to see what is in use, and no write for every request.
 USE_NOTED_EVERY: Final = timedelta(minutes=1)
 
@@ -40,14 +43,20 @@ async def find_principal(
     """Find who comes with a session's secret or an API token, unless that has ended.
 
     `source` is the address they come from; it is kept with the time, to the minute.
+
+    Raises:
+        OperationalError: Postgres does not answer.
+        TimeoutError: it has not done so within five seconds.
     """
     if not secret or len(secret) > SECRET_LENGTH_MAX:
         return None
     now = clock.now()
     is_token = secret.startswith(TOKEN_MARK)
-    async with database.connect() as connection:
-        find = api_tokens.find_principal if is_token else sessions.find_principal
-        found = await find(connection, hash_secret(secret), at=now)
+    credential = Credential.TOKEN if is_token else Credential.SESSION
+    async with asyncio.timeout(ANSWER_TIMEOUT_S):
+        found = await principals.find(
+            pipeline_of(database), credential, hash_secret(secret), at=now
+        )
     if found is None:
         return None
     principal, last_used_at = found

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from backend.clients.clock import Clock
 from backend.db import audit, sessions, users
 from backend.db.audit import Deed
-from backend.db.engine import Database
+from backend.db.engine import Connection, Database
 from backend.db.sessions import SessionKey
 from backend.domain.access import Credential, Principal
 from backend.domain.access_errors import SessionNotFound
@@ -59,20 +59,24 @@ async def sign_in(
     """
     if len(user_name) > USER_NAME_LENGTH_MAX or len(password) > PASSWORD_LENGTH_MAX:
         raise InvalidCredentials
-    is_storable = "\0" not in user_name
     async with database.connect() as connection:
-        stored = await users.find(connection, user_name) if is_storable else None
+        stored = await users.find(connection, user_name)
     fits = await verifier.verify(password, None if stored is None else stored.password_hash)
     if stored is None or not fits:
         raise InvalidCredentials
     expires_at = stored.user.password_expires_at
     if stored.user.is_disabled or (expires_at is not None and expires_at <= clock.now()):
         raise InvalidCredentials
-    return await open_session(stored.user, visit, database=database, clock=clock)
+    async with database.begin() as connection:
+        # Whoever replaces the password or disables the user meanwhile ends this session, or has
+        # come first: to verify a password takes a while.
+        if not await users.hold_credentials(connection, stored.user.id, stored.password_hash):
+            raise InvalidCredentials
+        return await open_session(connection, stored.user, visit, clock=clock)
 
 
 async def open_session(
-    user: User, visit: Visit, *, database: Database, clock: Clock
+    connection: Connection, user: User, visit: Visit, *, clock: Clock
 ) -> OpenedSession:
     """Open a session for a user who has proved who they are, in whatever way."""
     secret = make_secret(Credential.SESSION)
@@ -86,8 +90,7 @@ async def open_session(
         last_used_at=now,
         expires_at=now + visit.lifetime,
     )
-    async with database.begin() as connection:
-        await sessions.add(connection, hash_secret(secret), session, user_id=user.id)
+    await sessions.add(connection, hash_secret(secret), session, user_id=user.id)
     return OpenedSession(secret, session, user)
 
 

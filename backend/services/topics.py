@@ -12,6 +12,7 @@ from backend.domain.names import check_cluster_name, check_topic_name
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.domain.version import version_by_group
+from backend.services.group_changes import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +114,19 @@ async def forget_placements(
     *,
     database: Database,
     clock: Clock,
+    guard: Guard | None = None,
 ) -> None:
     """Forget what groups held of a topic that they hold no more; every name server hears of it.
 
+    With a guard, they are forgotten only where the guard lets it.
+
     Raises:
         ClusterNotFound: no cluster is called so.
+        DomainError: whatever the guard raises.
     """
     async with database.begin() as connection:
+        if guard is not None:
+            await guard(connection)
         cluster = await clusters.get(connection, cluster_name)
         held = await placements.remove(connection, cluster_name, topic_name, group_names)
         now = clock.now()

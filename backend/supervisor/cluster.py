@@ -83,14 +83,16 @@ class LocalCluster:
         self._interrupted = asyncio.Event()
 
     async def run(self) -> int:
-        """Start everything, wait for Ctrl-C or SIGTERM, stop everything in order.
+        """Start everything, wait for Ctrl-C, SIGTERM or the terminal's end, stop all in order.
 
         Raises:
             CannotStart: a part did not start; the parts that did are stopped again.
         """
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._on_interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # What is ignored stays so: under nohup a cluster outlives its terminal.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, self._on_interrupt)
         async with AsyncExitStack() as stack:
             starting = asyncio.create_task(self._start(stack))
             interrupt = asyncio.create_task(self._interrupted.wait())
@@ -156,14 +158,23 @@ class LocalCluster:
         return supervised
 
     async def _stop(self) -> None:
-        """Stop what uses the control plane, then it, and the databases last."""
-        await asyncio.gather(self._groups.stop(), *(client.stop() for client in self._clients))
-        for supervised in reversed(self._parts):
-            await supervised.stop()
+        """Stop what uses the control plane, then it, and the databases last.
+
+        An error with one part keeps no other from being stopped, and comes up when all are.
+        """
+        async with AsyncExitStack() as stops:
+            for supervised in self._parts:
+                stops.push_async_callback(supervised.stop)
+            await asyncio.gather(self._groups.stop(), *(client.stop() for client in self._clients))
 
     def _write_state(self) -> None:
+        path = self._layout.state_path
         state = describe(self._layout, self._parts, started_at=self._started_at)
-        write_atomically(self._layout.state_path, state)
+        try:
+            write_atomically(path, state)
+        except OSError as error:
+            # Tools miss it, the cluster does not: on a full disk it runs as well as it can.
+            self._progress.note(f"{path} is out of date: {error.strerror}")
 
     def _on_interrupt(self) -> None:
         if self._interrupted.is_set():

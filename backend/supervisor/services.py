@@ -53,7 +53,7 @@ def worker_process(layout: ClusterLayout, settings: Mapping[str, str]) -> Proces
         "worker",
         settings,
         *("celery", "-A", "workers.celery_app", "worker"),
-        *("--concurrency", "2", "--loglevel", "info"),
+        *("--loglevel", "info"),
         # Alone here: no second to spend on asking other workers what they know.
         *("--without-mingle", "--without-gossip"),
         is_ready=partial(signs.is_worker_ready, settings["REGENT_REDIS_URL"]),

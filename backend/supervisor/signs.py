@@ -5,15 +5,15 @@ No answer is no sign: nothing here raises.
 
 import asyncio
 import contextlib
+import http.client
 import json
-import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regent_engine import Decoder, encode_command
+from regent_engine import Decoder, ProtocolError, encode_command
 
 from backend.remoting.request_code import RequestCode
 from backend.supervisor.layout import LOOPBACK, BrokerLayout, ClusterLayout, GroupLayout
@@ -105,7 +105,7 @@ async def _connects(opening: Any) -> bool:
 
 
 async def _ask(layout: ClusterLayout, code: RequestCode, body: bytes = b"") -> dict[str, Any]:
-    with contextlib.suppress(TimeoutError, OSError, ValueError):
+    with contextlib.suppress(TimeoutError, OSError, ValueError, ProtocolError):
         async with asyncio.timeout(ANSWER_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(LOOPBACK, layout.remoting_port)
             try:
@@ -129,7 +129,7 @@ def _get(url: str) -> str | None:
     try:
         with urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT_S) as response:  # noqa: S310 - our own address
             return str(response.read().decode())
-    except (urllib.error.URLError, OSError, ValueError):
+    except (http.client.HTTPException, OSError, ValueError):
         return None
 
 

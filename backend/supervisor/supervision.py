@@ -4,7 +4,6 @@ The same for every part: databases, control plane, worker, scheduler and brokers
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -56,7 +55,7 @@ class Supervised:
         Args:
             part: What runs.
             tell: Shows the user one line.
-            on_change: Called whenever the process id changes.
+            on_change: Called whenever the process id changes; must not raise.
         """
         self.part = part
         self.restart_count = 0
@@ -104,13 +103,13 @@ class Supervised:
     async def _stop_watching(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
+            # What went wrong in it is no reason not to stop the part.
+            await asyncio.wait({self._watch})
 
     async def _keep_running(self) -> None:
         backoff = Backoff()
         started_at = time.monotonic()
-        how = await self.part.ended()
+        how = await self._ended()
         while True:
             ended_at = time.monotonic()
             self.restart_count += 1
@@ -130,7 +129,7 @@ class Supervised:
 
     async def _run(self, *, down_since: float) -> str:
         """Tell when the part does its work again, then wait for its end and say how that was."""
-        ending = asyncio.create_task(self.part.ended(), name=f"end of {self.name}")
+        ending = asyncio.create_task(self._ended(), name=f"end of {self.name}")
         try:
             while not ending.done() and not await self._is_ready():
                 await asyncio.wait({ending}, timeout=CHECK_S)
@@ -141,8 +140,17 @@ class Supervised:
         finally:
             ending.cancel()
 
+    async def _ended(self) -> str:
+        try:
+            return await self.part.ended()
+        except Exception as error:  # noqa: BLE001 - nobody would watch over the part any more
+            return f"can't be watched ({error!r})"
+
     async def _is_ready(self) -> bool:
-        return self.part.is_ready is None or await self.part.is_ready()
+        try:
+            return self.part.is_ready is None or await self.part.is_ready()
+        except Exception:  # noqa: BLE001 - nobody would watch over the part any more
+            return False
 
     def _why(self) -> str:
         last_words = " | ".join(tail(self.part.log_path))

@@ -59,7 +59,7 @@ VARIABLES: Final[dict[str, Any]] = {
     "isUnique": False,
     "form": "AUTO",
     "first": 50,
-    "groupCount": 50,
+    "groupCount": 100,
 }
 
 

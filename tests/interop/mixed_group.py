@@ -28,6 +28,9 @@ TAIL_BYTES = 24 << 20
 """More than the sockets between two brokers hold: the end of it can't have left the master."""
 
 
+STOCK_JOIN_S = 90.0
+"""How long a stock broker that changes its role waits for each of its threads to end."""
+
 PATIENCE = dict.fromkeys(
     ("controllerHeartBeatTimeoutMills", "haMaxTimeSlaveNotCatchup", "haHousekeepingInterval"),
     "100000",
@@ -184,6 +187,8 @@ class Journal:
     """By body: the queue and the offset in it that the answer named."""
 
     is_over: bool = False
+    trouble: str = "none"
+    """What the last send that was not acknowledged met, and when by the clock of the logs."""
 
     async def run(self) -> None:
         """Send to whoever is master, until it is over."""
@@ -197,22 +202,30 @@ class Journal:
                     master = master or (await self.group.state())[0] or ""
                     client = await self.group.client(master)
                     answer = await client.send(TOPIC, body, queue_id=number % QUEUE_COUNT)
-            except (OSError, TimeoutError, RemotingError, ValueError):
+            except (OSError, TimeoutError, RemotingError, ValueError) as error:
+                self.note(f"{error!r} of {master!r}")
                 master = None
             else:
                 if answer.code == 0:
                     place = int(answer.ext["queueId"]), int(answer.ext["queueOffset"])
                     self.acknowledged[body] = place
                 else:
+                    self.note(f"{answer.code} {answer.remark!r} of {master!r}")
                     master = None
             await asyncio.sleep(PAUSE_S if master else 0.05)
 
-    async def grow(self, count: int, timeout_s: float = 90.0) -> None:
+    async def grow(self, count: int, timeout_s: float = 2 * STOCK_JOIN_S) -> None:
         """Wait until so many more messages are acknowledged."""
         wanted, deadline = len(self.acknowledged) + count, time.monotonic() + timeout_s
         while len(self.acknowledged) < wanted:
-            assert time.monotonic() < deadline, f"{len(self.acknowledged)} of {wanted} acknowledged"
+            assert time.monotonic() < deadline, (
+                f"{len(self.acknowledged)} of {wanted} acknowledged; the last trouble: "
+                f"{self.trouble}\n{self.group.ours.log()[-6000:]}\n{self.group.stock.log()[-9000:]}"
+            )
             await asyncio.sleep(0.01)
+
+    def note(self, trouble: str) -> None:
+        self.trouble = f"{time.strftime('%H:%M:%S')} {trouble}"
 
     async def check(self, broker: AnyBroker) -> None:
         """Read everything back: each acknowledged message is there once, at its offset."""

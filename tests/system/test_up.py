@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ import psutil
 import pytest
 
 from tests.system.cluster import (
+    REGENT,
+    ROOT,
+    STOP_TIMEOUT_S,
     Cluster,
     Ports,
     free_ports,
@@ -217,3 +221,28 @@ def test_a_broker_that_dies_is_started_again(story: Story):
         answer = producer.ask(SEND_MESSAGE_V2, send_header("after-death"), b"x")
     assert answer.code == 0, answer.remark
     assert story.second.process.poll() is None
+
+
+def test_a_closed_terminal_stops_everything():
+    with short_directory() as directory:
+        ours, theirs = os.openpty()
+        options = ["--data", str(directory / "data"), *free_ports().options, "--groups", "0"]
+        process = subprocess.Popen(
+            # Also where the tests run under nohup, which has all that they start ignore it.
+            ["env", "--default-signal=HUP", "setsid", "--ctty", str(REGENT), "up", *options],
+            cwd=ROOT,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        output = b""
+        while b"\nready" not in output:
+            output += os.read(ours, 1 << 16)
+        state = msgspec.json.decode((directory / "data" / "cluster.json").read_bytes())
+        processes = [psutil.Process(part["pid"]) for part in state["processes"]]
+
+        os.close(ours)
+        process.wait(STOP_TIMEOUT_S)
+
+        assert [describe(process) for process in processes if is_alive(process)] == []

@@ -4,6 +4,7 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 `published` and `stored`, which processors return instead of bytes.
 """
 
+import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -71,6 +72,7 @@ class Broker:
         """
         self.settings, self.given, self.store = settings, given, store
         self.clock, self.source, self.config_file = clock, source, config_file
+        self.settings_lock = asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = HotPath(
             store,
@@ -78,6 +80,7 @@ class Broker:
             cluster_name=settings.cluster_name,
             store_host=self.store_host,
             region=settings.region_id,
+            trace_on=settings.trace_on,
         )
         self.name_servers: NameServers | None = None
         # In controller mode only.
@@ -142,8 +145,8 @@ class Broker:
             self._blocks.discard(block)
             self._on_block_change(block)
 
-    def check_writable(self) -> None:
-        """Pass while messages are accepted.
+    def check_writable(self, *, to_make_room: bool = False) -> None:
+        """Pass while messages are accepted; what makes room also while the disk lacks it.
 
         Raises:
             Refusal: they are not, above all because the log is damaged.
@@ -151,7 +154,9 @@ class Broker:
         if self.damage is not None:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.damage.reason)
         block = self._first_block
-        if block is not None:
+        # In a group the log has to take it.
+        makes_room = to_make_room and self.replication is None
+        if block is not None and not (makes_room and block is WriteBlock.DISK_FULL):
             raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
     def check_changeable(self) -> None:
@@ -244,18 +249,13 @@ class Broker:
         Raises:
             Refusal: the store is not writable, so that nothing of it can be dropped.
         """
-        self.check_writable()
+        self.check_writable(to_make_room=True)
         self.topics.remove(name)
         self.offsets.remove_topic(name)
         if self.replication is None:
             self.store.delete_topic(name)
         else:
             self.replication.changes.append()
-
-    @property
-    def has_unsaved_changes(self) -> bool:
-        """Tell whether topics or groups are newer than their files."""
-        return self.state.topic_saver.is_dirty or self.state.group_saver.is_dirty
 
     def append(self, message: Message) -> Appended:
         """Store a message, aside if it is delayed, and wake whoever waits for it.

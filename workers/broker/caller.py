@@ -27,3 +27,6 @@ class Caller(Protocol):
 
     def close(self) -> None:
         """Close the connection after what was written."""
+
+    def abort(self) -> None:
+        """Close the connection at once, whatever was written."""

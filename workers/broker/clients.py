@@ -6,7 +6,7 @@ time and say what changed; sending the notifications is their caller's work.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from backend.remoting.bodies import ConsumerData, SubscriptionData
 
@@ -54,6 +54,14 @@ class ConsumerGroup(Generic[Channel]):
         return self.message_model == BROADCASTING
 
 
+class GroupChange(NamedTuple):
+    """What a heartbeat has changed of a consumer group."""
+
+    is_rebalance_due: bool
+    topics: list[str]
+    """Of these another subscription is stored, if only a newer one."""
+
+
 class Consumers(Generic[Channel]):
     """All online consumer groups."""
 
@@ -76,8 +84,8 @@ class Consumers(Generic[Channel]):
 
     def register(
         self, data: ConsumerData, channel: Channel, client: Client, *, with_subscriptions: bool
-    ) -> bool:
-        """Take in one group of a heartbeat; True when its members should rebalance."""
+    ) -> GroupChange:
+        """Take in one group of a heartbeat, and tell what it has changed."""
         group = self._groups.setdefault(
             data.group_name,
             ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
@@ -87,10 +95,13 @@ class Consumers(Generic[Channel]):
         group.consume_from_where = _named(data.consume_from_where, _CONSUME_FROM)
         known = group.members.get(channel)
         group.members[channel] = client
-        changed = known is None or known.client_id != client.client_id
-        if with_subscriptions:
-            changed |= _update_subscriptions(group, data.subscriptions)
-        return changed
+        is_new = known is None or known.client_id != client.client_id
+        if not with_subscriptions:
+            return GroupChange(is_new, [])
+        topics = set(group.subscriptions)
+        changed = _update_subscriptions(group, data.subscriptions)
+        # Which queues there are to share does not depend on what is wanted of them.
+        return GroupChange(is_new or topics != group.subscriptions.keys(), changed)
 
     def compare_fingerprint(self, group_name: str, fingerprint: int) -> bool:
         """Store the fingerprint of a light heartbeat; True when another one was stored."""
@@ -158,16 +169,20 @@ class Producers(Generic[Channel]):
 
 def _update_subscriptions(
     group: ConsumerGroup[Channel], subscriptions: list[SubscriptionData]
-) -> bool:
-    """Keep per topic the newest subscription, and drop the topics no longer named."""
+) -> list[str]:
+    """Keep per topic the newest subscription, and drop the topics no longer named.
+
+    Gives the topics of which another one is kept now.
+    """
     wanted = {subscription.topic: subscription for subscription in subscriptions}
-    changed = wanted.keys() != group.subscriptions.keys()
+    changed: list[str] = []
     for topic in group.subscriptions.keys() - wanted.keys():
         del group.subscriptions[topic]
     for topic, subscription in wanted.items():
         stored = group.subscriptions.get(topic)
         if stored is None or subscription.version > stored.version:
             group.subscriptions[topic] = subscription
+            changed.append(topic)
     return changed
 
 

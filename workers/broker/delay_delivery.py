@@ -75,10 +75,10 @@ class DelayDelivery(LoggedTable[int]):
 
     def start(self) -> None:
         """Look at every level once; called on the running loop."""
-        self._is_running = True
         for level in range(1, len(self._levels_ms) + 1):
             self._correct(level)
             self._schedule(level, 0)
+        self._is_running = True
 
     def arrived(self, queue_id: int) -> None:
         """Note that a level's queue has grown."""
@@ -136,6 +136,10 @@ class DelayDelivery(LoggedTable[int]):
         stored = self._progress.get(level)
         if stored is not None or low > 0:
             corrected = min(max(stored or 0, low), high)
+            if self._is_running and corrected > (stored or 0):
+                log.warning(
+                    "delayed_messages_expired", level=level, count=corrected - (stored or 0)
+                )
             if corrected != stored:
                 self._progress[level] = corrected
                 self._note(level)
@@ -167,6 +171,8 @@ class DelayDelivery(LoggedTable[int]):
         Raises:
             StoreError, NotYet: the message in question is tried again next time.
         """
+        # Retention may have reached what was still waiting; the level goes on behind it.
+        self._correct(level)
         offset = self._progress.get(level, 0)
         entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, BATCH_COUNT)
         for log_position, _, due_ms in entries:

@@ -29,6 +29,7 @@ _PACE_S: Final = 0.02
 log = structlog.get_logger()
 
 Release = Callable[[bool], None]
+ReleaseInTime = Callable[[bool | None], None]
 
 
 class FlushableStore(Protocol):
@@ -83,23 +84,35 @@ class Flusher:
             self._waiting.append((position, release))
             self._wanted.set()
 
+    def when_durable_in_time(
+        self, position: int, release: ReleaseInTime, *, timeout_s: float
+    ) -> None:
+        """Call back as `when_durable`, or with None when the position is not on disk in time."""
+        is_over = False
+
+        def tell(outcome: bool | None) -> None:  # noqa: FBT001
+            nonlocal is_over
+            if not is_over:
+                is_over = True
+                timer.cancel()
+                release(outcome)
+
+        timer = asyncio.get_running_loop().call_later(timeout_s, tell, None)
+        self.when_durable(position, tell)
+
     async def durable(self, position: int, *, timeout_s: float) -> bool | None:
         """Wait until a position is on disk.
 
         False means that it never will be, None that it is not there in time.
         """
-        outcome: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        outcome: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
 
-        def release(durable: bool) -> None:  # noqa: FBT001
+        def release(durable: bool | None) -> None:  # noqa: FBT001
             if not outcome.done():
                 outcome.set_result(durable)
 
-        self.when_durable(position, release)
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await outcome
-        except TimeoutError:
-            return None
+        self.when_durable_in_time(position, release, timeout_s=timeout_s)
+        return await outcome
 
     async def stop(self) -> None:
         """Flush once more and end the thread."""

@@ -18,6 +18,7 @@ Request = TypeVar("Request")
 class HeldPull(Generic[Request]):
     """One waiting pull: where it goes on reading, and when it must be answered."""
 
+    group: str
     topic: str
     queue_id: int
     offset: int
@@ -81,6 +82,15 @@ class HeldPulls(Generic[Request]):
         """Take out all pulls of a topic, for instance because it was deleted."""
         queues = [waiting for key, waiting in self._by_queue.items() if key[0] == topic]
         return self._take_out([pull for waiting in queues for pull in waiting])
+
+    def take_group(
+        self, group: str, topic: str, queue_ids: Iterable[int]
+    ) -> list[HeldPull[Request]]:
+        """Take out the pulls of a group at some queues, looking at no others."""
+        queues = [self._by_queue.get((topic, queue_id), ()) for queue_id in queue_ids]
+        return self._take_out(
+            [pull for waiting in queues for pull in waiting if pull.group == group]
+        )
 
     def take_all(self) -> list[HeldPull[Request]]:
         """Take out every pull, to answer them before the broker stops."""

@@ -88,13 +88,14 @@ async def change_settings(broker: Broker, changes: Changes) -> None:
             ResponseCode.SYSTEM_ERROR,
             f"{waiting} would count after a restart, and this broker was started without a file",
         )
-    _parse(_merged(_stored(broker), changes))
-    given = _merged(broker.given, {name: changes[name] for name in live})
-    settings = _parse(given)
-    if broker.config_file is not None:
-        await asyncio.to_thread(broker.config_file.change, changes)
-    taken = {_FIELDS[name].name: getattr(settings, _FIELDS[name].name) for name in live}
-    broker.use_settings(dataclasses.replace(broker.settings, **taken), given)
+    async with broker.settings_lock:
+        _parse(_merged(_stored(broker), changes))
+        given = _merged(broker.given, {name: changes[name] for name in live})
+        settings = _parse(given)
+        if broker.config_file is not None:
+            await asyncio.to_thread(broker.config_file.change, changes)
+        taken = {_FIELDS[name].name: getattr(settings, _FIELDS[name].name) for name in live}
+        broker.use_settings(dataclasses.replace(broker.settings, **taken), given)
 
 
 def _parse(given: Mapping[str, str]) -> BrokerSettings:

@@ -57,6 +57,11 @@ class LongPolling(Generic[Request]):
         for pull in self._held.take_queue(topic):
             self._resume(pull, True)  # noqa: FBT003 - whether time is over
 
+    def release_group(self, group: str, topic: str, queue_ids: Iterable[int]) -> None:
+        """Answer the pulls of a group that does not want of a topic what it did."""
+        for pull in self._held.take_group(group, topic, queue_ids):
+            self._resume(pull, True)  # noqa: FBT003
+
     def close(self) -> None:
         """Answer every held pull as if its time were over."""
         if self._timer is not None:

@@ -20,6 +20,9 @@ RETRY_TOPIC: Final = "RETRY_TOPIC"
 ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
 TRANSACTION_MARK: Final = "TRAN_MSG"
 POP_HANDLE: Final = "POP_CK"
+LIGHT_OFFSETS: Final = "INNER_MULTI_QUEUE_OFFSET"
+"""Where a message lies in light queues. Only a broker that serves these may say so."""
+
 # Size, magic, checksum and flag come before the length of a batch entry's body.
 _BATCH_BODY_AT: Final = 16
 TIMER_PROPERTIES: Final = ("TIMER_DELIVER_MS", "TIMER_DELAY_SEC", "TIMER_DELAY_MS")

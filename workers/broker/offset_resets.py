@@ -30,6 +30,10 @@ class OffsetResets:
             del self._pending[group, topic]
         return offset
 
+    def clear(self) -> None:
+        """Drop all that waits: groups go on at another broker, and would be thrown back later."""
+        self._pending.clear()
+
     def forget(self, *, group: str | None = None, topic: str | None = None) -> None:
         """Drop what waits of a group or a topic that is gone."""
         for key in [key for key in self._pending if key[0] == group or key[1] == topic]:

@@ -51,7 +51,7 @@ async def stored(broker: Broker, end: int, reply: bytes, late_reply: bytes) -> b
         Refusal: the disk failed, so nobody knows whether the message survives.
         OSError: the disk refused a topic that was made for the message.
     """
-    if broker.has_unsaved_changes:
+    if broker.state.has_unsaved_changes:
         await saved(broker, reply)
     if broker.replication is not None:
         return await broker.replication.safe(end, reply)

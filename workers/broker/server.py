@@ -232,17 +232,20 @@ class BrokerServer:
             self.sweep()
 
     def sweep(self) -> None:
-        """Drop what is over: idle connections, silent clients, old locks."""
+        """Drop what is over: idle connections, silent clients, old locks.
+
+        Who reads no more would keep a connection open that is closed once all is written.
+        """
         now_ms = self._clock()
         self.broker.locks.sweep(now_ms)
         silent = self.broker.consumers.silent_channels(now_ms)
         for caller in silent | self.broker.producers.silent_channels(now_ms):
             log.info("client_silent", client=caller.address)
-            caller.close()
+            caller.abort()
         now = asyncio.get_running_loop().time()
         for session in list(self._sessions):
             if now - session.active_at > IDLE_S_MAX:
-                session.close()
+                session.abort()
 
     def _on_task_done(self, task: asyncio.Task[None]) -> None:
         """None of these ends by itself; a broker without one of them must not seem well."""

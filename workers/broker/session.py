@@ -15,8 +15,8 @@ from regent_engine import Command, Connection, ProtocolError, Received
 
 from workers.broker.broker import Broker
 from workers.broker.dispatcher import Dispatcher
+from workers.broker.late_answers import unconfirmed, unflushed
 from workers.broker.replication.acknowledgement import Outcome
-from workers.broker.replication.late_answers import unconfirmed
 
 COLD_IN_FLIGHT_MAX: Final = 64
 SLICE_BYTES: Final = 32 << 10
@@ -204,9 +204,12 @@ class Session(asyncio.Protocol):
                 address=self.address,
                 now_ms=self._broker.clock(),
             )
-        for group, topic, pulls, messages, size_bytes in received.pulled:
+        for group, topic, queue_id, pulls, messages, size_bytes in received.pulled:
             self._broker.meters.pulled(
                 group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls
+            )
+            self._broker.readers.note_pull(
+                group, topic, queue_id, address=self.address, now_ms=self._broker.clock()
             )
         if self._transport is not None:
             self.active_at = self._loop.time()
@@ -215,7 +218,11 @@ class Session(asyncio.Protocol):
     def _defer(self, frames: bytes, position: int) -> None:
         replication = self._broker.replication
         if replication is None:
-            self._broker.flusher.when_durable(position, partial(self._release, frames))
+            self._broker.flusher.when_durable_in_time(
+                position,
+                partial(self._release, frames),
+                timeout_s=self._broker.settings.flush_timeout_ms / 1000,
+            )
         else:
             replication.when_safe(position, partial(self._settle, frames))
 
@@ -223,9 +230,14 @@ class Session(asyncio.Protocol):
         """Answer sends that every replica holds, or say that nobody knows."""
         self.send(frames if outcome is Outcome.CONFIRMED else unconfirmed(frames, outcome))
 
-    def _release(self, frames: bytes, durable: bool) -> None:  # noqa: FBT001
-        """Answer sends that are on disk; after a failed flush nobody knows, so nobody is told."""
-        if durable:
+    def _release(self, frames: bytes, durable: bool | None) -> None:  # noqa: FBT001
+        """Answer sends that are on disk, or say that they are not there in time.
+
+        After a failed flush nobody knows, so nobody is told.
+        """
+        if durable is None:
+            self.send(unflushed(frames))
+        elif durable:
             self.send(frames)
         else:
             self.close()

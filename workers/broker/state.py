@@ -101,6 +101,11 @@ class BrokerState:
         """
         await self._try(self.topic_saver.save)
 
+    @property
+    def has_unsaved_changes(self) -> bool:
+        """Tell whether topics or groups are newer than their files."""
+        return self.topic_saver.is_dirty or self.group_saver.is_dirty
+
     async def _save_rest(self) -> None:
         for saver in (self.topic_saver, self.group_saver, self.fences.saver, self.own_fences.saver):
             await saver.save()

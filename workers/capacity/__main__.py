@@ -6,6 +6,8 @@ reason as the last line of standard error.
 """
 
 import argparse
+import ctypes
+import os
 import signal
 import sys
 import tempfile
@@ -17,6 +19,7 @@ from workers.capacity.session import spark_session
 
 SHORT_JOB_BYTES: Final = 64 << 20
 """Parquet files of this size together are read within seconds."""
+_PR_SET_PDEATHSIG: Final = 1
 
 
 def main() -> int:
@@ -27,11 +30,13 @@ def main() -> int:
     parser.add_argument("--master", default="local[*]", help="Spark master (default: %(default)s)")
     parser.add_argument("--memory", default="1g", help="JVM heap (default: %(default)s)")
     parser.add_argument("--deadline-s", type=int, default=0, help="give up after; 0 is never")
+    parser.add_argument("--parent-pid", type=int, help="end with this process, which started us")
     arguments = parser.parse_args()
-    # Should whoever started us be killed, the alarm still ends us, and with us the JVM, which
-    # stops when its standard input closes.
+    # Whatever ends us ends the JVM: it stops when its standard input closes.
     signal.alarm(arguments.deadline_s)
     output_dir = arguments.output.absolute()
+    if arguments.parent_pid is not None and not _dies_with(arguments.parent_pid):
+        return 1
     try:
         # Before Spark starts, which takes seconds.
         files = ReportInput.read(arguments.files)
@@ -49,6 +54,13 @@ def main() -> int:
         print(error, file=sys.stderr)  # noqa: T201 - what the caller shows
         return 1
     return 0
+
+
+def _dies_with(parent_pid: int) -> bool:
+    """Have the kernel kill us when our parent dies; tell whether it still lives."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    return os.getppid() == parent_pid
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
 """Say how fast each broker's store grows and when its disk is full at that pace.
 
 The growth is the slope of a least-squares line through the store's size at the end of each hour.
-Too little history and no growth give no date, and the note says which (D21).
+Too little history and no growth give no date, and the note says which (D21). A broker is told under
+the id of its newest role, from its history in all of them.
 """
 
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from workers.capacity.schemas import BROKER
+from workers.capacity.schemas import BROKER, ROLE
 
 DAY_MICROSECONDS: Final = 86_400_000_000
 HISTORY_DAYS_MIN: Final = 1.0
@@ -32,7 +33,7 @@ def disks(broker_samples: DataFrame) -> DataFrame:
         .crossJoin(newest)
     )
     return frame.select(
-        *BROKER,
+        *ROLE,
         "disk_total_bytes",
         "disk_free_bytes",
         _bytes_per_day().alias("bytes_per_day"),
@@ -42,17 +43,26 @@ def disks(broker_samples: DataFrame) -> DataFrame:
 
 
 def latest_states(broker_samples: DataFrame) -> DataFrame:
-    """Return each broker's newest sizes, when they were seen, and how long its history is."""
+    """Return each broker's newest sizes, when they were seen, and how long its history is.
+
+    A former master of which nothing was heard since another took its place is left out: under its
+    id there is another broker now, and what comes back has its own.
+    """
+    newest_first = Window.partitionBy(*ROLE).orderBy(F.desc("last_at"), F.desc("own_id"))
     return (
         broker_samples.groupBy(*BROKER)
         .agg(
+            F.max_by("broker_id", "observed_at").alias("broker_id"),
             F.max_by("disk_total_bytes", "observed_at").alias("disk_total_bytes"),
             F.max_by("disk_free_bytes", "observed_at").alias("disk_free_bytes"),
             F.min("observed_at").alias("first_at"),
             F.max("observed_at").alias("last_at"),
         )
+        .withColumn("place", F.row_number().over(newest_first))
+        .where(F.col("place") == 1)
         .select(
             *BROKER,
+            "broker_id",
             "disk_total_bytes",
             "disk_free_bytes",
             "last_at",
@@ -90,14 +100,14 @@ def possibly_shared(states: DataFrame) -> DataFrame:
     other = states.select(
         F.col("cluster_name").alias("other_cluster_name"),
         F.col("broker_name").alias("other_broker_name"),
-        F.col("broker_id").alias("other_broker_id"),
+        F.col("own_id").alias("other_own_id"),
         F.col("disk_total_bytes").alias("other_total_bytes"),
         F.col("disk_free_bytes").alias("other_free_bytes"),
     )
     is_other = (
         (F.col("cluster_name") != F.col("other_cluster_name"))
         | (F.col("broker_name") != F.col("other_broker_name"))
-        | (F.col("broker_id") != F.col("other_broker_id"))
+        | (F.col("own_id") != F.col("other_own_id"))
     )
     difference = F.abs(F.col("disk_free_bytes") - F.col("other_free_bytes"))
     looks_alike = (F.col("disk_total_bytes") == F.col("other_total_bytes")) & (

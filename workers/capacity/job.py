@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from workers.capacity.coverage import coverage
@@ -86,10 +87,15 @@ def run_job(spark: SparkSession, files: ReportInput, output_dir: Path) -> None:
 
 
 def read_frame(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
-    """Read exactly the named files; none gives an empty frame of the same columns."""
+    """Read exactly the named files; none gives an empty frame of the same columns.
+
+    Samples of before own ids were told have that of the role instead: the same for replicas, and
+    for brokers that no controller leads.
+    """
     if not paths:
         return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).parquet(*paths)
+    own_id = F.coalesce("own_id", "broker_id")
+    return spark.read.schema(schema).parquet(*paths).withColumn("own_id", own_id)
 
 
 def _coverage(row: Row | None, *, file_count: int) -> Mapping[str, Any]:

@@ -15,15 +15,18 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-BROKER: Final = ("cluster_name", "broker_name", "broker_id")
-"""What names a broker: two clusters may each have a group of one name (D2)."""
-TOPIC: Final = (*BROKER, "topic_name")
+ROLE: Final = ("cluster_name", "broker_name", "broker_id")
+"""What names a broker in the report: two clusters may each have a group of one name (D2)."""
+BROKER: Final = ("cluster_name", "broker_name", "own_id")
+"""What a broker is known by through all changes of master, each of which moves id 0 to another."""
 
 _IDENTITY: Final = [
     StructField("cluster_name", StringType()),
     StructField("broker_name", StringType()),
     StructField("broker_id", LongType()),
+    StructField("own_id", LongType()),
     StructField("observed_at", TimestampType()),
+    StructField("reported_at", TimestampType()),
     StructField("booted_at", TimestampType()),
 ]
 

@@ -3,7 +3,8 @@
 A counter starts at zero when its broker boots. So after a restart the counter itself is what has
 been written since, and a topic that a broker reports for the first time has written its whole
 counter since that broker's sample before. The very first sample of a broker tells nothing: what it
-counts was written before the history began (D21).
+counts was written before the history began (D21). A replica counts what it copies as well, so
+counters are followed by broker, not by role: a new master's has long been counted.
 """
 
 from typing import Final
@@ -11,39 +12,55 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own guide gives it
 
-from workers.capacity.schemas import BROKER, TOPIC
+from workers.capacity.schemas import BROKER, ROLE
 
 DAY_MICROSECONDS: Final = 86_400_000_000
 WHOLE_DAY_SHARE: Final = 0.99
 """A day with this share of it observed counts as a whole one."""
+BEFORE: Final = {
+    "sampled_before": "observed_at",
+    "reported_before": "reported_at",
+    "booted_before": "booted_at",
+    "role_before": "broker_id",
+}
+"""What a step needs of the sample before it."""
 
 
 def counter_steps(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame:
-    """Return what each sample adds to its topic, and since when: one row a sample that adds."""
-    before = Window.partitionBy(*TOPIC).orderBy("observed_at").rowsBetween(-1, -1)
-    is_restart = F.col("booted_at") != F.col("booted_before")
+    """Return what each sample adds to its topic, and since when: one row a sample that adds.
+
+    A step into another role is told of the role before it: a new master's holds what it still
+    copied, which the old one has counted.
+    """
+    before = Window.partitionBy(*BROKER, "topic_name").orderBy("observed_at").rowsBetween(-1, -1)
+    is_other_process = F.col("booted_at") != F.col("booted_before")
+    # A boot and the report before it are of one clock. Who booted earlier is another broker, in a
+    # role whose samples do not tell them apart: its counter is as old as it is.
+    is_restart = is_other_process & (F.col("booted_at") > F.col("reported_before"))
     is_reset = is_restart | (F.col("bytes_in") < F.col("bytes_before"))
     # Nothing was counted before the boot; its instant is the broker's clock, so it is held
     # between the two samples.
     since_boot = F.greatest("sampled_before", F.least("booted_at", "observed_at"))
-    return (
-        topic_samples.join(_broker_steps(broker_samples), on=[*BROKER, "observed_at"], how="left")
-        .withColumn("bytes_before", F.first("bytes_in").over(before))
-        .withColumn("booted_before", F.first("booted_at").over(before))
-        .withColumn(
-            "sampled_before",
-            F.coalesce(F.first("observed_at").over(before), F.col("broker_sampled_before")),
-        )
-        .where(F.col("sampled_before").isNotNull())
-        .select(
-            *TOPIC,
-            F.when(is_restart, since_boot).otherwise(F.col("sampled_before")).alias("since"),
-            F.col("observed_at").alias("until"),
-            F.when(is_reset | F.col("bytes_before").isNull(), F.col("bytes_in"))
-            .otherwise(F.col("bytes_in") - F.col("bytes_before"))
-            .alias("bytes"),
-            F.coalesce(is_reset.cast("long"), F.lit(0)).alias("reset_count"),
-        )
+    frame = topic_samples.join(
+        _broker_steps(broker_samples), on=[*BROKER, "observed_at"], how="left"
+    ).withColumn("bytes_before", F.first("bytes_in").over(before))
+    for name, column in BEFORE.items():
+        # A topic that is new has the broker's sample before.
+        known = F.coalesce(F.first(column).over(before), F.col(f"broker_{name}"))
+        frame = frame.withColumn(name, known)
+    return frame.where(
+        F.col("sampled_before").isNotNull() & (~is_other_process | is_restart)
+    ).select(
+        "cluster_name",
+        "broker_name",
+        F.when(is_restart, F.col("broker_id")).otherwise(F.col("role_before")).alias("broker_id"),
+        "topic_name",
+        F.when(is_restart, since_boot).otherwise(F.col("sampled_before")).alias("since"),
+        F.col("observed_at").alias("until"),
+        F.when(is_reset | F.col("bytes_before").isNull(), F.col("bytes_in"))
+        .otherwise(F.col("bytes_in") - F.col("bytes_before"))
+        .alias("bytes"),
+        (is_reset & F.col("bytes_before").isNotNull()).cast("long").alias("reset_count"),
     )
 
 
@@ -61,7 +78,8 @@ def split_at_midnight(steps: DataFrame) -> DataFrame:
         .withColumn("start", F.greatest(day_start, first))
         .withColumn("end", F.least(day_end, last))
         .select(
-            *TOPIC,
+            *ROLE,
+            "topic_name",
             "day",
             F.when(is_instant, F.col("bytes"))
             .otherwise(_written_by("end", first, last) - _written_by("start", first, last))
@@ -91,7 +109,7 @@ def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame
         F.concat(F.lit("at least: counters began again "), F.col("reset_count"), F.lit(" times")),
     )
     return (
-        steps.groupBy(*TOPIC, "day")
+        steps.groupBy(*ROLE, "topic_name", "day")
         .agg(
             F.sum("bytes").alias("bytes"),
             F.sum("observed_microseconds").alias("observed_microseconds"),
@@ -100,7 +118,8 @@ def topic_days(topic_samples: DataFrame, broker_samples: DataFrame) -> DataFrame
         # A step that ends at midnight sharp has an empty part in the day that begins there.
         .where((F.col("observed_microseconds") > 0) | (F.col("bytes") > 0))
         .select(
-            *TOPIC,
+            *ROLE,
+            "topic_name",
             "day",
             "bytes",
             F.nullif(F.concat_ws("; ", partial_note, reset_note), F.lit("")).alias("note"),
@@ -113,7 +132,7 @@ def _broker_steps(broker_samples: DataFrame) -> DataFrame:
     return broker_samples.select(
         *BROKER,
         "observed_at",
-        F.first("observed_at").over(before).alias("broker_sampled_before"),
+        *(F.first(column).over(before).alias(f"broker_{name}") for name, column in BEFORE.items()),
     )
 
 

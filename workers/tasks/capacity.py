@@ -6,18 +6,19 @@ from uuid import UUID
 
 from backend.services.capacity import (
     RUN_DEADLINE,
+    RUN_TASK,
     CapacityReport,
     ReviveOutcome,
     make_report,
     revive_reports,
 )
-from workers.runtime import Clients
+from workers.runtime import Clients, is_at_work
 from workers.tasks.base import run_alone, run_periodic, task
 
 TIME_LIMIT_S: Final = int(RUN_DEADLINE.total_seconds()) + 60
 
 
-@task("capacity.run", time_limit_s=TIME_LIMIT_S)
+@task(RUN_TASK, time_limit_s=TIME_LIMIT_S)
 def run(report_id: str) -> None:
     """Make one report; while another is being made this one waits to be sent again."""
 
@@ -31,9 +32,7 @@ def run(report_id: str) -> None:
             report_dir=clients.settings.report_dir,
         )
 
-    run_alone(
-        "capacity.run", make, deadline=RUN_DEADLINE + timedelta(seconds=30), report_id=report_id
-    )
+    run_alone(RUN_TASK, make, deadline=RUN_DEADLINE + timedelta(seconds=30), report_id=report_id)
 
 
 @task("capacity.revive")
@@ -44,5 +43,8 @@ def revive() -> None:
 
 async def _revive(clients: Clients) -> ReviveOutcome:
     return await revive_reports(
-        database=clients.database, clock=clients.clock, task_queue=clients.task_queue
+        database=clients.database,
+        clock=clients.clock,
+        task_queue=clients.task_queue,
+        is_one_made=lambda: is_at_work(clients.redis, RUN_TASK),
     )

@@ -1,7 +1,8 @@
 """Hold what resolvers work with: the API's context, who asks, and loaders for one operation."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterator
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import strawberry
@@ -30,6 +31,9 @@ from backend.services.protections import find_protections
 from backend.services.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.samples import ObservedSample, latest_samples
 from backend.services.topics import TopicFilter, list_placements, list_topics
+
+TURN_COUNT: Final = 2
+"""So many nodes of one answer are asked for something at once."""
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
@@ -74,6 +78,8 @@ class Loaders:
 
     def __init__(self, context: "GraphContext") -> None:
         api = self._api = context.api
+        # For what is asked for each node by itself: others wait for the pool and brokers as well.
+        self.turns = asyncio.Semaphore(TURN_COUNT)
         self.groups: DataLoader[GroupPageKey, Page[BrokerGroup, str]]
         self.groups = DataLoader(self._load_groups)
         self.replica_groups: DataLoader[ReplicaGroupPageKey, Page[ReplicaGroupView, str]]

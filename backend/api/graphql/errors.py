@@ -9,7 +9,7 @@ from graphql import GraphQLError
 from strawberry.extensions import SchemaExtension
 from strawberry.types.execution import ExecutionResult
 
-from backend.api.answers import UNAVAILABLE
+from backend.api.answers import UNAVAILABLE, UNSTORABLE, UNSTORABLE_TOLD
 from backend.api.stock_codes import error_facts
 from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
 
@@ -126,6 +126,8 @@ def tell(error: GraphQLError) -> GraphQLError:
     if isinstance(cause, UNAVAILABLE):
         log.warning("dependency_unavailable", error=str(cause))
         return _with(error, UNAVAILABLE_CODE, "a store behind the control plane does not answer")
+    if isinstance(cause, UNSTORABLE):
+        return _with(error, INVALID_INPUT, UNSTORABLE_TOLD)
     log.error("resolver_failed", path=error.path, exc_info=cause)
     return _with(error, INTERNAL, "the control plane failed")
 

@@ -22,6 +22,7 @@ from backend.services.credentials import find_principal
 PERMISSIONS: Final[Mapping[str, Permission]] = {
     "viewer": Permission.IDENTIFY,
     "messageBody": Permission.READ_BODIES,
+    "user": Permission.READ_ACCESS,
     "users": Permission.READ_ACCESS,
     "changePassword": Permission.SIGN,
     "endSession": Permission.MANAGE_OWN,
@@ -44,7 +45,7 @@ REACHES: Final[Mapping[str, Reach]] = {
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),
             *("pauseOperation", "resumeOperation", "cancelOperation"),
-            *("retryOperation", "undoOperation"),
+            *("retryOperation", "undoOperation", "breakOperationLease"),
         ),
         Reach.KEPT,
     ),

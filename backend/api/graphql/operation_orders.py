@@ -14,7 +14,7 @@ from backend.domain import operation as domain
 from backend.domain.errors import InvalidName
 from backend.services.operations import approvals, orders
 from backend.services.operations.elect_master import Mode
-from backend.services.operations.following import replan_operation
+from backend.services.operations.following import replan_operation, undo_operation
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.leases import break_lease
 
@@ -143,9 +143,8 @@ class OperationMutation:
         ]
         request = OperationRequest(kind, asdict(chosen), version=version)
         operations = info.context.api.operations
-        return Operation.of(
-            await orders.plan_operation(request, author, operations, key=_checked(key))
-        )
+        planned = await orders.plan_operation(request, author, operations, key=_checked(key))
+        return Operation.of(planned, info)
 
     @strawberry.mutation
     async def confirm_operation(
@@ -163,7 +162,7 @@ class OperationMutation:
             info.context.api.operations,
             key=_checked(key),
         )
-        return Operation.of(confirmed)
+        return Operation.of(confirmed, info)
 
     @strawberry.mutation
     async def approve_operation(
@@ -177,7 +176,7 @@ class OperationMutation:
             info.context.api.operations,
             key=_checked(key),
         )
-        return Operation.of(approved)
+        return Operation.of(approved, info)
 
     @strawberry.mutation
     async def decline_operation(
@@ -191,7 +190,7 @@ class OperationMutation:
             info.context.api.operations,
             key=_checked(key),
         )
-        return Operation.of(declined)
+        return Operation.of(declined, info)
 
     @strawberry.mutation
     async def pause_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
@@ -217,12 +216,13 @@ class OperationMutation:
     async def break_operation_lease(self, info: Info, operation_id: Id) -> Operation:
         """Take an operation from its worker; the next one goes on where the journal ends."""
         operations = info.context.api.operations
-        return Operation.of(await break_lease(read_id(operation_id), _author(info), operations))
+        broken = await break_lease(read_id(operation_id), _author(info), operations)
+        return Operation.of(broken, info)
 
     @strawberry.mutation
     async def undo_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
         """Plan the operation that takes this one back; it is confirmed like any."""
-        return await _order(orders.undo_operation, info, operation_id, key)
+        return await _order(undo_operation, info, operation_id, key)
 
     @strawberry.mutation
     async def replan_operation(self, info: Info, operation_id: Id, key: Key = None) -> Operation:
@@ -232,9 +232,8 @@ class OperationMutation:
 
 async def _order(act: Any, info: Info, operation_id: str, key: str | None) -> Operation:
     operations = info.context.api.operations
-    return Operation.of(
-        await act(read_id(operation_id), _author(info), operations, key=_checked(key))
-    )
+    changed = await act(read_id(operation_id), _author(info), operations, key=_checked(key))
+    return Operation.of(changed, info)
 
 
 def _author(info: Info) -> domain.Author:

@@ -159,15 +159,17 @@ class Operation:
     @strawberry.field
     async def moved_fact(self, info: Info) -> MovedFact | None:
         """Compare the facts that a plan was made from with those of now; null: none has moved."""
-        moved = await find_moved_fact(
-            self.model.id, info.context.api.operations, within=info.context.within
-        )
+        context = info.context
+        async with context.loaders.turns:
+            moved = await find_moved_fact(
+                self.model.id, context.api.operations, within=context.within
+            )
         return None if moved is None else MovedFact.of(moved)
 
     @classmethod
-    def of(cls, found: domain.Operation) -> Self:
+    def of(cls, found: domain.Operation, info: Info) -> Self:
         """Present an operation."""
-        following = find_following(found)
+        following = find_following(found, info.context.api.operations)
         return cls(
             model=found,
             id=strawberry.ID(str(found.id)),
@@ -215,7 +217,7 @@ class OperationQuery:
         found = await orders.describe_operation(
             read_id(operation_id), info.context.api.operations, within=info.context.within
         )
-        return Operation.of(found)
+        return Operation.of(found, info)
 
     @strawberry.field
     async def operations(
@@ -236,7 +238,7 @@ class OperationQuery:
             chosen=OperationFilter(cluster, state, kind, search, info.context.within),
             context=info.context.api.operations,
         )
-        return connect(page, Operation.of)
+        return connect(page, lambda found: Operation.of(found, info))
 
     @strawberry.field
     async def operation_kinds(self) -> list[str]:

@@ -107,12 +107,13 @@ class PropertyChangeInput:
 
 @strawberry.input
 class ChangeBrokerConfigInput:
-    """Set properties of one broker, by the id that name servers know it by: 0 is the master."""
+    """Set properties of one broker: by its address if one is given, else by its id, 0 is master."""
 
     cluster_name: str
     group_name: str
     changes: list[PropertyChangeInput]
     broker_id: Int64 = Int64(0)
+    address: str | None = None
 
 
 @strawberry.input

@@ -219,21 +219,22 @@ class ReplicaGroup:
         self, info: Info, first: int = 20, after: str | None = None
     ) -> Connection[GroupChange]:
         """List what happened to the group, the newest first."""
-        page = await list_changes(
-            GroupName(self.name, self.cluster_name),
-            size=first,
-            before=decode_cursor(after, int),
-            controller=info.context.api.name_server.controller,
-        )
+        async with info.context.loaders.turns:
+            page = await list_changes(
+                GroupName(self.name, self.cluster_name),
+                size=first,
+                before=decode_cursor(after, int),
+                controller=info.context.api.name_server.controller,
+            )
         return connect(page, GroupChange.of)
 
     @strawberry.field
     async def epochs(self, info: Info) -> GroupHistories:
         """Ask the replicas for the epochs of their logs, and compare them."""
         api = info.context.api
-        found = await compare_histories(
-            GroupName(self.name, self.cluster_name), api.name_server.controller, api.brokers
-        )
+        name = GroupName(self.name, self.cluster_name)
+        async with info.context.loaders.turns:
+            found = await compare_histories(name, api.name_server.controller, api.brokers)
         return GroupHistories(
             replicas=[LogHistory.of(told) for told in found.replicas],
             differing_epoch=found.differing_epoch,
@@ -244,7 +245,9 @@ class ReplicaGroup:
         """Ask the brokers where their logs end, and compare them with the master's."""
         api = info.context.api
         name = GroupName(self.name, self.cluster_name)
-        return GroupLags.of(await measure_group(name, api.name_server.controller, api.brokers))
+        async with info.context.loaders.turns:
+            found = await measure_group(name, api.name_server.controller, api.brokers)
+        return GroupLags.of(found)
 
     @classmethod
     def of(cls, found: ReplicaGroupView) -> Self:

@@ -27,12 +27,7 @@ from backend.domain.operation import (
 )
 from backend.domain.operation_actions import Action
 from backend.domain.plan import Agreement, CheckVerdict, Risk
-from backend.services.operations import approvals, orders
-from backend.services.operations.following import (
-    find_following,
-    find_moved_fact,
-    replan_operation,
-)
+from backend.services.operations import approvals, following, orders
 from backend.services.operations.kind import OperationRequest
 from backend.services.operations.kinds import KINDS
 from backend.services.operations.leases import break_lease
@@ -230,7 +225,7 @@ async def plan_operation(
     the version that was read.
     """
     request = OperationRequest(order.kind, order.parameters, version=expected_version(if_match))
-    return _out(await orders.plan_operation(request, author, context.operations, key=key))
+    return _out(await orders.plan_operation(request, author, context.operations, key=key), context)
 
 
 @router.get("", responses=COMMON)
@@ -258,7 +253,7 @@ async def show_operations(
         ),
         context=context.operations,
     )
-    return page_out(page, _out)
+    return page_out(page, lambda found: _out(found, context))
 
 
 @router.get("/{operation_id}", responses=NOT_FOUND)
@@ -266,14 +261,14 @@ async def show_operations(
 async def show_operation(operation_id: UUID, context: Context, within: Within) -> OperationOut:
     """Describe an operation as it is now."""
     found = await orders.describe_operation(operation_id, context.operations, within=within)
-    return _out(found)
+    return _out(found, context)
 
 
 @router.get("/{operation_id}/facts", responses=NOT_FOUND)
 @reaches(Reach.KEPT)
 async def show_facts(operation_id: UUID, context: Context, within: Within) -> FactsOut:
     """Compare the facts that a plan was made from with those of now."""
-    moved = await find_moved_fact(operation_id, context.operations, within=within)
+    moved = await following.find_moved_fact(operation_id, context.operations, within=within)
     return FactsOut(moved=None if moved is None else MovedFactOut.model_validate(moved))
 
 
@@ -287,7 +282,7 @@ async def confirm_operation(
     confirmed = await orders.confirm_operation(
         operation_id, confirmation, author, context.operations, key=key
     )
-    return _out(confirmed)
+    return _out(confirmed, context)
 
 
 @router.post("/{operation_id}/approve", responses=ORDERED)
@@ -299,7 +294,7 @@ async def approve_operation(
     approved = await approvals.approve_operation(
         operation_id, given.reason, author, context.operations, key=key
     )
-    return _out(approved)
+    return _out(approved, context)
 
 
 @router.post("/{operation_id}/decline", responses=ORDERED)
@@ -311,7 +306,7 @@ async def decline_operation(
     declined = await approvals.decline_operation(
         operation_id, given.reason, author, context.operations, key=key
     )
-    return _out(declined)
+    return _out(declined, context)
 
 
 @router.post("/{operation_id}/pause", responses=ORDERED)
@@ -320,7 +315,9 @@ async def pause_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
     """Hold an operation after the step at work."""
-    return _out(await orders.pause_operation(operation_id, author, context.operations, key=key))
+    return _out(
+        await orders.pause_operation(operation_id, author, context.operations, key=key), context
+    )
 
 
 @router.post("/{operation_id}/resume", responses=ORDERED)
@@ -329,7 +326,9 @@ async def resume_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
     """Let a paused operation go on."""
-    return _out(await orders.resume_operation(operation_id, author, context.operations, key=key))
+    return _out(
+        await orders.resume_operation(operation_id, author, context.operations, key=key), context
+    )
 
 
 @router.post("/{operation_id}/cancel", responses=ORDERED)
@@ -338,7 +337,9 @@ async def cancel_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
     """End an operation after the step at work."""
-    return _out(await orders.cancel_operation(operation_id, author, context.operations, key=key))
+    return _out(
+        await orders.cancel_operation(operation_id, author, context.operations, key=key), context
+    )
 
 
 @router.post("/{operation_id}/retry", responses=ORDERED)
@@ -347,14 +348,16 @@ async def retry_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
     """Carry out what is left of an operation that did not end well, or read back again."""
-    return _out(await orders.retry_operation(operation_id, author, context.operations, key=key))
+    return _out(
+        await orders.retry_operation(operation_id, author, context.operations, key=key), context
+    )
 
 
 @router.delete("/{operation_id}/lease", responses=ORDERED)
 @reaches(Reach.KEPT)
 async def end_lease(operation_id: UUID, context: Context, author: Asker) -> OperationOut:
     """Take an operation from the worker that holds it; the next goes on where the journal ends."""
-    return _out(await break_lease(operation_id, author, context.operations))
+    return _out(await break_lease(operation_id, author, context.operations), context)
 
 
 @router.post("/{operation_id}/undo", status_code=201, responses=ORDERED)
@@ -363,7 +366,9 @@ async def undo_operation(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
     """Plan the operation that takes this one back; it is confirmed like any."""
-    return _out(await orders.undo_operation(operation_id, author, context.operations, key=key))
+    return _out(
+        await following.undo_operation(operation_id, author, context.operations, key=key), context
+    )
 
 
 @router.post("/{operation_id}/replan", status_code=201, responses=ORDERED)
@@ -372,12 +377,14 @@ async def plan_again(
     operation_id: UUID, context: Context, author: Asker, key: Key = None
 ) -> OperationOut:
     """Plan the same once more, from the facts as they are now."""
-    return _out(await replan_operation(operation_id, author, context.operations, key=key))
+    return _out(
+        await following.replan_operation(operation_id, author, context.operations, key=key), context
+    )
 
 
-def _out(operation: Operation) -> OperationOut:
-    following = asdict(find_following(operation))
-    names = OperationOut.model_fields.keys() - following.keys()
+def _out(operation: Operation, context: Context) -> OperationOut:
+    next_told = asdict(following.find_following(operation, context.operations))
+    names = OperationOut.model_fields.keys() - next_told.keys()
     return OperationOut.model_validate(
-        {name: getattr(operation, name) for name in names} | following
+        {name: getattr(operation, name) for name in names} | next_told
     )

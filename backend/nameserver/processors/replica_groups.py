@@ -130,6 +130,7 @@ async def on_alter_sync_state_set(
         master_epoch=header.master_epoch,
         members=frozenset(body.members),
         sync_state_set_epoch=body.epoch,
+        is_fence=header.is_fence is True,
     )
     name = _named(header.broker_name, None, session, directory)
     group = (await replica_groups.alter_set(name, proposal, directory.controller)).group

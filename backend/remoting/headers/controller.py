@@ -11,6 +11,8 @@ class AlterSyncStateSetHeader(Header, frozen=True, kw_only=True):
     broker_name: str
     master_broker_id: Int64
     master_epoch: Int32
+    # Ours: the members stay, and only the set's epoch is raised.
+    is_fence: bool | None = None
 
 
 class AlterSyncStateSetAnswer(Header, frozen=True, kw_only=True):

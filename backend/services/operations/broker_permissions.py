@@ -15,7 +15,6 @@ from backend.db import topics
 from backend.domain.broker import Broker
 from backend.domain.names import check_address, check_cluster_name, check_group_name
 from backend.domain.operation import Value
-from backend.domain.operation_errors import BrokerUnknown
 from backend.domain.plan import Check, CheckVerdict, Difference, Precondition, ReadBack
 from backend.domain.topic import Permission
 from backend.services.operations import broker_steps, groups, masters
@@ -92,16 +91,13 @@ async def find_broker(order: BrokerOrder, context: OperationContext) -> Broker:
     if order.address is not None:
         check_address(order.address)
     async with context.database.connect() as connection:
-        found = await broker_rows.find(
+        return await broker_rows.get_of_group(
             connection,
             order.cluster_name,
             order.group_name,
-            broker_id=None if order.address is not None else order.broker_id,
+            order.broker_id,
             address=order.address,
         )
-    if found is None:
-        raise BrokerUnknown(order.cluster_name, order.group_name, order.address or order.broker_id)
-    return found
 
 
 async def read_present(order: BrokerOrder, context: OperationContext) -> Present:

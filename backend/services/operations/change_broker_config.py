@@ -1,7 +1,7 @@
 """Change what a broker is set to: checked, shown as a difference, read back, taken back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
 
 import msgspec
@@ -27,6 +27,7 @@ from backend.domain.plan import (
 )
 from backend.services.broker_configs import BrokerConfig, ask_properties, describe_config
 from backend.services.operations import broker_steps, groups, masters
+from backend.services.operations.broker_permissions import BrokerOrder
 from backend.services.operations.kind import (
     Effect,
     Kind,
@@ -35,7 +36,6 @@ from backend.services.operations.kind import (
     StepWork,
 )
 
-BrokerId = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 PropertyName = Annotated[str, msgspec.Meta(max_length=100)]
 PropertyValue = Annotated[str, msgspec.Meta(max_length=2_000)]
 
@@ -48,19 +48,14 @@ class PropertyChange:
     value: PropertyValue
 
 
+PropertyChanges = Annotated[tuple[PropertyChange, ...], msgspec.Meta(min_length=1, max_length=100)]
+
+
 @dataclass(frozen=True, slots=True)
-class ChangeBrokerConfig:
-    """Set properties of one broker, by the id that name servers know it by: 0 is the master."""
+class ChangeBrokerConfig(BrokerOrder):
+    """Set properties of one broker."""
 
-    cluster_name: str
-    group_name: str
-    changes: Annotated[tuple[PropertyChange, ...], msgspec.Meta(min_length=1, max_length=100)]
-    broker_id: BrokerId = 0
-
-    @property
-    def target(self) -> str:
-        """Name the broker."""
-        return f"{self.group_name}/{self.broker_id}"
+    changes: PropertyChanges = field(kw_only=True)
 
 
 async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
@@ -147,7 +142,7 @@ async def verify(
 
 
 def undo(order: ChangeBrokerConfig, operation: Operation) -> ChangeBrokerConfig:
-    """Set the former values.
+    """Set the former values of the broker that was changed, whatever its id is by now.
 
     Raises:
         NotUndoable: nothing was set, or the former values are not known.
@@ -157,7 +152,7 @@ def undo(order: ChangeBrokerConfig, operation: Operation) -> ChangeBrokerConfig:
     if not former:
         raise NotUndoable("no property was set")
     changes = tuple(PropertyChange(name, str(value)) for name, value in sorted(former.items()))
-    return ChangeBrokerConfig(order.cluster_name, order.group_name, changes, order.broker_id)
+    return replace(order, address=operation.plan.facts["address"], changes=changes)
 
 
 async def version(order: ChangeBrokerConfig, context: OperationContext) -> str:
@@ -173,6 +168,7 @@ async def _describe(order: ChangeBrokerConfig, context: OperationContext) -> Bro
         order.cluster_name,
         order.group_name,
         order.broker_id,
+        address=order.address,
         database=context.database,
         brokers=context.brokers,
     )

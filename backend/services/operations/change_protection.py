@@ -34,7 +34,7 @@ from backend.services.operations import group_settings, groups, masters
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
 
 WHAT_DELETES: Final = {
-    ResourceKind.TOPIC: "delete_topic",
+    ResourceKind.TOPIC: "delete_topic, and of delete_consumer_group that cleans it up,",
     ResourceKind.CONSUMER_GROUP: "delete_consumer_group",
     ResourceKind.BROKER: "forget_broker and forget_replicas",
 }

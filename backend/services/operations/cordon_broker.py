@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from backend.domain.operation import Operation
+from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.operations import broker_permissions as permissions
-from backend.services.operations import groups
+from backend.services.operations import groups, masters
 from backend.services.operations.broker_permissions import BrokerOrder, Present
 from backend.services.operations.groups import count_topics
 from backend.services.operations.kind import Kind, OperationContext, StepWork
 from backend.services.operations.uncordon_broker import UncordonBroker
+
+CORDON: Final = "permission"
+"""The step that takes the right; also of a drain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
         summary=f"Producers leave {order.target} ({address}); consumers stay",
         risk=Risk.SERVICE,
         steps=(
-            PlannedStep("permission", f"Take the right to write from {address}"),
+            PlannedStep(CORDON, f"Take the right to write from {address}"),
             PlannedStep("routes", "Wait until routes send no producer there"),
         ),
         preconditions=present.preconditions,
@@ -99,7 +103,14 @@ async def verify(
 
 
 def undo(order: BrokerOrder, operation: Operation) -> UncordonBroker:
-    """Give the right back to the broker that it was taken from, whatever its id is by now."""
+    """Give the right back to the broker that it was taken from, whatever its id is by now.
+
+    Raises:
+        NotUndoable: it was not taken, as from a broker that had no such right before.
+    """
+    taken = [one for one in masters.done_steps(operation) if one.name == CORDON]
+    if not taken or (taken[0].before or {}).get("permission") == operation.plan.facts["permission"]:
+        raise NotUndoable("no right to write was taken from the broker")
     return UncordonBroker(
         order.cluster_name,
         order.group_name,

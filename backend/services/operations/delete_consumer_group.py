@@ -10,6 +10,7 @@ from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import ConsumerGroupNotFound, NotUndoable
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.domain.protection import (
+    Protection,
     Resource,
     ResourceKind,
     check_unprotected,
@@ -74,9 +75,7 @@ async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
     found = await group_leftovers.find_leftovers(group, meant.found, context)
     gone = found if order.cleans_up else []
     silences = {master: why for one in gone for master, why in one.silences.items()}
-    resource = Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, group)
-    async with context.database.connect() as connection:
-        protected = await protections.find_of(connection, [resource])
+    protected = await _find_protected(order, gone, context)
     return Plan(
         summary=f"Consumer group {group} is deleted on {masters.count_groups(held)}"
         + (", with its offsets, retries and dead letters" if order.cleans_up else ""),
@@ -180,6 +179,17 @@ async def version(order: DeleteConsumerGroup, context: OperationContext) -> str:
 
 
 KIND: Final = Kind("delete_consumer_group", DeleteConsumerGroup, plan, steps, verify, undo, version)
+
+
+async def _find_protected(
+    order: DeleteConsumerGroup, gone: Sequence[Leftover], context: OperationContext
+) -> dict[Resource, Protection]:
+    doomed = [
+        Resource(order.cluster_name, ResourceKind.CONSUMER_GROUP, order.group_name),
+        *(Resource(order.cluster_name, ResourceKind.TOPIC, one.topic_name) for one in gone),
+    ]
+    async with context.database.connect() as connection:
+        return await protections.find_of(connection, doomed)
 
 
 def _delete_work(master: Master, order: DeleteConsumerGroup, context: OperationContext) -> StepWork:

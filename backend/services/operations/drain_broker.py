@@ -14,6 +14,7 @@ from backend.services.leftovers import Leftovers, find_leftovers
 from backend.services.operations import broker_permissions as permissions
 from backend.services.operations import cordon_broker, elect_master, groups
 from backend.services.operations.broker_permissions import BrokerOrder, Present
+from backend.services.operations.cordon_broker import CORDON
 from backend.services.operations.elect_master import ElectMaster
 from backend.services.operations.kind import (
     Kind,
@@ -24,7 +25,7 @@ from backend.services.operations.kind import (
 )
 
 WAIVED_COUNT_MAX: Final = 100
-CORDON, ROUTES, ELECT, FOLLOW, READ = "permission", "routes", "elect", "follow", "read"
+ROUTES, ELECT, FOLLOW, READ = "routes", "elect", "follow", "read"
 
 GroupNames = Annotated[
     tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=300)], ...],

@@ -30,7 +30,7 @@ from backend.domain.operation import (
     Step,
     StepState,
 )
-from backend.domain.operation_errors import OperationFenced
+from backend.domain.operation_errors import BrokerSilent, OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 from backend.services.operations import journal
 from backend.services.operations.kind import (
@@ -55,6 +55,7 @@ _OPEN: Final = (
     Unfinished,
     BrokerUnreachable,
     BrokerRefused,
+    BrokerSilent,
     BrokerGroupBusy,
     MasterLeaseLive,
     OperationalError,
@@ -168,6 +169,8 @@ class _Run:
 
     async def _do(self, step: Step) -> None:
         position = step.position
+        # A refusal now says nothing of what an attempt before it has brought about (D21).
+        refuse = domain.leave_open if step.state is StepState.RUNNING else domain.refuse_step
         if step.state is StepState.RUNNING and step.attempt_count >= ATTEMPTS_MAX:
             # Whatever ends its workers would end the next one too.
             reason = f"it was begun {step.attempt_count} times and never came to an end"
@@ -211,9 +214,7 @@ class _Run:
         except DomainError as error:
             reason = str(error)
             await self._change(
-                lambda held: domain.refuse_step(
-                    held, position, fence=self._fence, error=reason, at=self._now()
-                )
+                lambda held: refuse(held, position, fence=self._fence, error=reason, at=self._now())
             )
         else:
             effect = made if isinstance(made, Effect) else Effect(before, made)

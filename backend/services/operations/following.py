@@ -1,19 +1,29 @@
-"""Say what may follow an operation as it stands, and plan the same once more."""
+"""Say what may follow an operation as it stands; plan what takes it back, or the same once more."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+import msgspec
+
 from backend.domain.cluster_scope import ClusterScope
-from backend.domain.operation import UNCHANGED_PLANS, Author, Operation
+from backend.domain.operation import UNCHANGED_PLANS, UNDOABLE, Author, Operation
 from backend.domain.operation_actions import Action, check_replannable, list_actions
 from backend.domain.operation_errors import (
     InvalidParameters,
     NotUndoable,
+    OperationStateConflict,
     PreconditionMoved,
 )
+from backend.services.operations import request_keys
 from backend.services.operations.kind import Kinds, OperationContext, OperationRequest
 from backend.services.operations.kinds import KINDS
-from backend.services.operations.orders import describe_operation, find_void, plan_operation
+from backend.services.operations.orders import (
+    describe_operation,
+    find_void,
+    get_kind,
+    plan_operation,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +34,11 @@ class Following:
     why_not_undo: str | None = None
 
 
-def find_following(operation: Operation, *, kinds: Kinds = KINDS) -> Following:
+def find_following(
+    operation: Operation, context: OperationContext, *, kinds: Kinds = KINDS
+) -> Following:
     """Find what may follow an operation."""
-    actions = list_actions(operation)
+    actions = list_actions(operation, context.second_person)
     if Action.UNDO not in actions:
         return Following(actions)
     others = tuple(action for action in actions if action is not Action.UNDO)
@@ -58,6 +70,36 @@ async def find_moved_fact(
     return await find_void(operation, context, kinds)
 
 
+async def undo_operation(
+    operation_id: UUID,
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None = None,
+    kinds: Kinds = KINDS,
+) -> Operation:
+    """Plan the operation that takes another one back; it is confirmed like any.
+
+    Raises:
+        OperationNotFound: none has the id.
+        OperationStateConflict: there is nothing to take back.
+        NotUndoable: its kind, or what it did, can't be taken back.
+        Forbidden: its cluster is out of their reach.
+        IdempotencyKeyReused: the key stands for another request.
+    """
+
+    def take_back(operation: Operation) -> OperationRequest:
+        if operation.state not in UNDOABLE:
+            raise OperationStateConflict(operation_id, operation.state, "undone")
+        kind = get_kind(operation.kind, kinds)
+        order = kind.undo(kind.read_order(operation.parameters), operation)
+        # What takes it back may be of another kind, which is told by its order.
+        opposite = next((k for k in kinds.values() if k.order_type is type(order)), kind)
+        return OperationRequest(opposite.name, msgspec.to_builtins(order), undoes=operation_id)
+
+    return await _plan_from(operation_id, "undo", take_back, author, context, key=key, kinds=kinds)
+
+
 async def replan_operation(
     operation_id: UUID,
     author: Author,
@@ -70,12 +112,40 @@ async def replan_operation(
 
     Raises:
         OperationNotFound: none has the id.
-        OperationStateConflict: it is at work, or has changed something.
+        OperationStateConflict: it is at work, or has been carried out.
         Forbidden: its cluster is out of their reach.
         IdempotencyKeyReused: the key stands for another request.
         DomainError: what is to be changed is not there any more.
     """
+
+    def repeat(operation: Operation) -> OperationRequest:
+        check_replannable(operation)
+        return OperationRequest(operation.kind, operation.parameters, undoes=operation.undoes)
+
+    return await _plan_from(operation_id, "replan", repeat, author, context, key=key, kinds=kinds)
+
+
+async def _plan_from(
+    operation_id: UUID,
+    verb: str,
+    make_request: Callable[[Operation], OperationRequest],
+    author: Author,
+    context: OperationContext,
+    *,
+    key: str | None,
+    kinds: Kinds,
+) -> Operation:
+    """Plan what is made of an operation, unless the same was asked for before under the key.
+
+    The key is looked up first: what was planned under it may have been carried out since, and what
+    it was made of stand where nothing can be made of it any more.
+    """
     operation = await describe_operation(operation_id, context, within=author.clusters)
-    check_replannable(operation)
-    request = OperationRequest(operation.kind, operation.parameters, undoes=operation.undoes)
-    return await plan_operation(request, author, context, key=key, kinds=kinds)
+    request_hash = request_keys.hash_request(verb, operation_id)
+    known = await request_keys.find_known(author, key, request_hash, context)
+    if known is not None:
+        return known
+    request = make_request(operation)
+    return await plan_operation(
+        request, author, context, key=key, request_hash=request_hash, kinds=kinds
+    )

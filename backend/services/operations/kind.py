@@ -12,6 +12,7 @@ from backend.clients.clock import Clock
 from backend.clients.task_queue import TaskQueue
 from backend.db import operations
 from backend.db.engine import Connection, Database
+from backend.domain.json_value import find_unkept
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import InvalidParameters
@@ -120,7 +121,7 @@ class StepWork:
 
     `do` may be called again after an attempt that was cut off anywhere: it finds out whether its
     effect is there already, and returns the value after it either way, or the values on both sides.
-    What it refuses, it raises before it had any effect.
+    What it refuses, it raises before it had any effect; behind a part of it, it is `Unfinished`.
     """
 
     read: Callable[[], Awaitable[Value]]
@@ -166,8 +167,11 @@ class Kind:
         """Read parameters as they travel.
 
         Raises:
-            InvalidParameters: one is missing, unknown or of the wrong type.
+            InvalidParameters: one is missing, unknown or of the wrong type, or can't be kept.
         """
+        unkept = find_unkept(parameters)
+        if unkept is not None:
+            raise InvalidParameters(self.name, unkept)
         try:
             order: Order = msgspec.convert(parameters, self.order_type, strict=True)
         except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""Take what operators want of operations: plan, confirm, pause, resume, cancel, retry, undo.
+"""Take what operators want of operations: plan, confirm, pause, resume, cancel, retry.
 
 Every door calls these and nothing else; each refuses (Forbidden) what is of a cluster out of reach.
 A request that comes again under the same key finds the operation of the first, with no effect of
@@ -23,13 +23,13 @@ from backend.domain.errors import DomainError, Forbidden
 from backend.domain.operation import Author, Confirmation, Operation, OperationState
 from backend.domain.operation_approval import announce_approval
 from backend.domain.operation_errors import (
+    IdempotencyKeyReused,
     InvalidParameters,
-    OperationStateConflict,
     PlanExpired,
     PreconditionMoved,
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
-from backend.domain.plan import find_moved
+from backend.domain.plan import find_moved, find_new_block
 from backend.services.operations import journal, request_keys
 from backend.services.operations.kind import (
     Kind,
@@ -51,9 +51,12 @@ async def plan_operation(
     context: OperationContext,
     *,
     key: str | None = None,
+    request_hash: bytes | None = None,
     kinds: Kinds = KINDS,
 ) -> Operation:
     """Record what would happen, and what it would cost; nothing of the cluster changes.
+
+    `request_hash` is what the key stands for where something else was asked for than this plan.
 
     Raises:
         InvalidParameters: the kind is not known, or has no such parameters.
@@ -62,10 +65,10 @@ async def plan_operation(
         IdempotencyKeyReused: the key stands for another request.
         DomainError: what is to be changed is not there.
     """
-    kind = _kind(request.kind, kinds)
+    kind = get_kind(request.kind, kinds)
     order = kind.read_order(request.parameters)
     author.clusters.require(order.cluster_name)
-    request_hash = request_keys.hash_request(
+    request_hash = request_hash or request_keys.hash_request(
         "plan", request.kind, request.parameters, request.undoes
     )
     known = await request_keys.find_known(author, key, request_hash, context)
@@ -83,12 +86,12 @@ async def plan_operation(
         at=context.clock.now(),
         undoes=request.undoes,
     )
-    async with context.database.connect() as connection, connection.begin() as transaction:
+    async with context.database.begin() as connection:
         await operations.add(connection, operation)
         if key is not None and not await request_keys.keep_key(
             connection, author, key, request_hash, operation.id, context.clock.now()
         ):
-            await transaction.rollback()
+            await connection.rollback()
             held = None
         else:
             await journal.enter_plan(connection, operation, author, clock=context.clock)
@@ -152,11 +155,15 @@ async def resume_operation(
     Raises:
         OperationNotFound: none has the id.
         OperationStateConflict: it is not paused.
+        Forbidden: its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()
-    return await change(
-        "resume", operation_id, lambda held: domain.resume(held, at=now), author, context, key=key
-    )
+
+    def resume(held: Operation) -> Operation:
+        check_risk(held, author)
+        return domain.resume(held, at=now)
+
+    return await change("resume", operation_id, resume, author, context, key=key)
 
 
 async def cancel_operation(
@@ -181,38 +188,17 @@ async def retry_operation(
 
     Raises:
         OperationNotFound: none has the id.
-        OperationStateConflict: nothing of it is left.
+        OperationStateConflict: nothing of it is left, or it has to be planned again.
+        Forbidden: its risk class or its cluster is out of their reach.
     """
     now = context.clock.now()
-    return await change(
-        "retry", operation_id, lambda held: domain.retry(held, at=now), author, context, key=key
-    )
 
+    def retry(held: Operation) -> Operation:
+        check_risk(held, author)
+        needs_approval = context.second_person.is_needed_for(held.plan.risk)
+        return domain.retry(held, at=now, needs_approval=needs_approval)
 
-async def undo_operation(
-    operation_id: UUID,
-    author: Author,
-    context: OperationContext,
-    *,
-    key: str | None = None,
-    kinds: Kinds = KINDS,
-) -> Operation:
-    """Plan the operation that takes another one back; it is confirmed like any.
-
-    Raises:
-        OperationNotFound: none has the id.
-        OperationStateConflict: there is nothing to take back.
-        NotUndoable: its kind, or what it did, can't be taken back.
-    """
-    operation = await describe_operation(operation_id, context, within=author.clusters)
-    if operation.state not in domain.UNDOABLE:
-        raise OperationStateConflict(operation_id, operation.state, "undone")
-    kind = _kind(operation.kind, kinds)
-    order = kind.undo(kind.read_order(operation.parameters), operation)
-    # What takes it back may be of another kind, which is told by its order.
-    opposite = next((k for k in kinds.values() if k.order_type is type(order)), kind)
-    request = OperationRequest(opposite.name, msgspec.to_builtins(order), undoes=operation_id)
-    return await plan_operation(request, author, context, key=key, kinds=kinds)
+    return await change("retry", operation_id, retry, author, context, key=key)
 
 
 async def describe_operation(
@@ -250,8 +236,8 @@ async def list_operations(
 async def find_void(
     operation: Operation, context: OperationContext, kinds: Kinds
 ) -> PreconditionMoved | None:
-    """Plan anew and find the first fact that is another by now."""
-    kind = _kind(operation.kind, kinds)
+    """Plan anew and find the first fact that is another by now, or what has come in the way."""
+    kind = get_kind(operation.kind, kinds)
     planned = operation.plan.preconditions
     try:
         now = await kind.plan(kind.read_order(operation.parameters), context)
@@ -262,7 +248,7 @@ async def find_void(
             expected=first.value if first else "there",
             found=f"not to be told: {error}",
         )
-    return find_moved(planned, now.preconditions)
+    return find_moved(planned, now.preconditions) or find_new_block(operation.plan, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +329,9 @@ def check_risk(operation: Operation, author: Author) -> None:
     """
     risk = operation.plan.risk
     if risk > author.risk_max:
-        raise Forbidden(f"an operation of class {risk} may lose data: an admin confirms it")
+        raise Forbidden(
+            f"an operation of class {risk} may lose data: an admin confirms it, and has it go on"
+        )
 
 
 async def change(
@@ -373,16 +361,24 @@ async def change(
                 return before
         after = become(before)
         if key is not None and after.state is not OperationState.LAPSED:
-            await request_keys.keep_key(
+            is_kept = await request_keys.keep_key(
                 connection, author, key, request_hash, operation_id, context.clock.now()
             )
+            if not is_kept:
+                # The same request would have waited for the row, and found the key behind it.
+                raise IdempotencyKeyReused(key)
         await journal.write(connection, before, after, author, clock=context.clock)
     if after.state is OperationState.QUEUED:
         await deliver(context)
     return after
 
 
-def _kind(name: str, kinds: Kinds) -> Kind:
+def get_kind(name: str, kinds: Kinds) -> Kind:
+    """Return the kind of operations of a name.
+
+    Raises:
+        InvalidParameters: there is none.
+    """
     found = kinds.get(name)
     if found is None:
         raise InvalidParameters(name[:100], f"no such kind of operation: {', '.join(kinds)}")

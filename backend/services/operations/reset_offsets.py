@@ -8,6 +8,7 @@ from backend.domain.errors import TopicNotFound
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.operation import Operation, Value
 from backend.domain.operation_errors import (
+    ChangeRefused,
     ConsumerGroupNotFound,
     InvalidParameters,
     NotUndoable,
@@ -21,6 +22,7 @@ from backend.services.operations.kind import (
     OperationContext,
     StepRun,
     StepWork,
+    Unfinished,
 )
 from backend.services.operations.masters import Silence
 from backend.services.operations.offset_previews import QueueOffset, ResetOffsets, Seen
@@ -182,10 +184,17 @@ def _reset_work(
     async def reset(run: StepRun) -> Value | Effect:
         fence = broker_steps.fence_of(run)
         before: dict[str, int | None] = dict(run.before or {})
-        for queue_id, offset in intended.items():
+        for set_count, (queue_id, offset) in enumerate(intended.items()):
             # Each queue is an effect of its own: a step that is begun again sets none twice.
             own = fence | {"regentStep": f"{run.key}/{queue_id}"}
-            answer = await send(*place, queue_id, offset, own)
+            try:
+                answer = await send(*place, queue_id, offset, own)
+            except ChangeRefused as error:
+                if not set_count:
+                    raise
+                # As a refusal it would say that none was set.
+                told = f"{set_count} of {len(intended)} offsets are set, then {error}"
+                raise Unfinished(told) from error
             if answer is not None:
                 before[str(queue_id)] = answer.before.get(str(queue_id))
         return Effect(before, {str(queue_id): offset for queue_id, offset in intended.items()})

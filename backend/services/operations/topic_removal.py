@@ -42,9 +42,15 @@ def routes_work(
     async def read() -> Value:
         return {"groups": await routed(cluster_name, topic, group_names, context)}
 
-    async def forget(_run: StepRun) -> Value:
+    async def forget(run: StepRun) -> Value:
+        # A worker that was overtaken would take out what has been created anew under the name.
         await topics.forget_placements(
-            cluster_name, topic, group_names, database=context.database, clock=context.clock
+            cluster_name,
+            topic,
+            group_names,
+            database=context.database,
+            clock=context.clock,
+            guard=run.guard,
         )
         return await read()
 

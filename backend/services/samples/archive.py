@@ -136,6 +136,7 @@ def _identity(sample: ObservedSample) -> dict[str, Any]:
         "cluster_name": sample.cluster_name,
         "broker_name": sample.broker_name,
         "broker_id": sample.broker_id,
+        "own_id": sample.own_id,
         "observed_at": instant(sample.observed_at_ms),
         "reported_at": instant(sample.reported_at_ms),
         "booted_at": instant(sample.booted_at_ms),

@@ -117,6 +117,7 @@ def _observed(reported: BrokerSample, *, observed_at_ms: int) -> ObservedSample:
         cluster_name=reported.cluster_name,
         broker_name=reported.broker_name,
         broker_id=reported.broker_id,
+        own_id=reported.own_id,
         observed_at_ms=observed_at_ms,
         reported_at_ms=reported.observed_at_ms,
         booted_at_ms=reported.booted_at_ms,

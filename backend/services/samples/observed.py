@@ -41,7 +41,8 @@ class ObservedSample(msgspec.Struct, frozen=True):
     """Hold what one broker reported, when it was seen, and the rates since the sample before.
 
     `observed_at_ms` is the collector's clock, `reported_at_ms` and `booted_at_ms` the broker's.
-    Counters count since boot; a rate is None while unknown (D21).
+    Counters count since boot; a rate is None while unknown (D21). `broker_id` is that of the role,
+    `own_id` stays with the broker through all roles, and is None where it did not tell.
     """
 
     cluster_name: str
@@ -62,6 +63,7 @@ class ObservedSample(msgspec.Struct, frozen=True):
     disk_free_bytes: int
     resident_bytes: int
     cpu_seconds: float
+    own_id: int | None = None
     topics: tuple[ObservedTopic, ...] = ()
     messages_in_per_second: float | None = None
     messages_out_per_second: float | None = None

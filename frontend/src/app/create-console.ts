@@ -11,14 +11,17 @@ function createQueryClient(onSessionLost: () => void): QueryClient {
   };
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
-    mutationCache: new MutationCache(),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
+      // What cannot be sent fails, and is said: parked, an order would go out when nobody expects it.
       queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
         staleTime: 2_000,
         retry: (count, error) => count < retryCountMax && !isFinal(error),
         refetchOnWindowFocus: true,
       },
-      mutations: { retry: false },
+      mutations: { networkMode: 'always', retry: false },
     },
   });
 }

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { formatAge, formatClock, formatDateTime } from '@/lib/format';
 import { staleAfterMs } from '@/lib/intervals';
-import { heardAtMs } from '@/lib/live/stream-state';
+import { serverNowMs } from '@/lib/server-clock';
 import { useNow } from '@/lib/use-now';
 import classes from './observed.module.css';
 
@@ -10,17 +10,16 @@ type ObservedProps = {
   /** The age from which it is no longer called observed; reports, for one, do not go stale. */
   staleMs?: number;
   bare?: boolean;
-  /** Of an answer that heeds the stream: it is so until the stream tells otherwise. */
-  followed?: boolean;
+  /** Tells the time now by the clock that told `atMs`: the control plane's, if not this browser's. */
+  clock?: () => number;
 };
 
 /** When something was observed, in words that grow older by themselves. */
 export function Observed(props: ObservedProps) {
-  const { staleMs = staleAfterMs, bare = false, followed = false } = props;
+  const { atMs, staleMs = staleAfterMs, bare = false, clock = serverNowMs } = props;
   const { t } = useTranslation();
-  const nowMs = useNow();
-  const atMs = followed ? Math.max(props.atMs, heardAtMs()) : props.atMs;
-  const ageMs = nowMs - atMs;
+  useNow();
+  const ageMs = clock() - atMs;
   const stale = ageMs > staleMs;
   const age = formatAge(ageMs);
   const fresh = bare ? t('observed.bare', { age }) : t('observed.ago', { age });

@@ -7,13 +7,16 @@ type PagerProps = {
   shown: number;
   /** Without one, nobody has counted how many there are in all. */
   total?: number;
+  /** A table sorts the rows it holds, which are not all where other pages hold more. */
+  isSorted?: boolean;
   onFirst: (() => void) | undefined;
   onPrevious: (() => void) | undefined;
   onNext: (() => void) | undefined;
 };
 
 /** Moves through a list page by page, each page found by the last item of the one before. */
-export function Pager({ label, shown, total, onFirst, onPrevious, onNext }: PagerProps) {
+export function Pager(props: PagerProps) {
+  const { label, shown, total, isSorted = false, onFirst, onPrevious, onNext } = props;
   const { t } = useTranslation();
   const steps = [
     ['first', onFirst],
@@ -22,6 +25,7 @@ export function Pager({ label, shown, total, onFirst, onPrevious, onNext }: Page
   ] as const;
   return (
     <nav className={classes.pager} aria-label={label}>
+      {isSorted && (onFirst || onNext) ? <span>{t('pager.sorted')}</span> : null}
       <span>
         {total === undefined ? t('pager.counted', { shown }) : t('pager.shown', { shown, total })}
       </span>

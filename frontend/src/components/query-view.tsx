@@ -5,6 +5,7 @@ import { formatClock } from '@/lib/format';
 import { type Answer, findUnread } from '@/lib/graphql';
 import { ErrorNotice } from './error-notice';
 import { Notice } from './notice';
+import classes from './query-view.module.css';
 import { SkeletonLines } from './skeleton-lines';
 
 type QueryViewProps<T> = {
@@ -15,7 +16,7 @@ type QueryViewProps<T> = {
   children: (data: T, observedAtMs: number) => ReactNode;
 };
 
-/** Loading, error, partial and data of one query, drawn alike on every page. */
+/** Loading, error, partial, outdated and data of one query, drawn alike on every page. */
 export function QueryView<T>({ query, skeleton, needs, children }: QueryViewProps<T>) {
   const { t } = useTranslation();
   const retry = () => void query.refetch();
@@ -38,7 +39,9 @@ export function QueryView<T>({ query, skeleton, needs, children }: QueryViewProp
           {answer.problems.map((problem) => `${problem.path}: ${problem.message}`).join(' · ')}
         </Notice>
       ) : null}
-      {children(answer.data, query.dataUpdatedAt)}
+      <div className={classes.answer} aria-busy={query.isPlaceholderData}>
+        {children(answer.data, query.dataUpdatedAt)}
+      </div>
     </>
   );
 }

@@ -51,6 +51,7 @@ export type CapacityRowKind =
   | 'TOPIC_DAY';
 
 export type ChangeBrokerConfigInput = {
+  address?: string | null | undefined;
   brokerId?: string;
   changes: Array<PropertyChangeInput>;
   clusterName: string;

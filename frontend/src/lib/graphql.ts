@@ -19,7 +19,18 @@ type WireAnswer<T> = { data?: T | null; errors?: WireError[] };
 export function findUnread<T>(answer: Answer<T>, field: keyof T & string): ApiError | undefined {
   if (answer.data[field] !== null) return undefined;
   const problem = answer.problems.find(({ path }) => path.split('.')[0] === field);
-  return problem && new ApiError(problem.code, problem.message);
+  // With the status of an answer: it was given, and asking again at once would get the same.
+  return problem && new ApiError(problem.code, problem.message, 200);
+}
+
+/**
+ * Refuses an answer whose field could not be read. An answer that merely lacks it would take the
+ * place of what is known, and read as though the thing were gone.
+ */
+export function demand<T>(answer: Answer<T>, field: keyof T & string): Answer<T> {
+  const unread = findUnread(answer, field);
+  if (unread) throw unread;
+  return answer;
 }
 
 /**

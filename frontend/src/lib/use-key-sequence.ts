@@ -9,13 +9,19 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Runs the action of a key, or of two keys in a row ("g t"), unless someone is typing. */
+/** Whether a key is meant for something else: the browser, a field, or the dialog over the page. */
+function isMeantElsewhere({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey || isTyping(target)) return true;
+  return document.querySelector('[aria-modal="true"]') !== null;
+}
+
+/** Runs the action of a key, or of two keys in a row ("g t"), unless someone types or is asked. */
 export function useKeySequence(actions: Map<string, () => void>): void {
   useEffect(() => {
     let first = '';
     let firstAt = 0;
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (isMeantElsewhere(event)) return;
       const inTime = first !== '' && event.timeStamp - firstAt < pauseMaxMs;
       const action =
         (inTime ? actions.get(`${first} ${event.key}`) : undefined) ?? actions.get(event.key);

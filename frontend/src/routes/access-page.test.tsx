@@ -1,7 +1,7 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { expect, test } from 'vitest';
-import { aUser, page } from '@/testing/access-builders';
+import { expect, test, vi } from 'vitest';
+import { aToken, aUser, page } from '@/testing/access-builders';
 import { violations } from '@/testing/axe';
 import { graphqlError } from '@/testing/control-plane';
 import { renderConsole } from '@/testing/render-console';
@@ -127,6 +127,24 @@ test('a token reaches no further than its owner, and lives a year at most', asyn
   });
 });
 
+test.each([
+  ['invalid_credentials', 401, 'The password is wrong'],
+  ['too_many_attempts', 429, 'Too many attempts'],
+])('a new password that is refused with %s stays, in plain words', async (code, status, words) => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/password');
+  await user.type(await screen.findByLabelText('Present password'), 'a guess');
+  await user.type(screen.getByLabelText('New password'), 'a long enough one');
+  await user.type(screen.getByLabelText('New password once more'), 'a long enough one');
+  const refusal = { code, status, detail: 'refused' };
+  vi.stubGlobal('fetch', async () => new Response(JSON.stringify(refusal), { status }));
+
+  await user.click(screen.getByRole('button', { name: 'Replace it' }));
+
+  expect(await screen.findByRole('alert')).toHaveTextContent(words);
+  expect(address()).toBe('/password');
+});
+
 test('a one-time password is replaced before any page is shown', async () => {
   const user = userEvent.setup();
   const { address } = renderConsole('/topics', { hasOneTimePassword: true });
@@ -141,4 +159,39 @@ test('a one-time password is replaced before any page is shown', async () => {
   await user.click(screen.getByRole('button', { name: 'Replace it' }));
 
   expect(await screen.findByRole('heading', { name: 'Topics' })).toBeVisible();
+});
+
+test('what became of one token is not told of another', async () => {
+  const user = userEvent.setup();
+  const tokens = ['deploy', 'backup'].map((name) => aToken({ id: name, name }));
+  let answerDeploy: (answer: unknown) => void = () => undefined;
+  const revoking = new Promise((resolve) => {
+    answerDeploy = resolve;
+  });
+  const { queryClient } = renderConsole('/access?tab=tokens', {
+    answers: {
+      ApiTokens: () => ({ apiTokens: page(tokens) }),
+      RevokeApiToken: ({ id }) =>
+        id === 'deploy' ? revoking : graphqlError('conflict', 'not this one'),
+    },
+  });
+  const dialogOf = (name: string) => screen.findByRole('dialog', { name: `Revoke ${name}` });
+  const open = async (name: string) =>
+    user.click(await screen.findByRole('button', { name: `Revoke ${name}` }));
+
+  await open('deploy');
+  await user.click(within(await dialogOf('deploy')).getByRole('button', { name: 'Revoke it' }));
+  await user.keyboard('{Escape}');
+  await open('backup');
+  const backup = await dialogOf('backup');
+  await act(async () => answerDeploy({ token: tokens[0] }));
+  await waitFor(() => expect(queryClient.isMutating()).toBe(0));
+  expect(backup).toBeVisible();
+  await user.click(within(backup).getByRole('button', { name: 'Revoke it' }));
+  expect(await within(backup).findByRole('alert')).toHaveTextContent('not this one');
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  await open('deploy');
+
+  expect(within(await dialogOf('deploy')).queryByRole('alert')).toBeNull();
 });

@@ -7,14 +7,12 @@ import { lostGroups } from '@/features/replica-groups/adoption';
 import { AdoptionForm } from '@/features/replica-groups/adoption-form';
 import { CandidateTable } from '@/features/replica-groups/candidate-table';
 import { adoptionCandidates } from '@/features/replica-groups/replica-group-queries';
-import { PlanRefusal } from './plan-refusal';
-import { usePlanOrder } from './use-plan-order';
+import { WithOrder } from './with-order';
 
 /** Brokers whose group the control plane lost, and how they are taken in again (D6). */
 export function AdoptionPanel() {
   const { t } = useTranslation();
   const query = useQuery(adoptionCandidates);
-  const order = usePlanOrder();
   if (query.data?.data.adoptionCandidates.totalCount === 0) return null;
   if (query.data === undefined && query.error === null) return null;
   return (
@@ -34,20 +32,23 @@ export function AdoptionPanel() {
               flush
             >
               <CandidateTable lost={lost} />
-              <PlanRefusal order={order} />
-              <AdoptionForm
-                lost={lost}
-                isBusy={order.isBusy}
-                onPlan={(chosen) =>
-                  order.plan({
-                    adoptReplicas: {
-                      clusterName: lost.clusterName,
-                      groupName: lost.groupName,
-                      ...chosen,
-                    },
-                  })
-                }
-              />
+              <WithOrder>
+                {(order) => (
+                  <AdoptionForm
+                    lost={lost}
+                    isBusy={order.isBusy}
+                    onPlan={(chosen) =>
+                      order.plan({
+                        adoptReplicas: {
+                          clusterName: lost.clusterName,
+                          groupName: lost.groupName,
+                          ...chosen,
+                        },
+                      })
+                    }
+                  />
+                )}
+              </WithOrder>
             </Panel>
           ))}
         </>

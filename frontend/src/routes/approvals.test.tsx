@@ -32,7 +32,9 @@ test('what awaits an approval says whose it is not, and is approved from the key
   expect(await violations(screen.getByRole('main'))).toEqual([]);
 
   await user.click(screen.getByRole('button', { name: 'Approve or decline…' }));
-  await user.keyboard('seen{Enter}');
+  await user.keyboard('seen');
+  await user.tab();
+  await user.keyboard('{Enter}');
 
   await waitFor(() =>
     expect(calls.find(({ operation }) => operation === 'ApproveOperation')?.variables).toEqual({
@@ -58,4 +60,18 @@ test('it is declined with a reason only, and a refusal stands beside the form', 
   await user.click(screen.getByRole('button', { name: 'Decline' }));
 
   expect(await screen.findByRole('alert')).toHaveTextContent(told);
+});
+
+test('Enter in the reason alone gives no word, for it may be the reason to decline', async () => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole(path, {
+    answers: { Operation, DeclineOperation: Operation, ApproveOperation: Operation },
+  });
+
+  await user.type(await screen.findByLabelText(/^Reason, which stands/), 'not today{Enter}');
+  await user.click(screen.getByRole('button', { name: 'Decline' }));
+
+  const given = () => calls.map(({ operation }) => operation);
+  await waitFor(() => expect(given()).toContain('DeclineOperation'));
+  expect(given()).not.toContain('ApproveOperation');
 });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -19,11 +19,7 @@ export function AuditPanel({ filter, after }: AuditPanelProps) {
   const isNarrowed = Object.values(filter).some((value) => value !== undefined);
   const emptyWord = isNarrowed ? 'noMatch' : 'none';
   return (
-    <Panel
-      title={t('audit.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} followed /> : null}
-      flush
-    >
+    <Panel title={t('audit.list')} aside={<Answered atMs={query.dataUpdatedAt} followed />} flush>
       <QueryView query={query}>
         {({ auditEntries: { nodes, totalCount, pageInfo } }) => {
           const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;

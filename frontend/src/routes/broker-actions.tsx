@@ -6,6 +6,7 @@ import { type BrokerName, drainBroker } from '@/features/orders/broker-orders';
 import { OrderModal } from './order-modal';
 import { ProtectionButton } from './protection-button';
 import type { usePlanOrder } from './use-plan-order';
+import { withinPage } from './within-page';
 
 type BrokerActionsProps = {
   name: BrokerName;
@@ -19,7 +20,7 @@ export function BrokerActions({ name, broker, order }: BrokerActionsProps) {
   const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
   const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
   const show = (wanted: 'drain' | undefined) =>
-    void navigate({ search: (now) => ({ ...now, order: wanted }), replace: true });
+    void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   const plain = [
     ['cordon', { cordonBroker: name }],
     ['uncordon', { uncordonBroker: name }],

@@ -44,7 +44,7 @@ export function BrokerPage() {
       <PlanRefusal order={order} />
       <WithCluster>
         {() => (
-          <QueryView query={query} needs="cluster">
+          <QueryView query={query}>
             {({ cluster }) =>
               cluster && broker ? (
                 <BrokerFacts

@@ -29,9 +29,20 @@ export function BrokersPanel({ clusterName, sort, onSort }: BrokersPanelProps) {
       ) : null}
       <Panel title={t('brokers.title')} flush>
         <QueryView query={query} needs="cluster">
-          {() =>
+          {({ cluster }) =>
             brokers.length > 0 ? (
-              <BrokerTable brokers={brokers} sort={sort} onSort={onSort} />
+              <>
+                {cluster?.brokerGroups.pageInfo.hasNextPage ? (
+                  <Notice
+                    tone="warn"
+                    title={t('topology.more', {
+                      shown: groups.length,
+                      total: cluster.brokerGroups.totalCount,
+                    })}
+                  />
+                ) : null}
+                <BrokerTable brokers={brokers} sort={sort} onSort={onSort} />
+              </>
             ) : (
               <EmptyState title={t('brokers.none')}>{t('brokers.noneNext')}</EmptyState>
             )

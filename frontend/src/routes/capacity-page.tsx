@@ -10,6 +10,7 @@ import { ReportList } from '@/features/capacity/report-list';
 import { isUnfinished, reportToShow } from '@/features/capacity/report-status';
 import { ReportView } from '@/features/capacity/report-view';
 import { RequestReportButton } from '@/features/capacity/request-report-button';
+import { withinPage } from './within-page';
 
 /** When the disks are full: the report in force, and the ones before it. */
 export function CapacityPage() {
@@ -21,7 +22,7 @@ export function CapacityPage() {
   const shownId = view.report ?? reportToShow(reports)?.id;
   const report = useQuery({ ...capacityReport(shownId ?? ''), enabled: shownId !== undefined });
   const change = (part: Partial<typeof view>) =>
-    void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
+    void navigate({ search: (now) => ({ ...now, ...part }), ...withinPage });
   return (
     <Page
       title={t('capacity.title')}

@@ -23,7 +23,9 @@ export function ClientsPanel({ clusterName }: { clusterName: string }) {
   return (
     <Panel
       title={t('clients.list')}
-      aside={observedAt ? <Observed atMs={Date.parse(observedAt)} /> : null}
+      aside={
+        observedAt && !query.isPlaceholderData ? <Observed atMs={Date.parse(observedAt)} /> : null
+      }
       flush
     >
       <QueryView query={query} needs="clients">

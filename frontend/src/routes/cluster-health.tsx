@@ -9,13 +9,16 @@ export function ClusterHealth({ clusterName }: { clusterName: string }) {
   const { t } = useTranslation();
   const { query, groups } = useTopology(clusterName);
   if (query.data === undefined) return null;
-  if (query.data.data.cluster === null) {
+  const { cluster } = query.data.data;
+  if (cluster === null) {
     return <StateMark tone="unknown" label={t('health.unknown')} />;
   }
+  const { totalCount, pageInfo } = cluster.brokerGroups;
   const brokers = groups.flatMap((group) => group.brokers);
   return (
     <HealthSentence
       groupCount={groups.length}
+      groupTotal={pageInfo.hasNextPage ? totalCount : groups.length}
       groupsWithoutMaster={groups
         .filter((group) => !hasOnlineMaster(group))
         .map((group) => group.name)}

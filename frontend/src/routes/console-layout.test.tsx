@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/react';
+import { act, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { Raw } from '@/testing/control-plane';
@@ -36,6 +36,22 @@ test('a question mark lists the keys', async () => {
   expect(await screen.findByRole('dialog', { name: 'Keys' })).toBeVisible();
 });
 
+test('keys lead nowhere while a dialog is open', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/');
+  await screen.findByRole('heading', { name: 'Overview' });
+  await user.keyboard('?');
+  const keys = await screen.findByRole('dialog', { name: 'Keys' });
+
+  await user.keyboard('gp');
+  expect(address()).toBe('/');
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(keys).not.toBeInTheDocument());
+  await user.keyboard('gp');
+
+  await waitFor(() => expect(address()).toBe('/topics'));
+});
+
 test('the chosen cluster follows from page to page', async () => {
   const user = userEvent.setup();
   const nodes = [
@@ -49,6 +65,21 @@ test('the chosen cluster follows from page to page', async () => {
   await user.click(await screen.findByRole('link', { name: 'Capacity' }));
 
   await waitFor(() => expect(address()).toBe('/capacity?cluster=west'));
+});
+
+test('a cluster that is first later does not take the place of the one shown', async () => {
+  const east = { id: '1', name: 'east' };
+  let nodes = [east];
+  const { address, queryClient } = renderConsole('/topics', {
+    answers: { Clusters: () => ({ clusters: { totalCount: nodes.length, nodes } }) },
+  });
+  await waitFor(() => expect(address()).toBe('/topics?cluster=east'));
+
+  nodes = [{ id: '2', name: 'autumn' }, east];
+  await act(() => queryClient.refetchQueries({ type: 'active' }));
+
+  expect(await screen.findByRole('combobox', { name: 'Cluster' })).toHaveValue('east');
+  expect(address()).toBe('/topics?cluster=east');
 });
 
 test('a session that ends meanwhile leads to the sign-in page', async () => {

@@ -9,6 +9,7 @@ import { currentSession } from '@/features/session/session-queries';
 import { startLiveStream } from '@/lib/live/live-stream';
 import { KeyboardHelp } from './keyboard-help';
 import { useClusterName } from './use-cluster-name';
+import { usePinnedCluster } from './use-pinned-cluster';
 
 /** The frame of every page behind the door; it listens to the cluster for as long as it stands. */
 export function ConsoleLayout() {
@@ -17,6 +18,7 @@ export function ConsoleLayout() {
   const navigate = useNavigate();
   const { data: session } = useSuspenseQuery(currentSession);
   const clusters = useQuery(clusterList).data?.data.clusters.nodes ?? [];
+  usePinnedCluster();
   useEffect(() => startLiveStream(client), [client]);
   return (
     <AppFrame

@@ -8,6 +8,7 @@ import { OrderModal } from './order-modal';
 import { PlanRefusal } from './plan-refusal';
 import { ProtectionButton } from './protection-button';
 import { usePlanOrder } from './use-plan-order';
+import { WithOrder } from './with-order';
 
 type ConsumerGroupActionsProps = { clusterName: string; group: ConsumerGroupDetail };
 
@@ -17,7 +18,11 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
   const [isResetting, setIsResetting] = useState(false);
   const [opened, setOpened] = useState<'change' | 'delete'>();
   const order = usePlanOrder();
-  const isStopped = group.settings.every((one) => !one.consumeEnabled);
+  // Where no broker group told, or they differ, both ways are offered: neither is how it is now.
+  const enablings = [false, true].filter(
+    (enabled) =>
+      group.settings.length === 0 || group.settings.some((one) => one.consumeEnabled !== enabled),
+  );
   const topics = topicsOf(group);
   const target = { clusterName, groupName: group.name };
   const places = group.settings.map((one) => one.groupName);
@@ -27,7 +32,7 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
   };
   return (
     <>
-      {isResetting ? null : <PlanRefusal order={order} />}
+      <PlanRefusal order={order} />
       <Button data-act onClick={() => setIsResetting(true)} disabled={topics.length === 0}>
         {t('resetGroup.open')}
       </Button>
@@ -35,15 +40,16 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
         {t('consumerGroup.change')}
       </Button>
       <OrderModal kind={opened && forms[opened]()} onClose={() => setOpened(undefined)} />
-      <Button
-        variant="default"
-        disabled={order.isBusy}
-        onClick={() =>
-          order.plan({ changeConsumerGroup: { ...target, consumeEnabled: isStopped } })
-        }
-      >
-        {t(isStopped ? 'consumerGroup.allow' : 'consumerGroup.stop')}
-      </Button>
+      {enablings.map((consumeEnabled) => (
+        <Button
+          key={String(consumeEnabled)}
+          variant="default"
+          disabled={order.isBusy}
+          onClick={() => order.plan({ changeConsumerGroup: { ...target, consumeEnabled } })}
+        >
+          {t(consumeEnabled ? 'consumerGroup.allow' : 'consumerGroup.stop')}
+        </Button>
+      ))}
       <Button variant="default" onClick={() => setOpened('delete')}>
         {t('consumerGroup.delete')}
       </Button>
@@ -59,16 +65,19 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
         closeButtonProps={{ 'aria-label': t('word.close') }}
         centered
       >
-        <PlanRefusal order={order} />
-        <ResetForm
-          topics={topics}
-          isBusy={order.isBusy}
-          onPlan={(topicName, position) =>
-            order.plan({
-              resetOffsets: { clusterName, consumerGroup: group.name, topicName, position },
-            })
-          }
-        />
+        <WithOrder key={group.name}>
+          {(resetting) => (
+            <ResetForm
+              topics={topics}
+              isBusy={resetting.isBusy}
+              onPlan={(topicName, position) =>
+                resetting.plan({
+                  resetOffsets: { clusterName, consumerGroup: group.name, topicName, position },
+                })
+              }
+            />
+          )}
+        </WithOrder>
       </Modal>
     </>
   );

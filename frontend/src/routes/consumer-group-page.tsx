@@ -9,6 +9,7 @@ import { ConsumerGroupSections } from '@/features/consumer-groups/consumer-group
 import { ConsumerGroupActions } from './consumer-group-actions';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
+import { withinPage } from './within-page';
 
 /** One consumer group: who is there, and how far it is in each queue. */
 export function ConsumerGroupPage() {
@@ -44,7 +45,7 @@ export function ConsumerGroupPage() {
                   observedAtMs={observedAtMs}
                   sort={sort}
                   onSort={(next) =>
-                    void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+                    void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
                   }
                 />
               ) : (

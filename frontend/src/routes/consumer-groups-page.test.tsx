@@ -8,6 +8,7 @@ import {
   aGroupRow,
   groupPage,
 } from '@/testing/consumer-group-builders';
+import { graphqlError } from '@/testing/control-plane';
 import { anOperation } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 
@@ -90,6 +91,23 @@ test('a reset is planned for a topic of the group, by keyboard alone', async () 
   });
 });
 
+test('what is refused on the page is not said in the form of another order', async () => {
+  const user = userEvent.setup();
+  renderConsole('/consumer-groups/billing', {
+    answers: {
+      ConsumerGroup: () => ({ consumerGroup: aConsumerGroup() }),
+      PlanOperation: () => graphqlError('conflict', 'not now'),
+    },
+  });
+
+  await user.click(await screen.findByRole('button', { name: 'Protect…' }));
+  expect(await screen.findByRole('alert')).toHaveTextContent('not now');
+  await user.click(screen.getByRole('button', { name: 'Reset offsets…' }));
+
+  const form = await screen.findByRole('dialog', { name: /billing/ });
+  expect(within(form).queryByRole('alert')).toBeNull();
+});
+
 test('a group that is not there is said', async () => {
   renderConsole('/consumer-groups/gone', {
     answers: { ConsumerGroup: () => ({ consumerGroup: null }) },
@@ -150,4 +168,47 @@ test('a group is deleted from its page with all that it left, where that is aske
   expect(
     calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
   ).toMatchObject({ deleteConsumerGroup: { groupName: 'billing', cleansUp: true } });
+});
+
+test('a group of which no broker told what it is set to is not called stopped', async () => {
+  const group = aConsumerGroup({ settings: [] });
+  renderConsole('/consumer-groups/billing', {
+    answers: { ConsumerGroup: () => ({ consumerGroup: group }) },
+  });
+
+  const fact = (await screen.findByText('May consume', { selector: 'dt' })).parentElement;
+
+  expect(within(fact as HTMLElement).getByText('unknown')).toBeVisible();
+  expect(screen.queryByText('0 of 0')).toBeNull();
+  expect(screen.getByRole('button', { name: 'Stop consuming…' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Allow consuming…' })).toBeVisible();
+});
+
+test('a group that is stopped in some places can be stopped and allowed in all', async () => {
+  const user = userEvent.setup();
+  const [settings] = aConsumerGroup().settings;
+  const other = { ...settings, groupName: 'broker-b', consumeEnabled: false };
+  const group = aConsumerGroup({ settings: [settings, other] as never });
+  const { calls } = renderConsole('/consumer-groups/billing', {
+    answers: {
+      ConsumerGroup: () => ({ consumerGroup: group }),
+      PlanOperation: () => ({ operation: anOperation() }),
+    },
+  });
+
+  expect(await screen.findByRole('button', { name: 'Allow consuming…' })).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Stop consuming…' }));
+
+  expect(
+    calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan,
+  ).toMatchObject({ changeConsumerGroup: { groupName: 'billing', consumeEnabled: false } });
+});
+
+test('a group that may consume everywhere can only be stopped', async () => {
+  renderConsole('/consumer-groups/billing', {
+    answers: { ConsumerGroup: () => ({ consumerGroup: aConsumerGroup() }) },
+  });
+
+  expect(await screen.findByRole('button', { name: 'Stop consuming…' })).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Allow consuming…' })).toBeNull();
 });

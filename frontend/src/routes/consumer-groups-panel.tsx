@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -10,6 +10,7 @@ import { UnknownBrokers } from '@/components/unknown-brokers';
 import { consumerGroupsOf } from '@/features/consumer-groups/consumer-group-queries';
 import { ConsumerGroupTable } from '@/features/consumer-groups/consumer-group-table';
 import { usePageTrail } from './use-page-trail';
+import { withinPage } from './within-page';
 
 /** The page of consumer groups that the address names, and the ways to the pages beside it. */
 export function ConsumerGroupsPanel({ clusterName }: { clusterName: string }) {
@@ -18,7 +19,7 @@ export function ConsumerGroupsPanel({ clusterName }: { clusterName: string }) {
   const { search, after, sort } = useSearch({ from: '/console/consumer-groups' });
   const query = useQuery(consumerGroupsOf(clusterName, { search, after }));
   const trail = usePageTrail();
-  const observed = query.data ? <Observed atMs={query.dataUpdatedAt} /> : null;
+  const observed = <Answered atMs={query.dataUpdatedAt} />;
   const emptyWord = search === undefined ? 'none' : 'noMatch';
   return (
     <Panel title={t('consumerGroups.list')} aside={observed} flush>
@@ -37,7 +38,7 @@ export function ConsumerGroupsPanel({ clusterName }: { clusterName: string }) {
                   groups={nodes}
                   sort={sort}
                   onSort={(order) =>
-                    void navigate({ search: (now) => ({ ...now, sort: order }), replace: true })
+                    void navigate({ search: (now) => ({ ...now, sort: order }), ...withinPage })
                   }
                 />
               )}
@@ -45,6 +46,7 @@ export function ConsumerGroupsPanel({ clusterName }: { clusterName: string }) {
                 label={t('consumerGroups.pages')}
                 shown={nodes.length}
                 total={totalCount}
+                isSorted={sort !== undefined}
                 onFirst={after ? trail.toFirst : undefined}
                 onPrevious={trail.toPrevious}
                 onNext={next ? () => trail.toNext(next) : undefined}

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -16,7 +16,7 @@ export function FindingsPanel({ clusterName }: { clusterName: string }) {
   const { state = 'open', after } = useSearch({ from: '/console/findings' });
   const query = useQuery(findingsOf(clusterName, state, after));
   const trail = usePageTrail();
-  const observed = query.data ? <Observed atMs={query.dataUpdatedAt} /> : null;
+  const observed = <Answered atMs={query.dataUpdatedAt} followed />;
   return (
     <Panel title={t('findings.list')} aside={observed} flush>
       <QueryView query={query}>

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
+import { Notice } from '@/components/notice';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { UnknownBrokers } from '@/components/unknown-brokers';
-import { messagesFollowed } from '@/features/messages/message-queries';
+import { followPageSize, messagesFollowed } from '@/features/messages/message-queries';
 import { MessageTable } from '@/features/messages/message-table';
 
 type FollowedMessagesProps = { clusterName: string; topicName: string };
@@ -17,13 +18,18 @@ export function FollowedMessages({ clusterName, topicName }: FollowedMessagesPro
   return (
     <Panel
       title={t('messages.followed', { topic: topicName })}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
+      aside={<Answered atMs={query.dataUpdatedAt} />}
       flush
     >
       <QueryView query={query} needs="messages">
-        {({ messages: { nodes, unknown } }) => (
+        {({ messages: { nodes, pageInfo, unknown } }) => (
           <>
             <UnknownBrokers unknown={unknown} />
+            {pageInfo.hasNextPage ? (
+              <Notice tone="warn" title={t('messages.tooMany')}>
+                {t('messages.tooManyNext', { limit: followPageSize })}
+              </Notice>
+            ) : null}
             {nodes.length === 0 ? (
               <EmptyState title={t('messages.nothingYet')}>
                 {t('messages.nothingYetNext')}

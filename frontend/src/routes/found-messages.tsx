@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
 import { Notice } from '@/components/notice';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { UnknownBrokers } from '@/components/unknown-brokers';
@@ -21,11 +21,7 @@ export function FoundMessages({ clusterName, topicName, sought, isUnique }: Foun
   const { t } = useTranslation();
   const query = useQuery(messagesFound(clusterName, topicName, sought, isUnique));
   return (
-    <Panel
-      title={t('messages.found')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
-      flush
-    >
+    <Panel title={t('messages.found')} aside={<Answered atMs={query.dataUpdatedAt} />} flush>
       <QueryView query={query} needs="foundMessages">
         {({ foundMessages: { nodes, isComplete, unknown } }) => (
           <>

@@ -4,14 +4,12 @@ import { useTranslation } from 'react-i18next';
 import { ForgetForm } from '@/features/replica-groups/forget-form';
 import type { ReplicaGroup } from '@/features/replica-groups/replica-group';
 import { focusAct } from '@/lib/use-key-sequence';
-import { PlanRefusal } from './plan-refusal';
-import { usePlanOrder } from './use-plan-order';
+import { WithOrder } from './with-order';
 
 /** What can be ordered for a group; each leads to a plan first. */
 export function GroupActions({ group }: { group: ReplicaGroup }) {
   const { t } = useTranslation();
   const [isForgetting, setIsForgetting] = useState(false);
-  const order = usePlanOrder();
   return (
     <>
       <Button onClick={focusAct}>{t('elect.open')}</Button>
@@ -25,20 +23,23 @@ export function GroupActions({ group }: { group: ReplicaGroup }) {
         closeButtonProps={{ 'aria-label': t('word.close') }}
         centered
       >
-        <PlanRefusal order={order} />
-        <ForgetForm
-          group={group}
-          isBusy={order.isBusy}
-          onPlan={(chosen) =>
-            order.plan({
-              forgetReplicas: {
-                clusterName: group.clusterName,
-                groupName: group.name,
-                ...chosen,
-              },
-            })
-          }
-        />
+        <WithOrder key={group.name}>
+          {(order) => (
+            <ForgetForm
+              group={group}
+              isBusy={order.isBusy}
+              onPlan={(chosen) =>
+                order.plan({
+                  forgetReplicas: {
+                    clusterName: group.clusterName,
+                    groupName: group.name,
+                    ...chosen,
+                  },
+                })
+              }
+            />
+          )}
+        </WithOrder>
       </Modal>
     </>
   );

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -29,7 +29,7 @@ export function GroupChangesPanel({ groupKey, after }: GroupChangesPanelProps) {
   return (
     <Panel
       title={t('changes.title')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} followed /> : null}
+      aside={<Answered atMs={query.dataUpdatedAt} followed />}
       flush
     >
       <QueryView query={query} needs="changes">

@@ -83,11 +83,10 @@ test('replicas are chosen to be forgotten one by one, or all with their group', 
   );
 });
 
-test('brokers of a lost group are adopted by their facts unless somebody says otherwise', async () => {
-  const user = userEvent.setup();
-  const candidate = (brokerId: string) => ({
+function candidate(brokerId: string, groupName = 'broker-b') {
+  return {
     clusterName: 'regent',
-    groupName: 'broker-b',
+    groupName,
     brokerId,
     address: `10.0.0.${brokerId}:10911`,
     epoch: brokerId === '1' ? 5 : null,
@@ -95,7 +94,46 @@ test('brokers of a lost group are adopted by their facts unless somebody says ot
     masterId: null,
     hasCode: true,
     heardAt: new Date().toISOString(),
+  };
+}
+
+test('what is refused of one lost group is not said of another', async () => {
+  const user = userEvent.setup();
+  const nodes = [candidate('1'), candidate('2', 'broker-c')];
+  renderConsole('/replica-groups', {
+    answers: {
+      AdoptionCandidates: () => ({ adoptionCandidates: { totalCount: 2, nodes } }),
+      PlanOperation: () => graphqlError('conflict', 'not now'),
+    },
   });
+  const lost = await screen.findByRole('region', { name: /^Brokers of broker-b/ });
+
+  await user.click(within(lost).getByRole('button', { name: 'Plan the adoption' }));
+
+  expect(await within(lost).findByRole('alert')).toHaveTextContent('not now');
+  expect(screen.getAllByRole('alert')).toHaveLength(1);
+});
+
+test('replicas that could not be forgotten are not said so in a form opened anew', async () => {
+  const user = userEvent.setup();
+  renderConsole(path, {
+    answers: { PlanOperation: () => graphqlError('conflict', 'not now') },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Forget…' }));
+  const dialog = await screen.findByRole('dialog');
+  await user.click(within(dialog).getByRole('radio', { name: 'The whole group' }));
+  await user.click(within(dialog).getByRole('button', { name: 'Plan it' }));
+  await within(dialog).findByRole('alert');
+
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(dialog).not.toBeInTheDocument());
+  await user.click(screen.getByRole('button', { name: 'Forget…' }));
+
+  expect(within(await screen.findByRole('dialog')).queryByRole('alert')).toBeNull();
+});
+
+test('brokers of a lost group are adopted by their facts unless somebody says otherwise', async () => {
+  const user = userEvent.setup();
   const nodes = [candidate('1'), candidate('2')];
   const { address, calls } = renderConsole('/replica-groups', {
     answers: {
@@ -134,6 +172,6 @@ test('a change that an operation caused leads to it', async () => {
 
   expect(within(history).getByRole('link', { name: cause })).toHaveAttribute(
     'href',
-    `/operations/${operationId}`,
+    expect.stringContaining(`/operations/${operationId}`),
   );
 });

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -17,11 +17,7 @@ export function LeasesPanel({ clusterName }: { clusterName: string }) {
   const query = useQuery(leasesOf(clusterName, after));
   const trail = usePageTrail();
   return (
-    <Panel
-      title={t('leases.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
-      flush
-    >
+    <Panel title={t('leases.list')} aside={<Answered atMs={query.dataUpdatedAt} />} flush>
       <QueryView query={query}>
         {({ leases: { nodes, totalCount, pageInfo } }) => {
           const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;

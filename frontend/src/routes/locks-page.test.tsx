@@ -1,7 +1,8 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { violations } from '@/testing/axe';
+import { graphqlError } from '@/testing/control-plane';
 import { aLock, anExplanation, explanations, lockPage } from '@/testing/lock-builders';
 import { anOperation, operationId } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
@@ -61,6 +62,31 @@ test('all of a client is named by the client alone', async () => {
       releaseLocks: { clusterName: 'regent', clientId: '10.0.0.7@412' },
     }),
   );
+});
+
+test('locks of another cluster are gone at once, and a lock is released in its own', async () => {
+  const user = userEvent.setup();
+  const { router, calls } = renderConsole('/locks?cluster=east', {
+    answers: {
+      Locks: ({ chosen }) =>
+        (chosen as { clusterName: string }).clusterName === 'east'
+          ? lockPage([aLock({ clusterName: 'north' })])
+          : new Promise(() => undefined),
+      PlanOperation: () => graphqlError('unavailable', 'not now'),
+    },
+  });
+  const row = within(await rowOf('orders'));
+
+  await user.click(row.getByRole('button', { name: /^Release the lock/ }));
+  await user.click(row.getByRole('button', { name: /^Release all locks/ }));
+  await act(() => router.navigate({ to: '/locks', search: { cluster: 'west' } }));
+
+  expect(screen.queryByRole('table', { name: 'Ordered-queue locks' })).toBeNull();
+  const planned = calls.filter(({ operation }) => operation === 'PlanOperation');
+  expect(planned.map(({ variables }) => variables.plan)).toMatchObject([
+    { releaseLocks: { clusterName: 'north' } },
+    { releaseLocks: { clusterName: 'north' } },
+  ]);
 });
 
 test('why a queue is paused is answered in a sentence with its evidence, at an address', async () => {

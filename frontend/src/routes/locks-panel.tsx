@@ -29,13 +29,14 @@ export function LocksPanel({ clusterName }: { clusterName: string }) {
     (lock: Lock) => {
       const { clientId, consumerGroup, groupName, queueId } = lock;
       const one = { clientId, consumerGroup, topic: lock.topic, groupName, queueId };
-      plan({ releaseLocks: { clusterName, ...one } });
+      plan({ releaseLocks: { clusterName: lock.clusterName, ...one } });
     },
-    [clusterName, plan],
+    [plan],
   );
   const releaseAll = useCallback(
-    ({ clientId }: Lock) => plan({ releaseLocks: { clusterName, clientId } }),
-    [clusterName, plan],
+    (lock: Lock) =>
+      plan({ releaseLocks: { clusterName: lock.clusterName, clientId: lock.clientId } }),
+    [plan],
   );
   const explain = useCallback(
     (lock: Lock) =>

@@ -6,6 +6,7 @@ import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { BodyView } from '@/features/messages/body-view';
 import { messageBodyOf } from '@/features/messages/message-queries';
+import { withinPage } from './within-page';
 
 type MessageBodyPanelProps = { clusterName: string; messageId: string };
 
@@ -25,7 +26,7 @@ export function MessageBodyPanel({ clusterName, messageId }: MessageBodyPanelPro
             <BodyView
               body={messageBody}
               onForm={(next) =>
-                void navigate({ search: (now) => ({ ...now, form: next }), replace: true })
+                void navigate({ search: (now) => ({ ...now, form: next }), ...withinPage })
               }
             />
           )

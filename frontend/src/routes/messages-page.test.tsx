@@ -74,6 +74,34 @@ test('what is followed goes on where the answer before ended', async () => {
   expect(asked[1]?.variables).toMatchObject({ after: 'cursor-1' });
 });
 
+test('a topic too fast to follow says so and is followed from its end again', async () => {
+  const { calls } = renderConsole('/messages?topic=orders&by=follow', {
+    answers: {
+      Messages: ({ after }) => {
+        if (after === null) return messagePage([], 'end');
+        if (after === 'end') return messagePage([aMessage()], 'behind', true);
+        throw new Error(`what lies behind is not asked for: ${after}`);
+      },
+    },
+  });
+
+  expect(await screen.findByText('More messages come than are shown')).toBeVisible();
+  expect(screen.getByText(/^Where more than 100 came/)).toBeVisible();
+  expect(screen.getByText('41,000')).toBeVisible();
+
+  const followed = () =>
+    calls.flatMap(({ operation, variables }) =>
+      operation === 'Messages' ? [[variables.after, variables.first]] : [],
+    );
+  await waitFor(() => expect(followed().length).toBeGreaterThanOrEqual(4));
+  expect(followed().slice(0, 4)).toEqual([
+    [null, 100],
+    ['end', 100],
+    [null, 100],
+    ['end', 100],
+  ]);
+});
+
 test('a message shows where it lies, how far groups are, and its body', async () => {
   const user = userEvent.setup();
   const { address } = renderConsole('/messages/7F00000100002A9F0000000000000000', {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -18,11 +18,7 @@ export function MessagesPanel({ clusterName, topicName, wanted }: MessagesPanelP
   const query = useQuery(messagesOf(clusterName, topicName, wanted));
   const trail = usePageTrail();
   return (
-    <Panel
-      title={t('messages.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
-      flush
-    >
+    <Panel title={t('messages.list')} aside={<Answered atMs={query.dataUpdatedAt} />} flush>
       <QueryView query={query} needs="messages">
         {({ messages: { nodes, pageInfo, unknown } }) => {
           const next = pageInfo.hasNextPage ? pageInfo.endCursor : null;

@@ -7,7 +7,10 @@ export function NotFoundPage() {
   const { t } = useTranslation();
   return (
     <EmptyState title={t('missing.title')}>
-      {t('missing.next')} <Link to="/">{t('missing.back')}</Link>
+      {t('missing.next')}{' '}
+      <Link to="/" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
+        {t('missing.back')}
+      </Link>
     </EmptyState>
   );
 }

@@ -7,7 +7,11 @@ import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
 import { isSteering, type Steering, staleLimitMs } from '@/features/operations/operation';
 import { OperationMark } from '@/features/operations/operation-mark';
-import { operationOf, steerOperation } from '@/features/operations/operation-queries';
+import {
+  operationOf,
+  type SteeringOrder,
+  steerOperation,
+} from '@/features/operations/operation-queries';
 import { OperationSections } from '@/features/operations/operation-sections';
 import { SteerButton } from '@/features/operations/steer-button';
 import { useStanding } from '@/features/operations/use-standing';
@@ -15,6 +19,8 @@ import { newKey } from '@/lib/idempotency-key';
 import { useKeptFocus } from '@/lib/keep-focus';
 import { useStaleness } from '@/lib/staleness';
 import { focusAct } from '@/lib/use-key-sequence';
+
+const keepsCluster = (now: { cluster?: string }) => (now.cluster ? { cluster: now.cluster } : {});
 
 /** An operation as it was seen last, asked for anew all the time, with the buttons that steer it. */
 export function OneOperation({ operationId }: { operationId: string }) {
@@ -29,15 +35,21 @@ export function OneOperation({ operationId }: { operationId: string }) {
     ...options,
     onSuccess: (answer) => {
       void options.onSuccess(answer);
-      const { id } = answer.data.operation;
-      if (id === operationId) return;
-      void navigate({
-        to: '/operations/$operationId',
-        params: { operationId: id },
-        search: (now) => (now.cluster ? { cluster: now.cluster } : {}),
-      });
     },
   });
+  const send = (order: SteeringOrder) =>
+    steer.mutate(order, {
+      // Called only while this page stands: nobody is led away from where they went since.
+      onSuccess: (answer) => {
+        const { id } = answer.data.operation;
+        if (id === operationId) return;
+        void navigate({
+          to: '/operations/$operationId',
+          params: { operationId: id },
+          search: keepsCluster,
+        });
+      },
+    });
   useKeptFocus(`${operation?.state} ${operation?.wish}`);
   const { standing, isVoided, comparison } = useStanding(operation);
   const offered = standing?.offer;
@@ -48,14 +60,13 @@ export function OneOperation({ operationId }: { operationId: string }) {
         operation={operation}
         steering={steering}
         isBusy={steer.isPending}
-        onSteer={(chosen) => steer.mutate({ steering: chosen, key: newKey() })}
+        onSteer={(chosen) => send({ steering: chosen, key: newKey() })}
       />
     ) : null;
   // Each button stands once: beside the words that recommend it, else at the head of the page.
   const besides = (operation?.actions ?? []).flatMap((action) =>
     !isSteering(action) || action === offered ? [] : [action],
   );
-  const keepsCluster = (now: { cluster?: string }) => (now.cluster ? { cluster: now.cluster } : {});
   return (
     <Page
       title={operation ? operation.plan.summary : t('operation.title')}
@@ -89,10 +100,7 @@ export function OneOperation({ operationId }: { operationId: string }) {
       }
     >
       {steer.error ? (
-        <ErrorNotice
-          error={steer.error}
-          onRetry={() => steer.variables && steer.mutate(steer.variables)}
-        />
+        <ErrorNotice error={steer.error} onRetry={() => steer.variables && send(steer.variables)} />
       ) : null}
       <QueryView query={query}>
         {(data) => (

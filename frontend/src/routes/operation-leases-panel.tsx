@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { operationLeasesOf } from '@/features/locks/lock-queries';
@@ -12,11 +12,7 @@ export function OperationLeasesPanel({ clusterName }: { clusterName: string }) {
   const { t } = useTranslation();
   const query = useQuery(operationLeasesOf(clusterName));
   return (
-    <Panel
-      title={t('operationLeases.title')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
-      flush
-    >
+    <Panel title={t('operationLeases.title')} aside={<Answered atMs={query.dataUpdatedAt} />} flush>
       <QueryView query={query}>
         {({ operationLeases: { nodes } }) =>
           nodes.length === 0 ? (

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -23,7 +23,7 @@ export function OperationsPanel({ clusterName }: { clusterName: string }) {
   return (
     <Panel
       title={t('operations.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} followed /> : null}
+      aside={<Answered atMs={query.dataUpdatedAt} followed />}
       flush
     >
       <QueryView query={query}>

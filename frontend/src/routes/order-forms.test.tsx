@@ -58,6 +58,24 @@ test('a refusal of the control plane stands beside the field that it names', asy
   );
 });
 
+test('a refusal goes with the form whose order was refused', async () => {
+  const user = userEvent.setup();
+  renderConsole('/topics/orders', {
+    answers: { PlanOperation: () => graphqlError('conflict', 'not now') },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Change…' }));
+  const change = await screen.findByRole('dialog', { name: 'Change orders' });
+  await user.click(within(change).getByRole('button', { name: 'Plan it' }));
+  await within(change).findByRole('alert');
+
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(change).not.toBeInTheDocument());
+  await user.click(screen.getByRole('button', { name: 'Reset offsets…' }));
+
+  const reset = await screen.findByRole('dialog', { name: 'Reset offsets in orders' });
+  expect(within(reset).queryByRole('alert')).toBeNull();
+});
+
 test('a form that is closed leaves the page, and the focus where it was opened', async () => {
   const user = userEvent.setup();
   const { address } = renderConsole('/topics/orders');

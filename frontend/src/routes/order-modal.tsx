@@ -2,15 +2,13 @@ import { Modal } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { OrderForm } from '@/features/orders/order-form';
 import type { OrderKind } from '@/features/orders/order-kind';
-import { PlanRefusal } from './plan-refusal';
-import { usePlanOrder } from './use-plan-order';
+import { WithOrder } from './with-order';
 
 type OrderModalProps = { kind: OrderKind | undefined; onClose: () => void };
 
 /** Over the page the form of one order; what is filled in is planned, and nothing else happens. */
 export function OrderModal({ kind, onClose }: OrderModalProps) {
   const { t } = useTranslation();
-  const order = usePlanOrder();
   return (
     <Modal
       opened={kind !== undefined}
@@ -21,16 +19,16 @@ export function OrderModal({ kind, onClose }: OrderModalProps) {
       centered
     >
       {kind ? (
-        <>
-          <PlanRefusal order={order} />
-          <OrderForm
-            key={kind.word}
-            kind={kind}
-            isBusy={order.isBusy}
-            refusal={order.error}
-            onPlan={order.plan}
-          />
-        </>
+        <WithOrder key={`${kind.word} ${kind.target}`}>
+          {(order) => (
+            <OrderForm
+              kind={kind}
+              isBusy={order.isBusy}
+              refusal={order.error}
+              onPlan={order.plan}
+            />
+          )}
+        </WithOrder>
       ) : null}
     </Modal>
   );

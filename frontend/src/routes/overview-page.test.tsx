@@ -111,6 +111,39 @@ test('a group without an online master is the first thing said', async () => {
   expect(sentence).toBeVisible();
 });
 
+/** A cluster of so many groups that each answer holds one of them; the last has no master. */
+function groupByGroup(groupCount: number) {
+  return ({ after }: Record<string, unknown>) => {
+    const index = after === null ? 0 : Number(after);
+    const isLast = index === groupCount - 1;
+    const state = isLast ? 'OFFLINE' : 'ONLINE';
+    const topology = aTopology([aBroker({ groupName: `broker-${index}`, state })]);
+    if (topology.cluster) {
+      topology.cluster.brokerGroups.totalCount = groupCount;
+      const endCursor = String(index + 1);
+      topology.cluster.brokerGroups.pageInfo = { hasNextPage: !isLast, endCursor };
+    }
+    return topology;
+  };
+}
+
+test('a cluster is judged by all of its groups, on whatever page of them they stand', async () => {
+  renderConsole('/', { answers: { Topology: groupByGroup(3) } });
+
+  expect(
+    await screen.findByText('1 of 3 broker groups have no online master: broker-2.'),
+  ).toBeVisible();
+  expect(screen.queryByText(/^Only the first/)).toBeNull();
+});
+
+test('a cluster too big to be read whole is not called healthy, nor its table complete', async () => {
+  renderConsole('/', { answers: { Topology: groupByGroup(25) } });
+
+  expect(await screen.findByText(/^20 of 25 broker groups were read/)).toBeVisible();
+  expect(await screen.findByText('Only the first 20 of 25 broker groups are shown')).toBeVisible();
+  expect(screen.queryByText(/every broker is online/)).toBeNull();
+});
+
 test('an online broker without a sample is named', async () => {
   renderConsole('/', {
     answers: {

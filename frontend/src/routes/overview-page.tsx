@@ -12,6 +12,7 @@ import { useLatestSamples } from '@/lib/live/use-samples';
 import { BrokersPanel } from './brokers-panel';
 import { ClusterHealth } from './cluster-health';
 import { WithCluster } from './with-cluster';
+import { withinPage } from './within-page';
 
 /** The state of everything at a glance. */
 export function OverviewPage() {
@@ -39,7 +40,7 @@ export function OverviewPage() {
       <RatePanel
         view={rates}
         onView={(view) =>
-          void navigate({ search: (now) => ({ ...now, rates: view }), replace: true })
+          void navigate({ search: (now) => ({ ...now, rates: view }), ...withinPage })
         }
       />
       <WithCluster>
@@ -48,7 +49,7 @@ export function OverviewPage() {
             clusterName={name}
             sort={sort}
             onSort={(next) =>
-              void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+              void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
             }
           />
         )}

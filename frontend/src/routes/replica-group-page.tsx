@@ -35,7 +35,7 @@ export function ReplicaGroupPage() {
     >
       <WithCluster>
         {() => (
-          <QueryView query={query} needs="group">
+          <QueryView query={query}>
             {({ group }, observedAtMs) =>
               group ? (
                 <ReplicaGroupSections group={group} groupKey={key} observedAtMs={observedAtMs} />

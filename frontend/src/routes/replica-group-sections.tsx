@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { Observed } from '@/components/observed';
+import { Answered } from '@/components/answered';
 import { Panel } from '@/components/panel';
 import { Designation } from '@/features/replica-groups/designation';
 import { ElectOrder } from '@/features/replica-groups/elect-order';
@@ -15,6 +15,7 @@ import { GroupChangesPanel } from './group-changes-panel';
 import { PlanRefusal } from './plan-refusal';
 import type { ReplicaGroupSearch } from './replica-group-route';
 import { usePlanOrder } from './use-plan-order';
+import { withinPage } from './within-page';
 
 type ReplicaGroupSectionsProps = {
   group: ReplicaGroup & { election: Election };
@@ -32,16 +33,11 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
   const order = usePlanOrder();
   const epochs = useQuery(groupEpochsOf(groupKey));
   const change = (part: ReplicaGroupSearch) =>
-    void navigate({
-      search: (now) => ({ ...now, ...part }),
-      state: (now) => now,
-      replace: true,
-      resetScroll: false,
-    });
+    void navigate({ search: (now) => ({ ...now, ...part }), ...withinPage });
   return (
     <>
       <GroupFacts group={group} observedAtMs={observedAtMs} />
-      <Panel title={t('replicas.title')} aside={<Observed atMs={observedAtMs} followed />} flush>
+      <Panel title={t('replicas.title')} aside={<Answered atMs={observedAtMs} followed />} flush>
         <ReplicaTable group={group} election={group.election} />
         <Designation
           ids={group.replicas.map((replica) => replica.brokerId)}

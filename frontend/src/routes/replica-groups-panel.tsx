@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
@@ -10,6 +10,7 @@ import { GroupTable } from '@/features/replica-groups/group-table';
 import { HowToReplicate } from '@/features/replica-groups/how-to-replicate';
 import { replicaGroupsOf } from '@/features/replica-groups/replica-group-queries';
 import { usePageTrail } from './use-page-trail';
+import { withinPage } from './within-page';
 
 /** The page of groups that the address names, and the ways to the pages beside it. */
 export function ReplicaGroupsPanel({ clusterName }: { clusterName: string }) {
@@ -27,11 +28,7 @@ export function ReplicaGroupsPanel({ clusterName }: { clusterName: string }) {
       <EmptyState title={t('replicaGroups.noMatch')}>{t('replicaGroups.noMatchNext')}</EmptyState>
     );
   return (
-    <Panel
-      title={t('replicaGroups.list')}
-      aside={query.data ? <Observed atMs={query.dataUpdatedAt} /> : null}
-      flush
-    >
+    <Panel title={t('replicaGroups.list')} aside={<Answered atMs={query.dataUpdatedAt} />} flush>
       <QueryView query={query} needs="cluster">
         {({ cluster }) => {
           if (cluster === null) {
@@ -46,13 +43,14 @@ export function ReplicaGroupsPanel({ clusterName }: { clusterName: string }) {
                 groups={nodes}
                 sort={sort}
                 onSort={(order) =>
-                  void navigate({ search: (now) => ({ ...now, sort: order }), replace: true })
+                  void navigate({ search: (now) => ({ ...now, sort: order }), ...withinPage })
                 }
               />
               <Pager
                 label={t('replicaGroups.pages')}
                 shown={nodes.length}
                 total={totalCount}
+                isSorted={sort !== undefined}
                 onFirst={after ? trail.toFirst : undefined}
                 onPrevious={trail.toPrevious}
                 onNext={next ? () => trail.toNext(next) : undefined}

@@ -3,8 +3,8 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { SearchField } from '@/components/search-field';
@@ -14,6 +14,7 @@ import { type BrokerName, changeConfig } from '@/features/orders/broker-orders';
 import type { BrokerConfigQuery } from '@/gql/operations';
 import type { Answer } from '@/lib/graphql';
 import { OrderModal } from './order-modal';
+import { withinPage } from './within-page';
 
 type SettingsPanelProps = {
   name: BrokerName;
@@ -42,14 +43,12 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
       title={t('settings.title')}
       aside={
         <>
-          {query.data ? (
-            <Observed atMs={query.dataUpdatedAt} staleMs={Number.POSITIVE_INFINITY} />
-          ) : null}
+          <Answered atMs={query.dataUpdatedAt} staleMs={Number.POSITIVE_INFINITY} />
           <SearchField
             label={t('settings.search')}
             search={search}
             onSearch={(text) =>
-              void navigate({ search: (now) => ({ ...now, search: text }), replace: true })
+              void navigate({ search: (now) => ({ ...now, search: text }), ...withinPage })
             }
           />
           <SegmentedControl
@@ -58,7 +57,7 @@ export function SettingsPanel({ name, query }: SettingsPanelProps) {
             onChange={(which) =>
               void navigate({
                 search: (now) => ({ ...now, only: which === 'changed' ? which : undefined }),
-                replace: true,
+                ...withinPage,
               })
             }
             data={[

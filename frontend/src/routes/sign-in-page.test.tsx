@@ -1,6 +1,7 @@
-import { screen, waitFor } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
+import { aBody, aMessageDetail } from '@/testing/message-builders';
 import { renderConsole } from '@/testing/render-console';
 
 async function fillIn(password: string) {
@@ -38,12 +39,63 @@ test('a control plane that does not answer is told apart from a wrong password',
   expect(await screen.findByRole('alert')).toHaveTextContent('did not answer');
 });
 
-test('signing out ends the session', async () => {
-  const user = userEvent.setup();
-  const { address } = renderConsole('/');
+test('who signs in next is shown nothing that was answered before', async () => {
+  const next = '/messages/7F00000100002A9F0000000000000000';
+  const { calls, router } = renderConsole(next, {
+    answers: {
+      Message: () => ({ message: aMessageDetail() }),
+      MessageBody: () => aBody(),
+    },
+  });
+  await screen.findByText('{ "amount": 3 }');
 
+  await act(() => router.navigate({ to: '/sign-in', search: { next } }));
+  await fillIn('secret');
+
+  expect(await screen.findByText('{ "amount": 3 }')).toBeVisible();
+  expect(calls.filter(({ operation }) => operation === 'MessageBody')).toHaveLength(2);
+});
+
+async function signOut() {
+  const user = userEvent.setup();
   await user.click(await screen.findByRole('button', { name: 'Account of admin' }));
   await user.click(await screen.findByRole('menuitem', { name: 'Sign out' }));
+}
+
+test('signing out ends the session', async () => {
+  const { address } = renderConsole('/');
+
+  await signOut();
 
   await waitFor(() => expect(address()).toBe('/sign-in'));
+});
+
+/** Has each attempt to end the session fail. */
+function failSignOut(attempt: () => Promise<Response>): void {
+  const answer = fetch;
+  vi.stubGlobal('fetch', (path: string, init: RequestInit = {}) =>
+    init.method === 'DELETE' ? attempt() : answer(path, init),
+  );
+}
+
+test('who could not be signed out is told so and stays', async () => {
+  const { address } = renderConsole('/topics');
+  failSignOut(() => Promise.reject(new TypeError('network')));
+
+  await signOut();
+
+  const dialog = await screen.findByRole('dialog', { name: 'You may still be signed in' });
+  expect(within(dialog).getByRole('alert')).toHaveTextContent('out of reach');
+  expect(address()).toBe('/topics');
+});
+
+test('a session that has ended already is left like any other', async () => {
+  const { address, queryClient } = renderConsole('/topics');
+  await screen.findByRole('heading', { name: 'Topics' });
+  failSignOut(async () => new Response(null, { status: 401 }));
+
+  await signOut();
+
+  await waitFor(() => expect(address()).toBe('/sign-in'));
+  expect(queryClient.getQueryCache().getAll()).toEqual([]);
 });

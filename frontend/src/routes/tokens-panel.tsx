@@ -1,17 +1,17 @@
 import { Button, Modal } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
-import { revokeToken, tokensOf } from '@/features/access/access-queries';
+import { tokensOf } from '@/features/access/access-queries';
 import { roleOf } from '@/features/access/roles';
-import { SureForm } from '@/features/access/sure-form';
 import { TokenForm } from '@/features/access/token-form';
 import { TokenTable } from '@/features/access/token-table';
 import type { TokenFieldsFragment } from '@/gql/operations';
+import { RevokeToken } from './revoke-token';
 import { usePageTrail } from './use-page-trail';
 
 type TokensPanelProps = {
@@ -24,19 +24,10 @@ type TokensPanelProps = {
 /** The tokens that programs speak with; made and revoked here. */
 export function TokensPanel({ userName, ownRole, after }: TokensPanelProps) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const query = useQuery(tokensOf(userName, after));
   const trail = usePageTrail();
   const [isMaking, setIsMaking] = useState(false);
   const [revoked, setRevoked] = useState<TokenFieldsFragment>();
-  const options = revokeToken(client);
-  const revoke = useMutation({
-    ...options,
-    onSuccess: () => {
-      void options.onSuccess();
-      setRevoked(undefined);
-    },
-  });
   return (
     <Panel
       title={t(userName === undefined ? 'tokens.list' : 'tokens.mine')}
@@ -84,12 +75,14 @@ export function TokensPanel({ userName, ownRole, after }: TokensPanelProps) {
         closeButtonProps={{ 'aria-label': t('word.close') }}
         centered
       >
-        <SureForm
-          lead={t('tokens.revokeLead')}
-          word={t('tokens.revokeDo')}
-          deed={revoke}
-          given={revoked?.id ?? ''}
-        />
+        {revoked ? (
+          <RevokeToken
+            key={revoked.id}
+            id={revoked.id}
+            // An answer may come late, when another token is asked about.
+            onRevoked={() => setRevoked((now) => (now?.id === revoked.id ? undefined : now))}
+          />
+        ) : null}
       </Modal>
     </Panel>
   );

@@ -9,6 +9,7 @@ import { PlanRefusal } from './plan-refusal';
 import { ProtectionButton } from './protection-button';
 import type { TopicOrder } from './topic-route';
 import { usePlanOrder } from './use-plan-order';
+import { withinPage } from './within-page';
 
 const words: readonly TopicOrder[] = ['change', 'reset', 'delete'];
 
@@ -19,7 +20,7 @@ export function TopicActions({ topic }: { topic: TopicDetail }) {
   const { order, group } = useSearch({ from: '/console/topics/$topicName' });
   const protecting = usePlanOrder();
   const show = (wanted: TopicOrder | undefined) =>
-    void navigate({ search: (now) => ({ ...now, order: wanted }), replace: true });
+    void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   const kinds = {
     change: () => changeTopic(topic),
     reset: () => resetOffsets(topic, group),

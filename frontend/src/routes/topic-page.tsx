@@ -9,6 +9,7 @@ import { TopicSections } from '@/features/topics/topic-sections';
 import { TopicActions } from './topic-actions';
 import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
+import { withinPage } from './within-page';
 
 /** One topic: where it lies, how far its queues reach, what clients are told. */
 export function TopicPage() {
@@ -18,7 +19,7 @@ export function TopicPage() {
   const navigate = useNavigate({ from: '/topics/$topicName' });
   const clusterName = useClusterName() ?? '';
   const query = useQuery({ ...topicOf(clusterName, topicName), enabled: clusterName !== '' });
-  const topic = query.data?.data.cluster?.topic;
+  const known = query.data?.data.topic;
   const back = (
     <Link to="/topics" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
       ← {t('topic.back')}
@@ -28,19 +29,19 @@ export function TopicPage() {
     <Page
       title={topicName}
       crumb={back}
-      actions={topic && topic.kind !== 'SYSTEM' ? <TopicActions topic={topic} /> : null}
+      actions={known && known.kind !== 'SYSTEM' ? <TopicActions topic={known} /> : null}
     >
       <WithCluster>
         {() => (
-          <QueryView query={query} needs="cluster">
-            {({ cluster }, observedAtMs) =>
-              cluster?.topic ? (
+          <QueryView query={query}>
+            {({ topic }, observedAtMs) =>
+              topic ? (
                 <TopicSections
-                  topic={cluster.topic}
+                  topic={topic}
                   observedAtMs={observedAtMs}
                   sort={sort}
                   onSort={(next) =>
-                    void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+                    void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
                   }
                 />
               ) : (

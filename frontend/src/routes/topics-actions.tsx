@@ -7,6 +7,7 @@ import { createTopic } from '@/features/orders/topic-orders';
 import { OrderModal } from './order-modal';
 import type { TopicsOrder } from './topics-route';
 import { useTopology } from './use-topology';
+import { withinPage } from './within-page';
 
 const groupWords: readonly TopicsOrder[] = ['createGroup', 'changeGroup', 'deleteGroup'];
 
@@ -17,7 +18,7 @@ export function TopicsActions({ clusterName }: { clusterName: string }) {
   const { order, group } = useSearch({ from: '/console/topics' });
   const groups = useTopology(clusterName).groups.map(({ name }) => name);
   const show = (wanted: TopicsOrder | undefined) =>
-    void navigate({ search: (now) => ({ ...now, order: wanted }), replace: true });
+    void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   const kinds = {
     create: () => createTopic(clusterName, groups),
     createGroup: () => createGroup(clusterName, groups),

@@ -44,6 +44,43 @@ test('pages follow each other by cursor, forth and back', async () => {
   expect(address()).toBe('/topics');
 });
 
+test('what is sorted by a column says so where there are more pages', async () => {
+  const user = userEvent.setup();
+  renderConsole('/topics', { answers: twoPages });
+  await screen.findByRole('link', { name: 'orders' });
+  const pager = within(screen.getByRole('navigation', { name: 'Pages of topics' }));
+  expect(pager.queryByText(/Sorted/)).toBeNull();
+
+  await user.click(screen.getByRole('button', { name: 'In msg/s' }));
+  expect(await pager.findByText('Sorted within this page only')).toBeVisible();
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+  await screen.findByRole('link', { name: 'payments' });
+  expect(pager.getByText('Sorted within this page only')).toBeVisible();
+});
+
+test('all rows on one page are simply sorted', async () => {
+  renderConsole('/topics?sort=name');
+
+  expect(await screen.findByRole('link', { name: 'orders' })).toBeVisible();
+  expect(screen.queryByText(/Sorted/)).toBeNull();
+});
+
+test('a page that stands in for the next is marked so, and not called observed', async () => {
+  const user = userEvent.setup();
+  const Topics = ({ after }: Record<string, unknown>) =>
+    after ? new Promise(() => undefined) : twoPages.Topics({ after });
+  renderConsole('/topics', { answers: { Topics } });
+  const link = await screen.findByRole('link', { name: 'orders' });
+  const list = within(screen.getByRole('region', { name: 'Topics by name' }));
+  expect(list.getByText(/^observed/)).toBeVisible();
+
+  await user.click(screen.getByRole('button', { name: 'Next' }));
+
+  await waitFor(() => expect(link.closest('[aria-busy]')).toHaveAttribute('aria-busy', 'true'));
+  expect(list.queryByText(/^observed|^stale/)).toBeNull();
+});
+
 test('an address with a cursor opens that page', async () => {
   renderConsole('/topics?after=cursor-1', { answers: twoPages });
 

@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { topicsOf } from '@/features/topics/topic-queries';
 import { TopicTable } from '@/features/topics/topic-table';
 import { usePageTrail } from './use-page-trail';
+import { withinPage } from './within-page';
 
 /** The page of topics that the address names, and the ways to the pages beside it. */
 export function TopicsPanel({ clusterName }: { clusterName: string }) {
@@ -17,7 +18,7 @@ export function TopicsPanel({ clusterName }: { clusterName: string }) {
   const { search, kind, after, sort } = useSearch({ from: '/console/topics' });
   const query = useQuery(topicsOf(clusterName, { search, kind, after }));
   const trail = usePageTrail();
-  const observed = query.data ? <Observed atMs={query.dataUpdatedAt} /> : null;
+  const observed = <Answered atMs={query.dataUpdatedAt} />;
   const emptyWord = search !== undefined || kind !== undefined ? 'noMatch' : 'none';
   return (
     <Panel title={t('topics.list')} aside={observed} flush>
@@ -39,7 +40,7 @@ export function TopicsPanel({ clusterName }: { clusterName: string }) {
                   topics={nodes}
                   sort={sort}
                   onSort={(order) =>
-                    void navigate({ search: (now) => ({ ...now, sort: order }), replace: true })
+                    void navigate({ search: (now) => ({ ...now, sort: order }), ...withinPage })
                   }
                 />
               )}
@@ -47,6 +48,7 @@ export function TopicsPanel({ clusterName }: { clusterName: string }) {
                 label={t('topics.pages')}
                 shown={nodes.length}
                 total={totalCount}
+                isSorted={sort !== undefined}
                 onFirst={after ? trail.toFirst : undefined}
                 onPrevious={trail.toPrevious}
                 onNext={next ? () => trail.toNext(next) : undefined}

@@ -4,6 +4,7 @@ import { Page } from '@/components/page';
 import { BrokersPanel } from './brokers-panel';
 import { TopologyOverview } from './topology-overview';
 import { WithCluster } from './with-cluster';
+import { withinPage } from './within-page';
 
 /** Who is there and how they hang together: a picture, and tables that say the same. */
 export function TopologyPage() {
@@ -19,7 +20,7 @@ export function TopologyPage() {
               clusterName={clusterName}
               sort={sort}
               onSort={(next) =>
-                void navigate({ search: (now) => ({ ...now, sort: next }), replace: true })
+                void navigate({ search: (now) => ({ ...now, sort: next }), ...withinPage })
               }
             />
           </TopologyOverview>

@@ -14,23 +14,28 @@ export function usePlanOrder() {
     ...options,
     onSuccess: (answer) => {
       void options.onSuccess(answer);
-      void navigate({
-        to: '/operations/$operationId',
-        params: { operationId: answer.data.operation.id },
-        search: (now) => (now.cluster ? { cluster: now.cluster } : {}),
-      });
     },
   });
   const { mutate } = planning;
-  const plan = useCallback(
-    (wanted: PlanInput) => mutate({ plan: wanted, key: newKey() }),
-    [mutate],
+  const send = useCallback(
+    (order: { plan: PlanInput; key: string }) =>
+      mutate(order, {
+        // Called only while who ordered still stands: nobody is led away from where they went since.
+        onSuccess: (answer) =>
+          void navigate({
+            to: '/operations/$operationId',
+            params: { operationId: answer.data.operation.id },
+            search: (now) => (now.cluster ? { cluster: now.cluster } : {}),
+          }),
+      }),
+    [mutate, navigate],
   );
+  const plan = useCallback((wanted: PlanInput) => send({ plan: wanted, key: newKey() }), [send]);
   return {
     error: planning.error,
     isBusy: planning.isPending,
     plan,
     // The same key again: had the first request come through, its plan is found.
-    again: () => planning.variables && planning.mutate(planning.variables),
+    again: () => planning.variables && send(planning.variables),
   };
 }

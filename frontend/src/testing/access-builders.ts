@@ -13,7 +13,7 @@ export function aUser(change: Partial<UserFieldsFragment> = {}): UserFieldsFragm
   };
 }
 
-function aToken(change: Partial<TokenFieldsFragment> = {}): TokenFieldsFragment {
+export function aToken(change: Partial<TokenFieldsFragment> = {}): TokenFieldsFragment {
   return {
     id: 'k1',
     userName: 'admin',

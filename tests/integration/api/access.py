@@ -70,10 +70,10 @@ async def make_credentials(context, kind, role, *, patterns=ALL_CLUSTERS):
         async with context.database.begin() as connection:
             await api_tokens.add(connection, token, token_hash=hash_secret(secret), user_id=user.id)
         return {"Authorization": f"Bearer {secret}"}
-    opened = await open_session(
-        user, Visit(timedelta(hours=1)), database=context.database, clock=context.clock
-    )
     async with context.database.begin() as connection:
+        opened = await open_session(
+            connection, user, Visit(timedelta(hours=1)), clock=context.clock
+        )
         await connection.execute(
             update(sessions).where(sessions.c.user_id == user.id).values(expires_at=expires_at)
         )

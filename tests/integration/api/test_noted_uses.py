@@ -1,12 +1,13 @@
 """When a credential was last used is noted to the minute, and nobody waits for that."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import select, update
 
 from backend.db.access_tables import api_tokens, sessions
+from backend.services.credentials import find_principal
 from tests.integration.api.access import TOKENS
 from tests.waiting import PATIENCE_S
 
@@ -23,6 +24,23 @@ async def test_the_use_of_a_session_is_noted_to_the_minute(client, database, con
 
     async with database.connect() as connection:
         used_at = await connection.scalar(select(sessions.c.last_used_at))
+    assert context.clock.now() - used_at < timedelta(minutes=1)
+
+
+async def test_who_follows_a_stream_keeps_where_a_token_came_from(
+    client, anybody, context, database
+):
+    secret = (await client.post(TOKENS, json=TOKEN)).json()["secret"]
+    await anybody.get(SESSION, headers={"Authorization": f"Bearer {secret}"})
+    async with database.begin() as connection:
+        past = context.clock.now() - timedelta(minutes=5)
+        await connection.execute(update(api_tokens).values(last_used_at=past))
+
+    assert await find_principal(secret, database=context.database, clock=context.clock)
+
+    [token] = (await client.get(TOKENS)).json()["items"]
+    assert token["last_used_from"] == "127.0.0.1"
+    used_at = datetime.fromisoformat(token["last_used_at"])
     assert context.clock.now() - used_at < timedelta(minutes=1)
 
 

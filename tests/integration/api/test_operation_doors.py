@@ -1,5 +1,7 @@
 """The graph orders as REST does, and all that was ordered is in the audit."""
 
+import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -12,6 +14,7 @@ from backend.domain.broker_property import BrokerProperty, PropertyEffect, Prope
 from tests.integration.api.ordering import OPS, REASON, V1
 from tests.unit.api.test_doors import camel
 
+JSON = {"Content-Type": "application/json"}
 PLAN = """
 mutation ($plan: PlanInput!) { planOperation(plan: $plan, key: "k") {
   id state kind target plan { summary risk preconditions { name value }
@@ -138,6 +141,53 @@ async def test_both_doors_plan_the_same_and_neither_confirms_what_nobody_answers
     assert in_graph["plan"]["changes"] == in_rest["plan"]["changes"]
     assert (refused.status_code, refused.json()["code"]) == (409, "plan_blocked")
     assert refused.json()["facts"]["check"] == "every master tells"
+
+
+UNKEPT = [
+    ("create_topic", {"topic_name": "\ud800"}, "$.topic_name"),
+    ("drain_broker", {"group_name": "broker-a", "waived_groups": ["\0"]}, "$.waived_groups[0]"),
+]
+OTHERS = [
+    ("\0", ".others.a"),
+    (math.nan, ".others.a"),
+    ({"b": [-math.inf]}, ".others.a.b[0]"),
+    (json.loads("[" * 300 + "]" * 300), "[0]"),
+]
+
+
+@pytest.mark.usefixtures("unreachable")
+@pytest.mark.parametrize(("kind", "parameters", "place"), UNKEPT)
+async def test_both_doors_refuse_what_cannot_be_kept(client, kind, parameters, place):
+    """The client would write it in UTF-8 itself, which has no such text."""
+    given = {"cluster_name": "main", **parameters}
+    order = {camel(kind): {camel(name): value for name, value in given.items()}}
+    asked = json.dumps({"query": PLAN, "variables": {"plan": order}})
+
+    in_rest = await client.post(
+        OPS, content=json.dumps({"kind": kind, "parameters": given}), headers=JSON
+    )
+    in_graph = await client.post("/graphql", content=asked, headers=JSON)
+
+    assert (in_rest.status_code, in_rest.json()["code"]) == (400, "invalid_parameters")
+    assert f"at `{place}`" in in_rest.json()["detail"]
+    [error] = in_graph.json()["errors"]
+    assert error["extensions"]["reason"] == "invalid_parameters"
+    assert error["message"] == in_rest.json()["detail"]
+
+
+@pytest.mark.usefixtures("unreachable")
+@pytest.mark.parametrize(("value", "place"), OTHERS)
+async def test_what_a_group_is_set_to_besides_is_refused_where_it_cannot_be_kept(
+    client, value, place
+):
+    settings = [{"group_name": "broker-a", "settings": {"others": {"a": value}}}]
+    given = {"cluster_name": "main", "group_name": "billing", "settings": settings}
+    asked = json.dumps({"kind": "create_consumer_group", "parameters": given})
+
+    answer = await client.post(OPS, content=asked, headers=JSON)
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_parameters")
+    assert f"{place}`" in answer.json()["detail"]
 
 
 @pytest.mark.usefixtures("unreachable")

@@ -7,6 +7,7 @@ import pytest
 from backend.domain import operation_run
 from backend.domain.operation import Author
 from backend.domain.operation_errors import OperationFenced
+from backend.domain.user import Role
 from backend.services.operations import journal
 from backend.services.operations.engine import LEASE
 from tests.integration.api.ordering import OPS, REASON, V1
@@ -46,6 +47,20 @@ async def test_a_lease_tells_which_operation_is_held_and_under_which_number(clie
     assert graph["totalCount"] == 1
     [node] = graph["nodes"]
     assert (node["operationId"], node["fence"]) == (told["operation_id"], str(told["fence"]))
+
+
+@pytest.mark.parametrize(("patterns", "told"), [(("c",), "QUEUED"), (("d*",), None)])
+async def test_who_reaches_the_cluster_only_breaks_a_lease_by_the_graph(
+    held, anybody, credentials, patterns, told
+):
+    claimed, _ = held
+    headers = await credentials("token", Role.OPERATOR, patterns=patterns)
+    query = f'mutation {{ breakOperationLease(id: "{claimed.id}") {{ state }} }}'
+
+    answer = await anybody.post("/graphql", json={"query": query}, headers=headers)
+
+    data = answer.json()["data"]
+    assert (data and data["breakOperationLease"]["state"]) == told
 
 
 async def test_a_broken_lease_ends_what_its_worker_can_do_and_the_next_goes_on(

@@ -159,6 +159,35 @@ async def test_one_key_has_one_effect(client, plan, act, carry_out, follow):
 
 
 @pytest.mark.usefixtures("f3")
+async def test_a_key_finds_what_takes_back_also_when_it_has_been_taken_back(plan, act, carry_out):
+    first = await plan("prefer_master", broker_id=2)
+    await act(first, "confirm", {})
+    await carry_out()
+    back = await act(first, "undo", status=201, key="k1")
+    await act(back, "confirm", {})
+    await carry_out()
+
+    again = await act(first, "undo", status=201, key="k1")
+    other = await act(back, "undo", status=422, key="k1")
+    anew = await act(first, "undo", status=409, key="k2")
+
+    assert (again["id"], again["state"]) == (back["id"], "done")
+    assert (other["code"], anew["code"]) == ("idempotency_key_reused", "operation_state_conflict")
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_key_finds_what_was_planned_again_of_what_goes_on_by_now(plan, act):
+    first = await plan("prefer_master", broker_id=2)
+    again = await act(first, "replan", status=201, key="k1")
+    await act(first, "confirm", {})
+
+    found = await act(first, "replan", status=201, key="k1")
+
+    assert found["id"] == again["id"]
+    assert (await act(first, "replan", status=409, key="k2"))["code"] == "operation_state_conflict"
+
+
+@pytest.mark.usefixtures("f3")
 @pytest.mark.parametrize(
     ("given", "what"),
     [

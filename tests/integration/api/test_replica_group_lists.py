@@ -1,5 +1,8 @@
 """Lists of groups under a controller over REST and in the graph: pages, and a part of the name."""
 
+from backend.api.graphql.context import TURN_COUNT
+from backend.services.replica_groups import list_changes
+
 V1 = "/api/v1"
 
 
@@ -42,6 +45,29 @@ async def test_groups_are_searched_by_a_part_of_their_name_by_both_doors(client,
     groups = data["cluster"]["replicaGroups"]
     assert groups["totalCount"] == 2
     assert {group["name"] for group in groups["nodes"]} == {"orders-a", "Orders_b"}
+
+
+async def test_histories_of_many_groups_are_read_few_at_a_time(ask, driver, monkeypatch):
+    for number in range(6):
+        await driver.apply(1, group=f"g{number}")
+    going, most = 0, 0
+
+    async def counted(*arguments, **named):
+        nonlocal going, most
+        going, most = going + 1, max(most, going + 1)
+        try:
+            return await list_changes(*arguments, **named)
+        finally:
+            going -= 1
+
+    monkeypatch.setattr("backend.api.graphql.replica_groups.list_changes", counted)
+    data = await ask(
+        '{ cluster(name: "c") { replicaGroups { nodes { a: changes { totalCount }'
+        " b: changes(first: 1) { totalCount } } } } }"
+    )
+
+    assert len(data["cluster"]["replicaGroups"]["nodes"]) == 6
+    assert most == TURN_COUNT
 
 
 async def test_a_broker_group_tells_that_a_controller_elects_its_master(ask, driver):

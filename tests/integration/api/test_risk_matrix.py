@@ -1,7 +1,11 @@
-"""Role x credential x risk class x door: who confirms what, with no hole (G13, D26)."""
+"""Role x credential x risk class x door: who has what go on, with no hole (G13, D26)."""
+
+from uuid import UUID
 
 import pytest
+from sqlalchemy import update
 
+from backend.db.operation_tables import operation_steps, operations
 from backend.domain.plan import Risk
 from backend.domain.user import Role
 from tests.access_table import CALLERS
@@ -17,42 +21,76 @@ CONFIRMED_BY = {
     Role.OPERATOR: {Risk.SMALL, Risk.SERVICE},
     Role.ADMIN: {Risk.SMALL, Risk.SERVICE, Risk.LOSS},
 }
-CONFIRM = """mutation ($id: ID!) { confirmOperation(
-  id: $id, given: {typedName: "g", reason: "planned work", acceptsLoss: true}) { state } }"""
+GRAPH = {
+    "confirm": """mutation ($id: ID!) { confirmOperation(
+      id: $id, given: {typedName: "g", reason: "planned work", acceptsLoss: true}) { state } }""",
+    "resume": "mutation ($id: ID!) { resumeOperation(id: $id) { state } }",
+    "retry": "mutation ($id: ID!) { retryOperation(id: $id) { state } }",
+}
+BEFORE = {"confirm": "planned", "resume": "paused", "retry": "partly"}
 
 
-async def over_rest(caller, operation_id, headers):
-    answer = await caller.post(f"{OPS}/{operation_id}/confirm", json=LOSS, headers=headers)
+async def over_rest(caller, verb, operation_id, headers):
+    path = f"{OPS}/{operation_id}/{verb}"
+    answer = await caller.post(path, json=LOSS, headers=headers)
     return answer.status_code != 403, answer
 
 
-async def over_the_graph(caller, operation_id, headers):
-    body = {"query": CONFIRM, "variables": {"id": operation_id}}
+async def over_the_graph(caller, verb, operation_id, headers):
+    body = {"query": GRAPH[verb], "variables": {"id": operation_id}}
     answer = await caller.post("/graphql", json=body, headers=headers)
     errors = answer.json().get("errors", [])
     return "forbidden" not in {one["extensions"]["code"] for one in errors}, answer
 
 
-@pytest.mark.parametrize("confirm", [over_rest, over_the_graph])
+@pytest.fixture
+def prepare(plan, act, database):
+    """Give an operation that waits for a verb."""
+
+    async def make(risk, verb):
+        kind, parameters = ORDERS[risk]
+        planned = await plan(kind, **parameters)
+        assert planned["plan"]["risk"] == risk
+        if verb != "confirm":
+            await act(planned, "confirm", LOSS)
+            await act(planned, "pause")
+        if verb == "retry":
+            await stop(planned, database)
+        return planned
+
+    return make
+
+
+async def stop(operation, database, *, state="partly", step="unknown"):
+    """Write that an operation has ended so, all of whose steps stand so."""
+    ours = UUID(operation["id"])
+    ended = update(operations).where(operations.c.id == ours)
+    stood = update(operation_steps).where(operation_steps.c.operation_id == ours)
+    async with database.begin() as connection:
+        await connection.execute(ended.values(state=state, outcome="stopped", not_before=None))
+        await connection.execute(stood.values(state=step))
+
+
+@pytest.mark.parametrize("door", [over_rest, over_the_graph])
+@pytest.mark.parametrize("verb", BEFORE)
 @pytest.mark.parametrize("risk", ORDERS)
 @pytest.mark.usefixtures("f3")
-async def test_each_role_confirms_what_its_risk_classes_are(
-    client, anybody, credentials, plan, act, confirm, risk
+async def test_each_role_has_go_on_what_its_risk_classes_are(
+    client, anybody, credentials, prepare, act, door, verb, risk
 ):
     wrong = {}
     for kind, role in CALLERS:
-        name, parameters = ORDERS[risk]
-        planned = await plan(name, **parameters)
-        assert planned["plan"]["risk"] == risk
+        held = await prepare(risk, verb)
         headers = await credentials(kind, role)
 
-        passed, answer = await confirm(anybody, planned["id"], headers)
+        passed, answer = await door(anybody, verb, held["id"], headers)
 
         expected = kind != "read-only token" and risk in CONFIRMED_BY[role]
-        state = (await client.get(f"{OPS}/{planned['id']}")).json()["state"]
-        if (passed, state) != (expected, "queued" if expected else "planned"):
+        state = (await client.get(f"{OPS}/{held['id']}")).json()["state"]
+        if (passed, state) != (expected, "queued" if expected else BEFORE[verb]):
             wrong[kind, role] = (state, answer.text)
-        await act(planned, "cancel")
+        if state != "partly":
+            await act(held, "cancel")
 
     assert wrong == {}
 

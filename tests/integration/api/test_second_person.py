@@ -15,7 +15,7 @@ from backend.services.operations.expiry import lapse_expired
 from tests.access_table import CALLERS
 from tests.integration.api.access import make_token_of
 from tests.integration.api.ordering import LOSS, OPS, V1
-from tests.integration.api.test_risk_matrix import CONFIRMED_BY, ORDERS
+from tests.integration.api.test_risk_matrix import CONFIRMED_BY, ORDERS, stop
 
 SEEN = {"reason": "seen with anna"}
 REVIEW = {
@@ -79,6 +79,38 @@ async def test_the_policy_says_what_waits(context, awaiting, act, risk):
 @every_policy
 @pytest.mark.parametrize("risk", ORDERS)
 @pytest.mark.usefixtures("f3")
+async def test_what_has_stopped_is_planned_again_where_its_gate_is_to_be_passed_again(
+    client, context, database, awaiting, act, risk
+):
+    is_needed = risk in NEEDED[context.settings.second_person]
+    is_allowed = {
+        ("failed", "failed"): not is_needed and risk is not Risk.LOSS,
+        ("partly", "unknown"): not is_needed,
+        # Only reading back is left of it.
+        ("unknown", "done"): True,
+    }
+    wrong = {}
+    for (state, step), expected in is_allowed.items():
+        held = await awaiting(risk)
+        await stop(held, database, state=state, step=step)
+
+        offered = (await client.get(f"{OPS}/{held['id']}")).json()["actions"]
+        listed = (await client.get(OPS, params={"limit": 1})).json()["items"][0]["actions"]
+        told = await client.post(f"{OPS}/{held['id']}/retry")
+        again = held if expected else await act(held, "replan", status=201)
+
+        is_refused = told.status_code == 409 and "plan it again" in told.json()["detail"]
+        found = ("retry" in offered, "retry" in listed, told.status_code == 200, not is_refused)
+        if found != (expected,) * 4:
+            wrong[state, step] = (offered, told.text)
+        await act(again, "cancel")
+
+    assert wrong == {}
+
+
+@every_policy
+@pytest.mark.parametrize("risk", ORDERS)
+@pytest.mark.usefixtures("f3")
 async def test_a_plan_says_that_it_will_wait(context, plan, risk):
     kind, parameters = ORDERS[risk]
     planned = await plan(kind, **parameters)
@@ -130,7 +162,7 @@ async def test_neither_the_same_user_nor_a_token_of_theirs_is_a_second_person(
 
 @pytest.mark.usefixtures("f3")
 async def test_what_is_approved_is_carried_out_and_both_are_in_the_audit(
-    client, anybody, credentials, awaiting, carry_out, follow
+    client, anybody, credentials, awaiting, carry_out, follow, eventually
 ):
     held = await awaiting()
     bela = await credentials("session", Role.OPERATOR)
@@ -152,11 +184,12 @@ async def test_what_is_approved_is_carried_out_and_both_are_in_the_audit(
     actors = {one["action"]: one["actor"] for one in told}
     assert actors["operation.awaiting_approval"] == "admin"
     assert actors["operation.queued"] == done["reviewed_by"]
-    kinds = [
-        one["kind"]
-        for one in (await client.get(f"{V1}/events", params={"after": 0})).json()["items"]
-    ]
-    assert "operation.awaiting_approval" in kinds
+
+    async def is_told():
+        page = (await client.get(f"{V1}/events", params={"after": 0})).json()
+        return "operation.awaiting_approval" in {one["kind"] for one in page["items"]}
+
+    await eventually(is_told)
 
 
 @pytest.mark.usefixtures("f3")

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from backend.db.access_tables import sessions, users
 
@@ -135,3 +135,24 @@ async def test_a_viewer_may_look_and_ask_for_nothing(client, database, ask):
     assert rest.status_code == 403
     assert graph["errors"][0]["extensions"]["code"] == "forbidden"
     assert (await client.get("/api/v1/clusters")).status_code == 200
+
+
+@pytest.mark.parametrize("change", [{"disabled_at": func.now()}, {"password_hash": "another"}])
+async def test_who_is_kept_out_while_their_password_is_compared_is_not_let_in(
+    stranger, database, context, monkeypatch, change
+):
+    verify = context.verifier.verify
+
+    async def change_meanwhile(password, password_hash):
+        fits = await verify(password, password_hash)
+        async with database.begin() as connection:
+            await connection.execute(update(users).values(**change))
+        return fits
+
+    monkeypatch.setattr(context.verifier, "verify", change_meanwhile)
+
+    answer = await stranger.post(PATH, json=CREDENTIALS)
+
+    assert answer.status_code == 401
+    async with database.connect() as connection:
+        assert await connection.scalar(select(func.count()).select_from(sessions)) == 0

@@ -95,6 +95,8 @@ async def test_a_malformed_number_is_named(client, value):
         ("New", {"e": 4}, "", 29),
         ("New", {"e": 2**31 - 1}, "", 29),
         ("New", {}, "TRAN_MSG\x01true\x02", 16),
+        # As clients send the first half of a transaction.
+        ("New", {"f": 4}, "TRAN_MSG\x01true\x02", 16),
         ("New", {}, "TIMER_DELAY_SEC\x0110\x02", 1),
         ("New", {}, "TIMER_DELIVER_MS\x0110\x02", 1),
         ("New", {}, "K\x01" + "v" * 32_768 + "\x02", 13),

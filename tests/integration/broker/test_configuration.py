@@ -1,5 +1,6 @@
 """Settings of a running agent: typed, changed one by one, in force or after a restart (G14)."""
 
+import asyncio
 import json
 
 import pytest
@@ -54,6 +55,21 @@ async def test_a_change_is_in_force_at_once_and_in_the_file(client, broker, tmp_
     assert (
         "fileReservedTime=48\n" in (await client.call(RequestCode.GET_BROKER_CONFIG)).body.decode()
     )
+
+
+async def test_changes_at_once_are_all_kept(client, tmp_path):
+    names = ("fileReservedTime", "deleteWhen", "longPollingEnable", "diskMaxUsedSpaceRatio")
+    values = ("48", "05", "false", "70")
+    changes = [f"{name}={value}\n".encode() for name, value in zip(names, values, strict=True)]
+
+    answers = await asyncio.gather(*(client.call(UPDATE, body=change) for change in changes))
+
+    assert {answer.code for answer in answers} == {0}
+    stored = parse_properties_text((tmp_path / "broker.conf").read_text())
+    in_force = (await client.call(RequestCode.GET_BROKER_CONFIG)).body.decode()
+    for name, value in zip(names, values, strict=True):
+        assert stored[name] == value
+        assert f"{name}={value}\n" in in_force
 
 
 async def test_what_needs_a_restart_is_told_apart_from_what_is_in_force(agent):

@@ -249,6 +249,20 @@ async def test_past_the_warning_ratio_messages_are_refused_until_there_is_room(
     agent.stop()
 
 
+async def test_a_topic_is_deleted_to_make_room(agent, disk, eventually):
+    client = await agent.start(cleanResourceInterval="50", diskSpaceWarningLevelRatio="70")
+    assert (await client.send("A", b"taken")).code == 0
+    disk.fill(free_bytes=disk.free_bytes // 5)
+    await eventually(lambda: agent.events("disk_full"))
+
+    deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "A"})
+
+    assert deleted.code == 0
+    assert (await client.pull("A")).code == 17
+    disk.clear()
+    agent.stop()
+
+
 def leave_holes(disk: SmallDisk) -> None:
     """Leave the log as a stock broker does, which allocates nothing behind the last record."""
     segment = disk.store / "commitlog" / f"{0:020}"

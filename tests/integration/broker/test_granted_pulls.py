@@ -40,6 +40,23 @@ async def test_the_second_of_two_pulls_is_answered_like_the_first_without_a_chec
     assert (second.code, second.ext, second.remark) == (first.code, first.ext, first.remark)
 
 
+async def test_a_pull_without_a_check_is_noted_as_one_of_its_queue(
+    broker, client, checked, monkeypatch
+):
+    for queue_id in (0, 1):
+        await client.send("T", b"x", queue_id=queue_id)
+    await client.pull("T")
+    later_ms = broker.broker.clock() + 60_000
+    monkeypatch.setattr(broker.broker, "clock", lambda: later_ms)
+
+    for queue_id in (0, 1):
+        await client.pull("T", queueId=queue_id)
+
+    readers = [broker.broker.readers.find("g", "T", queue_id) for queue_id in (0, 1)]
+    assert len(checked) == 1
+    assert [reader.pulled_at_ms for reader in readers] == [later_ms, later_ms]
+
+
 @pytest.mark.parametrize(
     "fields",
     [

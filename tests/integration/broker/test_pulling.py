@@ -1,10 +1,12 @@
+import asyncio
 import time
 
 import pytest
 
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import bodies, messages
-from tests.waiting import eventually
+from tests.integration.broker.client import bodies, messages, send_fields
+from tests.integration.broker.test_sending import batch_entry
+from tests.waiting import PATIENCE_S, eventually
 
 SUSPEND = 2
 SUBSCRIPTION = 4
@@ -117,6 +119,20 @@ async def test_a_held_pull_sleeps_through_messages_its_filter_leaves_out(client,
     pulled = await pull
     assert bodies(pulled) == [b"yes"]
     assert pulled.ext["nextBeginOffset"] == "3"
+
+
+async def test_a_held_pull_goes_on_where_one_read_examines_too_few(client, broker):
+    await client.send("T", b"x", properties={"TAGS": "B"})
+    pull = client.start_pull("T", queueOffset=1, sysFlag=SUSPEND | SUBSCRIPTION, subscription="A")
+    await holding(broker, 1)
+
+    others = batch_entry(b"no", {"TAGS": "B"}) * 2_000
+    fields = send_fields("T") | {"m": "true"}
+    await client.call(RequestCode.SEND_BATCH_MESSAGE, fields, others)
+
+    pulled = await asyncio.wait_for(pull, PATIENCE_S / 2)
+    assert pulled.code == 20
+    assert 1 < int(pulled.ext["nextBeginOffset"]) < 2_001
 
 
 async def test_a_push_consumer_pulls_by_its_heartbeat(client):

@@ -1,7 +1,13 @@
 import asyncio
 import struct
 
-from regent_engine import encode_command, encode_properties, parse_offset_message_id
+import pytest
+from regent_engine import (
+    encode_command,
+    encode_properties,
+    parse_offset_message_id,
+    special_properties,
+)
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
@@ -134,6 +140,67 @@ async def test_sync_flush_answers_only_what_is_on_disk(start_broker, connect):
     assert {answer.code for answer in answers} == {0}
     _, _, position = parse_offset_message_id(answers[-1].ext["msgId"])
     assert server.store.flushed_position > position
+
+
+async def test_whoever_waits_for_the_disk_too_long_is_told_that_the_message_is_stored(
+    start_broker, connect, monkeypatch
+):
+    server: BrokerServer = await start_broker(flushDiskType="SYNC_FLUSH", syncFlushTimeout="50")
+    client = await connect(server)
+    monkeypatch.setattr(server.broker.flusher, "when_durable", lambda _position, _release: None)
+
+    created = await client.send("Slow", b"a", properties={"UNIQ_KEY": "K"})
+    hot = await client.send("Slow", b"b", properties={"UNIQ_KEY": "K"})
+    delayed = await client.send("Slow", b"c", properties={"UNIQ_KEY": "K", "DELAY": "1"})
+
+    sent = (created, hot, delayed)
+    assert [answer.code for answer in sent] == [10] * 3
+    assert created.ext.keys() == hot.ext.keys() == delayed.ext.keys()
+    assert [answer.ext["queueOffset"] for answer in (created, hot)] == ["0", "1"]
+    assert {answer.ext["transactionId"] for answer in sent} == {"K"}
+
+
+async def test_clients_are_told_not_to_trace_whatever_way_their_messages_go(start_broker, connect):
+    client = await connect(await start_broker(traceOn="false"))
+
+    created = await client.send("Untraced", b"a")
+    hot = await client.send("Untraced", b"b")
+    delayed = await client.send("Untraced", b"c", properties={"DELAY": "1"})
+
+    stored = messages(await client.pull("Untraced"))
+    assert [answer.ext["TRACE_ON"] for answer in (created, hot, delayed)] == ["false"] * 3
+    assert [record.properties["TRACE_ON"] for record in stored] == ["false"] * 2
+
+
+@pytest.mark.parametrize("name", special_properties())
+async def test_what_the_engine_calls_special_is_stored_or_refused_with_a_reason(client, name):
+    await client.send("Special", b"plain")
+
+    sent = await client.send("Special", b"x", properties={name: "1"})
+
+    assert sent.code == 0 or "timer" in sent.remark
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["TIMER_OUT_MS", "TIMER_OF_MINE", "INNER_NUM", "INNER_BASE", "INNER_MULTI_DISPATCH"],
+)
+async def test_a_property_that_means_nothing_here_is_stored_like_any_other(client, name):
+    created = await client.send("Plain", b"new", properties={name: "3"})
+    sent = await client.send("Plain", b"known", properties={name: "3"})
+
+    stored = messages(await client.pull("Plain"))
+    assert [created.code, sent.code] == [0, 0]
+    assert [record.properties[name] for record in stored] == ["3", "3"]
+
+
+@pytest.mark.parametrize("flag", [4, 8, 12, 64, 128])
+async def test_a_part_of_a_transaction_or_an_inner_batch_is_refused_by_name(client, flag):
+    await client.send("Flagged", b"plain")
+
+    sent = await client.send("Flagged", b"x", f=flag)
+
+    assert (sent.code, f"sysFlag {flag}" in sent.remark) == (13, True)
 
 
 def batch_entry(body: bytes, properties: dict[str, str]) -> bytes:

@@ -33,11 +33,16 @@ async def test_more_requests_than_may_be_open_are_all_answered_in_time(client):
     assert {answer.code for answer in answers} == {0}
 
 
-async def test_a_client_that_does_not_read_does_not_fill_the_memory(broker, connect):
+async def connected_to_much(broker, connect):
+    """A bare connection to a broker that has a quarter of a megabyte in a queue."""
     sender = await connect(broker)
     for _ in range(4):
         await sender.send("T", b"x" * 60_000)
-    reader, writer = await asyncio.open_connection("127.0.0.1", broker.port, limit=1)
+    return await asyncio.open_connection("127.0.0.1", broker.port, limit=1)
+
+
+async def test_a_client_that_does_not_read_does_not_fill_the_memory(broker, connect):
+    reader, writer = await connected_to_much(broker, connect)
     deaf = Client(reader, writer)
     reader._transport.pause_reading()
 
@@ -62,6 +67,25 @@ async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, con
 
     await asyncio.wait_for(client.closed.wait(), PATIENCE_S)
     await eventually(lambda: broker.broker.consumers.find("g") is None)
+
+
+async def test_a_client_that_stopped_reading_is_forgotten_with_its_connection(broker, connect):
+    reader, writer = await connected_to_much(broker, connect)
+    stopped = Client(reader, writer)
+    stopped.task = asyncio.create_task(stopped.read())
+    await stopped.heartbeat("g", "T")
+    reader._transport.pause_reading()
+    pulls = [stopped.start_pull("T") for _ in range(100)]
+    await until_still(lambda: buffered(broker))
+    assert buffered(broker) > 0
+    member = next(iter(broker.broker.consumers.find("g").members.values()))
+    member.seen_at_ms -= 121_000
+
+    broker.sweep()
+
+    await eventually(lambda: broker.broker.consumers.find("g") is None)
+    reader._transport.resume_reading()
+    await asyncio.gather(*pulls, return_exceptions=True)
 
 
 async def test_a_client_without_heartbeats_is_closed(broker, connect):

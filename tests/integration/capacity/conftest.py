@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from backend.clients.sample_history import SCHEMAS
+from workers.capacity.job import read_frame
 from workers.capacity.schemas import BROKER_SAMPLES, TOPIC_SAMPLES
 from workers.capacity.session import spark_session
 
@@ -52,10 +53,10 @@ class Frames:
             "broker_id": 0,
             "booted_at": BOOTED,
         }
-        whole = [{**identity, **row} for row in rows]
+        whole = [{**identity, "reported_at": row["observed_at"], **row} for row in rows]
         path = self._directory / f"{uuid4()}.parquet"
         pq.write_table(pa.Table.from_pylist(whole, schema=SCHEMAS[dataset]), path)
-        return self._spark.read.schema(schema).parquet(str(path))
+        return read_frame(self._spark, [str(path)], schema)
 
 
 @pytest.fixture(scope="module")

@@ -52,6 +52,22 @@ def found(frames) -> dict[str, dict]:
     return {row["cluster_name"]: row.asDict() for row in disks(frame).collect()}
 
 
+@pytest.fixture(scope="module")
+def failed_over(frames) -> list[dict]:
+    """Report of a group whose master died a day ago, and whose replica then took its place."""
+    death = END - timedelta(days=1)
+    pace = {"bytes_per_day": 24_000, "disk_total_bytes": 99_000}
+    frame = frames.brokers(
+        *hourly("east", 15, until=death, own_id=1, broker_id=0, disk_free_bytes=7, **pace),
+        *(
+            {**row, "own_id": 2, "broker_id": 0 if row["observed_at"] > death else 2}
+            for row in hourly("east", 16, bytes_per_day=12_000)
+        ),
+        *hourly("east", 16, own_id=3, broker_id=3, bytes_per_day=1_000),
+    )
+    return [row.asDict() for row in disks(frame).orderBy("broker_id").collect()]
+
+
 def test_a_steady_store_fills_its_free_space_at_its_pace(found):
     disk = found["steady"]
 
@@ -106,6 +122,12 @@ def test_a_broker_that_fell_silent_is_told_as_last_seen(found):
     assert found["fell silent too soon"]["note"] == "last seen 2.0 days before"
 
 
+def test_a_master_is_told_by_its_own_history_as_replica_and_none_by_a_former_role(failed_over):
+    assert [disk["broker_id"] for disk in failed_over] == [0, 3]
+    assert [disk["bytes_per_day"] for disk in failed_over] == [12_000, 1_000]
+    assert failed_over[0]["days_until_full"] == 40.0
+
+
 def test_coverage_counts_samples_brokers_and_gaps(frames):
     brokers = frames.brokers(
         {"observed_at": END},
@@ -118,3 +140,15 @@ def test_coverage_counts_samples_brokers_and_gaps(frames):
 
     assert (row["sample_count"], row["broker_count"]) == (4, 2)
     assert (row["gap_count"], row["gap_seconds"]) == (1, 300)
+
+
+def test_coverage_counts_a_broker_once_whatever_its_role(frames):
+    brokers = frames.brokers(
+        {"observed_at": END, "own_id": 2, "broker_id": 2},
+        {"observed_at": END + timedelta(seconds=5), "own_id": 2, "broker_id": 0},
+        {"observed_at": END + timedelta(seconds=305), "own_id": 1, "broker_id": 0},
+    )
+
+    [row] = coverage(brokers).collect()
+
+    assert (row["broker_count"], row["gap_count"]) == (2, 0)

@@ -3,14 +3,16 @@
 import asyncio
 import json
 import random
+import sys
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from backend.clients.report_job import ReportFiles, ReportJobFailed, SparkReportJob
+from backend.clients.report_job import ROOT, ReportFiles, ReportJobFailed, SparkReportJob
 from backend.clients.sample_history import SCHEMAS, SampleHistory
 from tests.integration.capacity.conftest import at
+from tests.waiting import eventually
 from workers.capacity.job import InputMissing, ReportInput, run_job
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
@@ -179,6 +181,50 @@ async def test_a_job_past_its_deadline_is_ended_with_its_jvm(files, tmp_path):
 
     await asyncio.sleep(0)
     assert not processes_of(tmp_path)
+
+
+STARTER = """
+import asyncio, sys
+from datetime import timedelta
+from pathlib import Path
+from backend.clients.report_job import ReportFiles, SparkReportJob
+
+job = SparkReportJob(deadline=timedelta(seconds=300), master="local[1]")
+files = [Path(path) for path in sys.argv[2:]]
+asyncio.run(job.run(ReportFiles(files, []), Path(sys.argv[1])))
+"""
+
+
+async def test_a_driver_and_its_jvm_end_with_the_process_that_started_them(files, tmp_path):
+    starter = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", STARTER, str(tmp_path / "report"), *files.broker_samples), cwd=ROOT
+    )
+    [driver] = await eventually(
+        lambda: [pid for pid in processes_of(tmp_path) if pid != starter.pid]
+    )
+    await eventually(lambda: "java" in session_of(driver).values())
+    starter.kill()
+    await starter.wait()
+
+    await eventually(lambda: not session_of(driver))
+
+    # Nor had it just come to its end.
+    assert not (tmp_path / "report").exists()
+
+
+def session_of(leader: int) -> dict[int, str]:
+    """Name the living processes of a session by their ids."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            head, _, tail = path.read_text().rpartition(")")
+        except OSError:
+            continue
+        pid, _, name = head.partition(" (")
+        state, _parent, _group, session, *_ = tail.split()
+        if int(session) == leader and state != "Z":
+            found[int(pid)] = name
+    return found
 
 
 def parquet_of(output_dir: Path) -> bytes:

@@ -3,6 +3,7 @@
 Each scenario is a cluster of its own in one frame, so that Spark computes all of them at once.
 """
 
+from collections import defaultdict
 from datetime import date, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from workers.capacity.topic_days import topic_days
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
 MARCH_2 = date(2026, 3, 2)
+EARLIER = at("2026-02-01T00:00:00")
 
 
 def sample(time: str, bytes_in: int, **values) -> dict:
@@ -42,6 +44,25 @@ SCENARIOS = {
         for hour in range(25)
     ],
     "same group name": [sample("02T10:00:00", 7), sample("02T11:00:00", 12)],
+    "failover": [
+        sample("02T10:00:00", 1_000, own_id=1),
+        sample("02T11:00:00", 1_500, own_id=1),
+        sample("02T10:00:00", 9_000, own_id=2, broker_id=2, booted_at=EARLIER),
+        sample("02T11:00:00", 9_500, own_id=2, broker_id=2, booted_at=EARLIER),
+        sample("02T12:00:00", 9_530, own_id=2, booted_at=EARLIER),
+        sample("02T13:00:00", 9_600, own_id=2, booted_at=EARLIER),
+    ],
+    "failover in old files": [
+        sample("02T10:00:00", 1_000),
+        sample("02T11:00:00", 1_500),
+        sample("02T12:00:00", 9_530, booted_at=EARLIER),
+        sample("02T12:00:00", 400, booted_at=EARLIER, topic_name="new there"),
+        sample("02T13:00:00", 9_600, booted_at=EARLIER),
+    ],
+    "restart between two roles": [
+        sample("02T10:00:00", 1_000, own_id=1),
+        sample("02T13:00:00", 40, own_id=1, broker_id=1, booted_at=at("2026-03-02T12:00:00")),
+    ],
 }
 
 
@@ -52,18 +73,20 @@ def found(frames) -> dict[str, dict]:
         for cluster, rows in SCENARIOS.items()
         for row in rows
     ]
-    identity = ("cluster_name", "observed_at", "booted_at")
-    brokers = {(row["cluster_name"], row["observed_at"]): row for row in rows}
+    identity = ("cluster_name", "broker_id", "own_id", "observed_at", "booted_at")
+    brokers = {tuple(row.get(name) for name in identity): row for row in rows}
     days = topic_days(
         frames.topics(*rows),
         frames.brokers(
             *({k: row[k] for k in identity if k in row} for row in brokers.values()),
         ),
     )
-    by_scenario: dict[str, dict] = {name: {} for name in SCENARIOS}
+    by_scenario: dict[str, dict] = defaultdict(dict)
     for row in days.collect():
-        if row["topic_name"] == "orders":
-            by_scenario[row["cluster_name"]][row["day"]] = (row["bytes"], row["note"])
+        role = f" / {row['broker_id']}" if row["broker_id"] else ""
+        topic = "" if row["topic_name"] == "orders" else f" of {row['topic_name']}"
+        scenario = by_scenario[f"{row['cluster_name']}{role}{topic}"]
+        scenario[row["day"]] = (row["bytes"], row["note"])
     return by_scenario
 
 
@@ -107,3 +130,21 @@ def test_groups_of_one_name_in_two_clusters_are_two(found):
     [(written, _)] = found["same group name"].values()
 
     assert written == 5
+
+
+def test_a_new_master_does_not_bring_what_it_copied_before(found):
+    # What it took in up to its first sample as master is told of the replica it was.
+    assert found["failover"] == {MARCH_2: (500 + 70, "covers 8.3 % of the day")}
+    assert found["failover / 2"] == {MARCH_2: (500 + 30, "covers 8.3 % of the day")}
+
+
+def test_a_process_that_booted_before_the_sample_before_it_is_no_restart(found):
+    assert found["failover in old files"] == {MARCH_2: (500 + 70, "covers 8.3 % of the day")}
+    assert found["failover in old files of new there"] == {}
+
+
+def test_what_is_counted_since_a_restart_is_told_of_the_role_after_it(found):
+    assert found["restart between two roles"] == {}
+    [(written, note)] = found["restart between two roles / 1"].values()
+    assert written == 40
+    assert "began again" in note

@@ -5,6 +5,9 @@ import asyncio
 import psycopg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from backend.db.engine import open_database
 
 HELD_COUNT = 3
 
@@ -36,3 +39,44 @@ async def test_connections_that_the_server_has_closed_are_replaced(database, wat
 
     await eventually(are_gone)
     assert not held & await use_at_once(database)
+
+
+ADD = text(
+    "INSERT INTO users (name, password_hash, role, created_at) VALUES ('ann', '', 'viewer', now())"
+)
+SET_ROLE = text("UPDATE users SET role = :role WHERE name = 'ann'")
+
+
+async def test_a_transaction_that_stands_still_lets_others_go_on(
+    database, database_url, monkeypatch
+):
+    monkeypatch.setattr("backend.db.engine.IDLE_TRANSACTION_TIMEOUT_MS", 200)
+    paused = open_database(database_url)
+    async with database.begin() as connection:
+        await connection.execute(ADD)
+
+    async def stand_still():
+        async with paused.begin() as held:
+            await held.execute(SET_ROLE, {"role": "admin"})
+            async with database.begin() as connection:
+                await connection.execute(SET_ROLE, {"role": "operator"})
+
+    with pytest.raises(OperationalError):
+        await stand_still()
+    await paused.dispose()
+
+    async with database.connect() as connection:
+        assert await connection.scalar(text("SELECT role FROM users")) == "operator"
+
+
+async def test_what_a_transaction_did_before_an_error_is_undone(database):
+    async def fail():
+        async with database.begin() as connection:
+            await connection.execute(ADD)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+
+    async with database.connect() as connection:
+        assert await connection.scalar(text("SELECT count(*) FROM users")) == 0

@@ -31,7 +31,7 @@ def subjects(database):
 
 
 async def test_a_transaction_that_commits_late_is_behind_what_was_read_before(database, subjects):
-    async with database.connect() as slow:
+    async with database.begin() as slow:
         await events.stage(slow, [happening("began first")])
         await write(database, happening("ended first"))
         await number_events(database=database)
@@ -44,7 +44,7 @@ async def test_a_transaction_that_commits_late_is_behind_what_was_read_before(da
 
 
 async def test_what_was_rolled_back_is_never_told(database, subjects):
-    async with database.connect() as connection:
+    async with database.begin() as connection:
         await events.stage(connection, [happening("never")])
         await connection.rollback()
     await write(database, happening("a"), happening("b"))

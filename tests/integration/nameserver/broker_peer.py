@@ -75,8 +75,8 @@ class BrokerPeer:
         ext = self.names | {"brokerId": str(self.id if broker_id is None else broker_id)}
         return await self.ask(1002, ext | changes)
 
-    async def alter(self, members, *, epoch, master=None, master_epoch=1, invoke_time=0):
-        ext = {
+    async def alter(self, members, *, epoch, master=None, master_epoch=1, invoke_time=0, **changes):
+        ext = changes | {
             "brokerName": self.group,
             "masterBrokerId": str(master or self.id),
             "masterEpoch": str(master_epoch),

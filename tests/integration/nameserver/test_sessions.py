@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+import time
 from datetime import timedelta
 
 import pytest
 from regent_engine import encode_command
 
 from backend.clients.clock import SystemClock
+from backend.nameserver.dispatcher import dispatch
 from backend.nameserver.server import NameServer
 from tests.integration.nameserver.broker_peer import PATIENT_MS
 
@@ -44,6 +46,42 @@ async def test_a_silent_broker_is_closed_and_taken_out(client, second_client):  
     assert await second_client.is_closed_by_peer()
 
     assert (await client.ask(105, ROUTE)).code == 17
+
+
+async def test_a_pause_of_this_process_makes_no_broker_silent(database, redis, connect):
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+    async with NameServer.serve("127.0.0.1", 0, **stores, silence_scan_interval_s=0.01) as server:
+        client = await connect(server)
+        await client.register(heartbeatTimeoutMillis="1000")
+
+        # All that runs here stands still, as a paused process does.
+        time.sleep(2.5)  # noqa: ASYNC251
+        await asyncio.sleep(0.05)
+
+        assert server.describe().broker_count == 1
+        assert (await client.ask(105, ROUTE)).code == 0
+
+
+async def test_an_idle_peer_that_reads_no_more_does_not_keep_its_connection(
+    monkeypatch, database, redis, connect, eventually
+):
+    monkeypatch.setattr("backend.nameserver.server.IDLE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("backend.nameserver.server.IDLE_SCAN_INTERVAL_S", 0.1)
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
+    async with NameServer.serve("127.0.0.1", 0, **stores) as server:
+        client = await connect(server)
+        await client.register(topics={f"topic-{n:04}" * 10: (1, 1, 6) for n in range(500)})
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+        reader._transport.pause_reading()
+        writer.write(b"".join(encode_command(code=206, opaque=n) for n in range(1, 500)))
+        await eventually(lambda: server.describe().connection_count == 2)
+
+        async def is_dropped():
+            await client.ask(105, ROUTE)
+            return server.describe().connection_count == 1
+
+        await eventually(is_dropped)
+        writer.transport.abort()
 
 
 class HandClock(SystemClock):
@@ -106,6 +144,43 @@ async def test_requests_may_come_byte_by_byte_and_back_to_back(client):
 
     opaques = [(await client.receive()).opaque for _ in range(6)]
     assert opaques == [0, 1, 2, 0, 1, 2]
+
+
+async def test_a_peer_that_asks_much_at_once_takes_turns(client, second_client, monkeypatch):
+    answered = []
+
+    def noted(command, session, directory):
+        answered.append(command.opaque)
+        return dispatch(command, session, directory)
+
+    monkeypatch.setattr("backend.nameserver.session.dispatch", noted)
+    monkeypatch.setattr("backend.nameserver.session.TURN_S", 1e-9)
+    await client.register()
+    count = 500
+    frames = [encode_command(code=206, opaque=n, version=513) for n in range(count)]
+
+    second_client.writer.write(b"".join(frames) + b"\xff" * 64)
+    client.writer.write(encode_command(code=105, opaque=count, ext=ROUTE, version=513))
+
+    assert (await client.receive()).code == 0
+    assert answered.index(count) < count // 2
+    assert [(await second_client.receive()).opaque for _ in range(count)] == [*range(count)]
+    assert await second_client.is_closed_by_peer()
+
+
+async def test_a_peer_that_reads_late_is_answered_in_order(client, second_client):
+    await client.register(topics={f"topic-{n:04}" * 10: (1, 1, 6) for n in range(500)})
+    frames = [encode_command(code=206, opaque=n, version=513) for n in range(300)]
+
+    second_client.writer.transport.pause_reading()
+    second_client.writer.write(b"".join(frames[:299]))
+    # All that the buffers take was answered before this one is.
+    for _ in range(5):
+        assert (await client.ask(105, ROUTE)).code != 1
+    second_client.writer.transport.resume_reading()
+    second_client.writer.write(frames[299])
+
+    assert [(await second_client.receive()).opaque for _ in range(300)] == [*range(300)]
 
 
 async def test_a_peer_that_reads_nothing_stops_being_read(client, second_client):

@@ -1,5 +1,7 @@
 """What the name server learns reaches Postgres and Redis, and refused things do not."""
 
+import asyncio
+
 import pytest
 from sqlalchemy import func, select, text
 
@@ -44,6 +46,21 @@ async def test_a_heartbeat_is_written_with_our_clock(client, redis, eventually):
 
     heard_at_ms = await eventually(heard)
     assert before_ms <= heard_at_ms <= SystemClock().now_ms()
+
+
+async def test_rows_are_written_while_redis_hangs(client, database, eventually, monkeypatch):
+    async def hang(*_given, **_more):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("backend.nameserver.write_behind.topology.announce", hang)
+    monkeypatch.setattr("backend.nameserver.write_behind.REDIS_TIMEOUT_S", 0.05)
+    await client.register()
+    await client.register(brokerName="broker-b", brokerAddr="10.0.0.2:10911")
+
+    async def are_written():
+        return await count(database, brokers) == 2
+
+    await eventually(are_written)
 
 
 async def test_a_broker_that_left_is_offline_and_its_heartbeat_forgotten(

@@ -9,7 +9,7 @@ from backend.db import brokers as broker_rows
 from backend.domain.operation import Author, Confirmation
 from backend.nameserver.server import NameServer
 from backend.remoting.request_code import RequestCode
-from backend.services.operations import orders
+from backend.services.operations import following, orders
 from backend.services.operations.engine import run_operation
 from backend.services.operations.kind import OperationContext, OperationRequest
 from tests.integration.broker.agent import write_config
@@ -119,7 +119,7 @@ class Agents:
         return await orders.describe_operation(operation_id, self.context)
 
     async def undo(self, operation):
-        planned = await orders.undo_operation(operation.id, ANNA, self.context)
+        planned = await following.undo_operation(operation.id, ANNA, self.context)
         await self.confirm(planned)
         return await self.end(planned.id)
 

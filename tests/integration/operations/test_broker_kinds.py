@@ -1,16 +1,23 @@
 """Kinds that change brokers, on real agents: read back, undone, crashed, stale, asked twice."""
 
+import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import pytest
+from sqlalchemy import select, update
 
+from backend.db import topics as topic_rows
+from backend.db.tables import brokers as broker_rows
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import NotUndoable, PreconditionMoved
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
-from backend.services.operations import orders
-from tests.integration.operations.agents import ANNA, Agents
+from backend.services import topics
+from backend.services.operations import following
+from backend.services.operations.engine import run_operation
+from tests.integration.operations.agents import ANNA, CLUSTER, Agents
+from tests.waiting import PATIENCE_S, eventually
 
 
 @dataclass(frozen=True)
@@ -318,10 +325,60 @@ async def test_a_worker_that_was_overtaken_changes_nothing_more(agents):
     assert (answer.code, topics_of(agents)["broker-a"]) == (7001, (2, 8, 6))
 
 
+async def test_a_worker_that_was_overtaken_takes_no_new_topic_out_of_the_routes(
+    agents, monkeypatch
+):
+    forget, stalled, may_go_on = topics.forget_placements, asyncio.Event(), asyncio.Event()
+
+    async def stall_once(*positional, **named):
+        if not stalled.is_set():
+            stalled.set()
+            await may_go_on.wait()
+        await forget(*positional, **named)
+
+    async def are_recorded():
+        async with agents.database.connect() as connection:
+            return await topic_rows.list_groups_of(connection, CLUSTER, "orders") == [*BOTH]
+
+    monkeypatch.setattr(topics, "forget_placements", stall_once)
+    await put_topic(agents)
+    await eventually(are_recorded)
+    planned = await agents.plan("delete_topic", topic_name="orders")
+    await agents.confirm(planned)
+    agents.world.clock.advance(seconds=11)
+    first = asyncio.create_task(run_operation(planned.id, agents.context))
+    await asyncio.wait_for(stalled.wait(), PATIENCE_S)
+    done = await agents.end(planned.id)
+    await put_topic(agents)
+    await eventually(are_recorded)
+
+    may_go_on.set()
+
+    assert (done.state, await first) == (S.DONE, None)
+    assert await are_recorded()
+
+
 async def test_an_undo_is_itself_an_operation_of_the_opposite_kind(agents):
     made = await agents.order("create_topic", topic_name="orders")
 
-    back = await orders.undo_operation(made.id, ANNA, agents.context)
+    back = await following.undo_operation(made.id, ANNA, agents.context)
 
     assert (back.kind, back.parameters["only_empty"]) == ("delete_topic", True)
     assert back.plan.loss is None
+
+
+async def test_settings_are_taken_back_where_they_were_changed_whoever_is_master_by_then(agents):
+    changes = [{"name": "fileReservedTime", "value": "48"}]
+    done = await agents.order("change_broker_config", group_name="broker-a", changes=changes)
+    changed = done.plan.facts["address"]
+    async with agents.database.begin() as connection:
+        of_group = select(broker_rows.c.broker_group_id).where(broker_rows.c.address == changed)
+        group_id = (await connection.execute(of_group)).scalar_one()
+        former, heir = broker_rows.c.address == changed, broker_rows.c.address != changed
+        await connection.execute(update(broker_rows).where(former).values(broker_id=1))
+        await connection.execute(update(broker_rows).where(heir).values(broker_group_id=group_id))
+
+    back = await agents.undo(done)
+
+    assert (back.state, back.target) == (S.DONE, f"broker-a/{changed}"), back.outcome
+    assert settings_of(agents) == (72, True)

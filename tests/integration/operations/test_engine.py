@@ -13,7 +13,12 @@ from backend.domain.operation import (
     OperationState,
     StepState,
 )
-from backend.domain.operation_errors import PlanExpired
+from backend.domain.operation_errors import (
+    BrokerSilent,
+    ChangeRefused,
+    IdempotencyKeyReused,
+    PlanExpired,
+)
 from backend.services import audit
 from backend.services.audit import AuditFilter
 from backend.services.operations import expiry, orders
@@ -140,7 +145,13 @@ async def test_a_worker_that_was_stalled_can_do_nothing_more(world, order, look)
 
 
 @pytest.mark.parametrize(
-    "error", [BrokerUnreachable("10.0.0.1:1", "nobody"), BrokerGroupBusy("g"), TimeoutError()]
+    "error",
+    [
+        BrokerUnreachable("10.0.0.1:1", "nobody"),
+        BrokerSilent("10.0.0.1:1", "no answer"),
+        BrokerGroupBusy("g"),
+        TimeoutError(),
+    ],
 )
 async def test_what_may_go_better_later_is_tried_again(world, order, look, monkeypatch, error):
     operation_id = await order(1)
@@ -169,6 +180,30 @@ async def test_what_is_refused_fails_at_once(world, order, look, monkeypatch):
 
     ended = await look(operation_id)
     assert (ended.state, ended.steps[0].attempt_count) == (S.FAILED, 1)
+
+
+async def test_what_is_refused_behind_an_attempt_that_was_left_open_is_unknown(
+    world, order, look, monkeypatch
+):
+    operation_id = await order(1)
+    add = world.agent.add
+    answers = [BrokerUnreachable("10.0.0.1:1", "silence"), ChangeRefused("10.0.0.1:1", "a replica")]
+
+    async def lose_the_answer(counter, run):
+        await add(counter, run)
+        raise answers.pop(0)
+
+    monkeypatch.setattr(world.agent, "add", lose_the_answer)
+    await world.settle()
+
+    ended = await look(operation_id)
+    assert (ended.state, ended.steps[0].state) == (S.UNKNOWN, StepState.UNKNOWN)
+    assert "a replica" in ended.outcome
+    monkeypatch.setattr(world.agent, "add", add)
+    await orders.retry_operation(operation_id, ANNA, world.context)
+    await world.settle()
+    assert (await look(operation_id)).state is S.DONE
+    assert list(world.agent.effects.values()) == [1]
 
 
 async def test_a_step_that_ends_every_worker_is_given_up_as_unknown(
@@ -231,6 +266,35 @@ async def test_requests_with_one_key_that_come_at_once_have_one_effect(world, lo
     await world.settle()
     assert (await look(operation_id)).state is S.DONE
     assert set(world.agent.effects.values()) == {1}
+
+
+async def test_one_key_for_two_operations_at_once_lets_only_one_go_on(
+    world, plan, look, monkeypatch
+):
+    ids = [(await plan(1)).id for _ in range(2)]
+    both_looked, find_id = asyncio.Barrier(2), orders.request_keys.find_id
+
+    async def find(*request):
+        found = await find_id(*request)
+        await both_looked.wait()
+        return found
+
+    monkeypatch.setattr(orders.request_keys, "find_id", find)
+    told = await asyncio.gather(
+        *(
+            orders.confirm_operation(
+                operation_id, Confirmation(), ANNA, world.context, key="k", kinds=world.kinds
+            )
+            for operation_id in ids
+        ),
+        return_exceptions=True,
+    )
+
+    assert [type(one) for one in told if isinstance(one, Exception)] == [IdempotencyKeyReused]
+    assert sorted([(await look(operation_id)).state for operation_id in ids]) == [
+        S.PLANNED,
+        S.QUEUED,
+    ]
 
 
 async def test_one_operation_can_be_taken_back_by_two_and_is_undone_once(

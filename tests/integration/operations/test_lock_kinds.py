@@ -5,7 +5,9 @@ import itertools
 import pytest
 
 from backend.domain.operation import OperationState as S
+from backend.domain.operation_errors import NotUndoable
 from backend.remoting.bodies import MessageQueue
+from backend.services.operations.following import find_following
 from tests.waiting import eventually
 
 QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")
@@ -83,3 +85,18 @@ async def test_a_worker_may_die_anywhere_and_a_broker_is_cordoned_and_back(agent
             break
         deaths += 1
     assert deaths > 0
+
+
+@pytest.mark.parametrize("kind", ["cordon_broker", "drain_broker"])
+async def test_a_broker_that_had_no_right_to_write_is_given_none_by_an_undo(agents, kind):
+    await agents.call(25, body=b"brokerPermission=4\n")
+    planned = await agents.plan(kind, **CORDON)
+    await agents.confirm(planned)
+    done = await finish(agents, planned.id)
+
+    with pytest.raises(NotUndoable, match="no right to write"):
+        await agents.undo(done)
+
+    assert done.state is S.DONE, done.outcome
+    assert find_following(done, agents.context).why_not_undo is not None
+    assert agents.agent().settings.permissions == 4

@@ -84,6 +84,26 @@ async def test_protection_that_is_set_later_makes_a_plan_void(
     assert (failed.state, "deletion protection" in failed.outcome) == (S.FAILED, True)
 
 
+@pytest.mark.parametrize("topic", ["%RETRY%billing", "%DLQ%billing"])
+async def test_a_group_is_not_deleted_with_a_topic_of_its_own_that_is_protected(held, topic):
+    held.agent().put_topic(TopicConfig(name=topic, read_queue_count=1, write_queue_count=1))
+    stale = await held.plan("delete_consumer_group", group_name="billing", cleans_up=True)
+    made = await held.order("change_protection", **protect("topic", topic))
+
+    blocked = await held.plan("delete_consumer_group", group_name="billing", cleans_up=True)
+    kept = await held.plan("delete_consumer_group", group_name="billing")
+
+    assert made.state is S.DONE
+    assert any("delete_consumer_group" in told for told in made.plan.impact)
+    [check] = blocks(blocked)
+    assert f"topic {topic} is protected by anna" in check.why
+    with pytest.raises(PlanBlocked):
+        await held.confirm(blocked)
+    with pytest.raises(PreconditionMoved):
+        await held.confirm(stale)
+    assert blocks(kept) == []
+
+
 async def test_it_is_undone_both_ways_and_holds_for_what_is_not_there(agents):
     made = await agents.order("change_protection", **protect("topic", "to-come"))
 

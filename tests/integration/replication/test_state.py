@@ -123,14 +123,7 @@ async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumer
     if way == "stopped":
         await asyncio.to_thread(group.agents[0].stop)
     else:
-        fields = {
-            "clusterName": "TestCluster",
-            "brokerName": GROUP,
-            "brokerId": 2,
-            "designateElect": True,
-        }
-        answer = await group.admin.call(RequestCode.CONTROLLER_ELECT_MASTER, fields)
-        assert answer.code == 0, answer.remark
+        await elect(group, 2)
         # What is committed from now on is passed on by the former master.
         count = len(committer.answered)
         await eventually(lambda: len(committer.answered) > count + 100, timeout_s=20)
@@ -140,6 +133,37 @@ async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumer
     master = (await group.await_master(2))[0]
 
     assert await committed(group.client(master)) == committer.answered[-1][0]
+
+
+async def elect(group, broker_id):
+    fields = {"clusterName": "TestCluster", "brokerName": GROUP, "designateElect": True}
+    answer = await group.admin.call(
+        RequestCode.CONTROLLER_ELECT_MASTER, fields | {"brokerId": broker_id}
+    )
+    assert answer.code == 0, answer.remark
+
+
+async def test_a_reset_that_no_consumer_saw_throws_nobody_back_after_another_master(
+    group, consumers
+):
+    await consumers(2)
+    for number in range(9):
+        assert (await group.send(1, b"%d" % number)).code == 0
+    fields = {"group": "g", "topic": "orders", "queueId": 0, "timestamp": -1, "offset": 2}
+    reset = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    assert (await group.client(1).call(reset, fields | {"isForce": True})).code == 0
+    await elect(group, 2)
+    await group.await_master(2)
+    assert await committed(group.client(2)) == 2
+    assert (await commit(group.client(2), 7)).code == 0
+    await elect(group, 1)
+    await group.await_master(3)
+    assert await committed(group.client(1)) == 7
+
+    pulled = await group.client(1).pull("orders", consumerGroup="g", queueOffset=7)
+
+    assert pulled.code == 0
+    assert await committed(group.client(1)) == 7
 
 
 async def test_a_lone_master_that_is_killed_knows_its_offsets(group, consumers, eventually):
@@ -241,6 +265,14 @@ async def test_nobody_sees_the_topic_that_a_group_keeps_its_state_in(group, cons
     counted = {topic["name"]: topic["messagesIn"] for topic in sample["topics"]}
     assert STATE_TOPIC not in counted
     assert sample["messagesIn"] == sum(counted.values()) == 1
+
+
+async def test_samples_tell_the_id_of_the_role_and_the_one_that_stays(group, consumers):
+    await consumers(2)
+    answers = [await group.client(n).call(RequestCode.GET_BROKER_SAMPLE) for n in (1, 2)]
+
+    samples = [json.loads(answer.body) for answer in answers]
+    assert [(sample["brokerId"], sample["ownId"]) for sample in samples] == [(0, 1), (2, 2)]
 
 
 async def test_offsets_of_a_deleted_topic_do_not_come_back(group, consumers, eventually):

@@ -286,6 +286,19 @@ async def test_what_a_process_noted_itself_does_not_outlive_its_own_memory(drive
     assert (await one.view()).liveness.alive_ids == {2}
 
 
+async def test_a_clock_that_was_set_back_makes_no_lease_longer(drive, database):  # D9
+    one = drive(lease_policy=LeasePolicy.STRICT)
+    await one.make_f3()
+    async with database.begin() as connection:
+        # What is left when the clock goes back by an hour.
+        ahead = "UPDATE replica_groups SET lease_expires_at = clock_timestamp() + '1 h'"
+        await connection.execute(text(ahead))
+
+    await one.record(database, KEY_1, lease=[KEY_1], epoch=1)
+
+    assert 9_000 < (await one.view()).liveness.lease_left_ms <= 10_000
+
+
 async def test_only_the_master_of_the_epoch_gets_a_lease(drive, database):  # D9
     one = drive()
     await one.make_f3()
@@ -339,7 +352,7 @@ async def test_a_lease_renewed_while_an_election_was_deciding_stops_it(drive, da
     one = drive(lease_policy=LeasePolicy.STRICT)
     await one.make_f3()
     one.hear(2, 3)
-    async with database.connect() as holder:
+    async with database.begin() as holder:
         await holder.execute(
             text("UPDATE replica_groups SET lease_expires_at = clock_timestamp() + '9 s'")
         )

@@ -166,3 +166,67 @@ async def test_a_large_log_becomes_the_previous_one(tmp_path: Path):
     assert (tmp_path / "probe.log.1").stat().st_size == LOG_BYTES_MAX + 1
     assert log.stat().st_size < LOG_BYTES_MAX
     await process.stop()
+
+
+class ErringPart:
+    """A part whose state can't be seen once: its end or its readiness is an error."""
+
+    name = "probe"
+    log_path = Path("probe.log")
+    pid = None
+
+    def __init__(self, *, ended: list[BaseException], is_ready: list[BaseException]) -> None:
+        self.spawn_count = 0
+        self.was_terminated = False
+        self._ended, self._is_ready = ended, is_ready
+
+    async def spawn(self) -> None:
+        self.spawn_count += 1
+
+    async def ended(self) -> str:
+        if self._ended:
+            raise self._ended.pop()
+        await asyncio.Event().wait()
+        return "ended"
+
+    async def is_ready(self) -> bool:
+        if self._is_ready:
+            raise self._is_ready.pop()
+        return True
+
+    async def terminate(self) -> None:
+        self.was_terminated = True
+
+    def kill(self) -> None:
+        pass
+
+
+async def test_a_part_that_cannot_be_asked_is_started_again_and_watched_on():
+    told: list[str] = []
+    part = ErringPart(ended=[RuntimeError("no such process")], is_ready=[ValueError("no HTTP")])
+    supervised = Supervised(part, tell=told.append, on_change=lambda: None)
+
+    await supervised.start()
+    await eventually(lambda: told and told[-1].startswith("probe is up again"))
+
+    assert "no such process" in told[0]
+    assert part.spawn_count == 2
+    await supervised.stop()
+
+
+async def test_a_part_whose_watch_has_failed_is_stopped_all_the_same():
+    part = ErringPart(ended=[RuntimeError("no such process")], is_ready=[])
+    bugs: list[str] = []
+
+    def fail() -> None:
+        bugs.append("a bug")
+        raise AssertionError
+
+    supervised = Supervised(part, tell=lambda _line: None, on_change=lambda: None)
+    await supervised.start()
+    supervised._on_change = fail
+    await eventually(lambda: bugs)
+
+    await supervised.stop()
+
+    assert part.was_terminated

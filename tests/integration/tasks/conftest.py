@@ -42,6 +42,7 @@ def broker_sample(**values) -> BrokerSample:
         "cluster_name": "east",
         "broker_name": "broker-a",
         "broker_id": 0,
+        "own_id": 2,
         "messages_in": 100,
         "bytes_in": 10_000,
         "messages_out": 50,

@@ -72,7 +72,7 @@ async def manifest(database) -> list[sample_files.SampleFile]:
 async def test_waiting_samples_become_files_that_the_manifest_names(
     archive, redis, database, history
 ):
-    await wait(redis, observed(), observed(NOON_MS + 5_000))
+    await wait(redis, observed(own_id=2), observed(NOON_MS + 5_000))
 
     outcome = await archive()
 
@@ -82,12 +82,14 @@ async def test_waiting_samples_become_files_that_the_manifest_names(
     assert brokers.path.startswith("broker_samples/cluster=east/day=2026-03-02/")
     assert table.schema.equals(SCHEMAS["broker_samples"])
     assert table.column("observed_at").to_pylist() == [NOON, NOON + timedelta(seconds=5)]
+    assert table.column("own_id").to_pylist() == [2, None]
     assert (brokers.row_count, brokers.sampled_from) == (2, NOON)
     assert brokers.size_bytes == history.absolute(brokers.path).stat().st_size
     rows = pq.read_table(history.absolute(topics.path)).to_pylist()
     assert [row["topic_name"] for row in rows] == ["orders", "orders"]
     assert rows[0]["queues"] == [{"queue_id": 3, "min_offset": 4, "max_offset": 5}]
     assert rows[0]["messages_in_per_second"] is None
+    assert rows[0]["own_id"] == 2
     assert not await redis.exists(PENDING_KEY, ARCHIVING_KEY)
 
 

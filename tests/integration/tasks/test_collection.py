@@ -37,7 +37,7 @@ async def test_a_first_sample_has_counters_and_no_rates(collect, broker, databas
 
     [sample] = await latest_samples(redis, "east")
     assert (outcome.sampled_count, outcome.silent_count) == (1, 0)
-    assert (sample.broker_name, sample.messages_in) == ("broker-a", 100)
+    assert (sample.broker_name, sample.own_id, sample.messages_in) == ("broker-a", 2, 100)
     assert sample.messages_in_per_second is None
     assert sample.topics[0].queues[0].max_offset == 100
     assert sample.observed_at_ms == clock.now_ms()

@@ -111,6 +111,19 @@ def make(database, clock, job, tmp_path):
     return run
 
 
+@pytest.fixture
+def revive(database, clock, queue):
+    async def run(*, is_one_made=False):
+        async def ask():
+            return is_one_made
+
+        return await revive_reports(
+            database=database, clock=clock, task_queue=queue, is_one_made=ask
+        )
+
+    return run
+
+
 async def test_a_request_is_recorded_and_sent_to_the_workers(request_one, database, queue):
     report = await request_one()
 
@@ -129,15 +142,13 @@ async def test_a_second_request_while_one_waits_is_the_same_report(request_one, 
     assert len(queue.sent) == 1
 
 
-async def test_a_task_queue_that_is_away_only_delays_the_report(
-    request_one, database, clock, queue
-):
+async def test_a_task_queue_that_is_away_only_delays_the_report(request_one, clock, queue, revive):
     queue.is_away = True
     report = await request_one()
     queue.is_away = False
     clock.advance(seconds=31)
 
-    outcome = await revive_reports(database=database, clock=clock, task_queue=queue)
+    outcome = await revive()
 
     assert report.status == "planned"
     assert (outcome.sent_count, outcome.failed_count) == (1, 0)
@@ -229,19 +240,38 @@ async def test_a_report_whose_worker_died_is_made_when_it_is_delivered_again(
     assert made.status == "done"
 
 
-async def test_a_report_that_runs_for_too_long_is_given_up(
-    request_one, make, job, database, clock, queue
+@pytest.mark.parametrize("is_one_made", [False, True])
+async def test_a_report_that_nobody_makes_any_more_is_given_up_at_once(
+    request_one, make, job, database, revive, *, is_one_made
 ):
     report = await request_one()
     job.failure = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         await make(report.id)
-    clock.advance(minutes=26)
 
-    outcome = await revive_reports(database=database, clock=clock, task_queue=queue)
+    outcome = await revive(is_one_made=is_one_made)
 
-    assert outcome.failed_count == 1
-    assert (await describe_report(report.id, database=database)).status == "failed"
+    found = await describe_report(report.id, database=database)
+    assert outcome.failed_count == (0 if is_one_made else 1)
+    assert found.status == ("running" if is_one_made else "failed")
+    assert found.error == (None if is_one_made else "its worker was lost before there was a result")
+
+
+async def test_the_next_report_gives_up_one_that_a_lost_worker_left(
+    request_one, make, job, database
+):
+    lost = await request_one()
+    job.failure = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        await make(lost.id)
+    job.failure = None
+    following = await request_one()
+
+    made = await make(following.id)
+
+    found = await describe_report(lost.id, database=database)
+    assert (made.status, found.status) == ("done", "failed")
+    assert found.error == "its worker was lost before there was a result"
 
 
 async def test_rows_beyond_the_bound_are_counted_not_kept(request_one, make, job):

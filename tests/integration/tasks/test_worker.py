@@ -20,7 +20,7 @@ from backend.services.samples import latest_samples
 from backend.settings import WorkerSettings
 from tests.integration.tasks.conftest import register
 from tests.waiting import PATIENCE_S, eventually
-from workers.runtime import Runtime
+from workers.runtime import LockLost, Runtime
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -102,9 +102,6 @@ async def test_a_run_that_is_at_work_is_not_joined_by_a_second(environment, monk
         await asyncio.to_thread(finish.wait, PATIENCE_S)
         return "first"
 
-    async def quick(_clients):
-        return "second"
-
     first = asyncio.create_task(asyncio.to_thread(_alone, runtime, slow))
     await asyncio.wait_for(started.wait(), PATIENCE_S)
     while_running = await asyncio.to_thread(_alone, runtime, quick)
@@ -113,7 +110,7 @@ async def test_a_run_that_is_at_work_is_not_joined_by_a_second(environment, monk
     afterwards = await asyncio.to_thread(_alone, runtime, quick)
     await asyncio.to_thread(runtime.close)
 
-    assert (outcome, while_running, afterwards) == ("first", None, "second")
+    assert (outcome, while_running, afterwards) == ("first", None, "next")
 
 
 async def test_a_use_case_past_its_deadline_is_cancelled_and_frees_its_name(
@@ -130,9 +127,6 @@ async def test_a_use_case_past_its_deadline_is_cancelled_and_frees_its_name(
         finally:
             cancelled.append(True)
 
-    async def quick(_clients):
-        return "next"
-
     with pytest.raises(TimeoutError):
         await asyncio.to_thread(_alone, runtime, endless, seconds=0.1)
     following = await asyncio.to_thread(_alone, runtime, quick)
@@ -142,8 +136,89 @@ async def test_a_use_case_past_its_deadline_is_cancelled_and_frees_its_name(
     assert following == "next"
 
 
-def _runtime() -> Runtime:
-    return Runtime(WorkerSettings())
+HOLDER = """
+import asyncio
+from datetime import timedelta
+from backend.settings import WorkerSettings
+from workers.runtime import Runtime
+
+async def endless(_clients):
+    print("at work", flush=True)
+    await asyncio.Event().wait()
+
+runtime = Runtime(WorkerSettings(), lock_life=timedelta(seconds=1))
+runtime.run_alone("test", endless, deadline=timedelta(minutes=20))
+"""
+
+
+async def test_the_name_of_a_run_whose_process_was_killed_is_soon_free(environment, monkeypatch):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    runtime = _runtime()
+    holder = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", HOLDER), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    await holder.stdout.readline()
+    before = await asyncio.to_thread(_alone, runtime, quick)
+    holder.kill()
+    await holder.wait()
+
+    await eventually(lambda: asyncio.to_thread(_alone, runtime, quick), interval_s=0.1)
+
+    await asyncio.to_thread(runtime.close)
+    assert before is None
+
+
+async def test_a_run_that_lasts_longer_than_its_lock_keeps_it(environment, monkeypatch, redis):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    runtime, finish = _runtime(lock_life=timedelta(seconds=3)), threading.Event()
+    left_ms, extended_count = 0, 0
+
+    async def slow(_clients):
+        await asyncio.to_thread(finish.wait, PATIENCE_S)
+        return "whole"
+
+    async def has_been_extended():
+        nonlocal left_ms, extended_count
+        before_ms, left_ms = left_ms, await redis.pttl("regent:running:test")
+        extended_count += 0 < before_ms < left_ms
+        return extended_count == 4
+
+    run = asyncio.create_task(asyncio.to_thread(_alone, runtime, slow))
+    await eventually(has_been_extended)
+    finish.set()
+
+    assert await run == "whole"
+    await asyncio.to_thread(runtime.close)
+
+
+async def test_a_run_that_has_lost_its_lock_is_ended(environment, monkeypatch):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    runtime = _runtime(lock_life=timedelta(seconds=1))
+    cancelled = []
+
+    async def endless(clients):
+        await clients.redis.delete("regent:running:test")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(True)
+
+    with pytest.raises(LockLost, match="test"):
+        await asyncio.to_thread(_alone, runtime, endless)
+    await asyncio.to_thread(runtime.close)
+
+    assert cancelled == [True]
+
+
+async def quick(_clients):
+    return "next"
+
+
+def _runtime(**values) -> Runtime:
+    return Runtime(WorkerSettings(), **values)
 
 
 def _alone(runtime: Runtime, use_case, *, seconds: float = PATIENCE_S):

@@ -81,7 +81,11 @@ class ConsolePage:
         expect(self.page.get_by_text("Live", exact=True)).to_be_visible()
 
     def violations(self) -> list[dict[str, Any]]:
-        """Ask axe-core for what keeps people out; mild findings are left to the eye."""
+        """Ask axe-core for what keeps people out; mild findings are left to the eye.
+
+        What still answers the question before is faint until the new answer comes.
+        """
+        expect(self.page.locator('[aria-busy="true"]')).to_have_count(0)
         self.page.evaluate(AXE.read_text())
         result = self.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
         return [

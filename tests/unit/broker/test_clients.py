@@ -28,18 +28,22 @@ def test_a_new_member_and_a_new_topic_change_the_group():
     more = register(consumers, "ch1", data("T", "U"))
     fewer = register(consumers, "ch1", data("T"))
 
-    assert [first, again, joined, more, fewer] == [True, False, True, True, True]
+    changes = [first, again, joined, more, fewer]
+    assert [one.is_rebalance_due for one in changes] == [True, False, True, True, True]
+    assert [one.topics for one in changes] == [["T"], [], [], ["U"], []]
 
 
 def test_the_newest_subscription_wins():
     consumers = Consumers()
     register(consumers, "ch1", data("T", version=5))
 
-    register(consumers, "ch2", data("T", version=3), member=client("c2"))
+    older = register(consumers, "ch2", data("T", version=3), member=client("c2"))
     assert consumers.find("g").subscriptions["T"].version == 5
-    register(consumers, "ch2", data("T", version=9), member=client("c2"))
+    newer = register(consumers, "ch2", data("T", version=9), member=client("c2"))
 
     assert consumers.find("g").subscriptions["T"].version == 9
+    assert (older.topics, newer.topics) == ([], ["T"])
+    assert not newer.is_rebalance_due
 
 
 def test_a_light_heartbeat_keeps_what_is_stored():
@@ -48,7 +52,7 @@ def test_a_light_heartbeat_keeps_what_is_stored():
 
     changed = register(consumers, "ch1", data(), with_subscriptions=False)
 
-    assert not changed
+    assert changed == (False, [])
     assert list(consumers.find("g").subscriptions) == ["T"]
 
 

@@ -14,13 +14,16 @@ class QueueDouble:
 
     def __init__(self, **due_times):
         self.due = {int(level.removeprefix("level_")): times for level, times in due_times.items()}
+        self.low = 0
 
     def entries(self, _topic, queue_id, offset, count):
+        if offset < self.low:
+            return []
         due = self.due.get(queue_id + 1, [])[offset : offset + count]
         return [(1000 * queue_id + offset + at, 100, time) for at, time in enumerate(due)]
 
     def held_offsets(self, _topic, queue_id):
-        return (0, len(self.due.get(queue_id + 1, [])))
+        return (self.low, len(self.due.get(queue_id + 1, [])))
 
 
 def delivery(store, *, now_ms=0, stored=None, deliver=None):
@@ -80,6 +83,18 @@ def test_a_refused_delivery_keeps_its_place():
     delays.deliver_due(1)
 
     assert tries == [0, 1, 1, 2]
+
+
+def test_a_level_goes_on_behind_what_retention_took_of_it():
+    store = QueueDouble(level_1=[10, 20, 30, 40])
+    delays, delivered, moment = delivery(store, now_ms=10)
+    delays.deliver_due(1)
+    store.low, moment[0] = 2, 40
+
+    delays.deliver_due(1)
+
+    assert delivered == [0, 2, 3]
+    assert delays.progress == {1: 4}
 
 
 async def test_progress_outside_the_queue_is_corrected_at_the_start():

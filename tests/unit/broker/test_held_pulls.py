@@ -5,8 +5,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from workers.broker.held_pulls import SLOT_MS, HeldPull, HeldPulls
 
 
-def pull(*, topic="T", queue_id=0, offset=5, deadline_ms=1000, owner="c"):
-    return HeldPull(topic, queue_id, offset, deadline_ms, request="r", owner=owner)
+def pull(*, group="g", topic="T", queue_id=0, offset=5, deadline_ms=1000, owner="c"):
+    return HeldPull(group, topic, queue_id, offset, deadline_ms, request="r", owner=owner)
 
 
 def test_an_arrival_wakes_only_those_with_something_to_read():
@@ -61,6 +61,17 @@ def test_the_pulls_of_an_owner_or_a_topic_go_together():
     assert [(one.topic, one.owner) for one in taken] == [("T", "b")]
     assert [(one.topic, one.owner) for one in held.take_all()] == [("U", "b")]
     assert len(held) == 0
+
+
+def test_the_pulls_of_a_group_at_some_queues_go_without_those_of_others():
+    held = HeldPulls()
+    mine = [pull(queue_id=number) for number in (0, 1)]
+    others = [pull(group="h"), pull(topic="U"), pull(queue_id=2)]
+    for one in [*mine, *others]:
+        held.hold(one)
+
+    assert held.take_group("g", "T", range(2)) == mine
+    assert sorted(map(id, held.take_all())) == sorted(map(id, others))
 
 
 class HeldPullsMachine(RuleBasedStateMachine):

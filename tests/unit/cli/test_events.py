@@ -63,6 +63,15 @@ def test_events_behind_a_number_are_read_page_by_page_as_lines_of_json(signed_in
     assert asked[0].get_list("kinds") == ["group", "broker"]
 
 
+def test_more_of_the_newest_than_one_answer_holds_are_refused_with_the_way_to_them(
+    signed_in, capsys
+):
+    assert run(["events", "--limit", "500"]) == 2
+
+    assert "next: regent events --after NUMBER --limit 500" in capsys.readouterr().err
+    assert signed_in.requests == []
+
+
 def test_a_stream_is_resumed_after_what_came_until_the_session_ends(signed_in, capsys):
     signed_in.on(
         "GET",

@@ -9,7 +9,7 @@ import pytest
 
 from backend.api.answers import ANSWERS
 from backend.cli.app import reflow, run
-from backend.cli.errors import ExitCode
+from backend.cli.errors import CommandError, ExitCode
 from backend.cli.rest import LISTS
 from tests.cli_help import FOLDER, commands, find_command, pages
 
@@ -109,3 +109,42 @@ def test_an_option_before_the_command_is_told_where_it_belongs(capsys):
     told = capsys.readouterr().err
     assert told.startswith("error: --data stands before the command\n")
     assert "next: regent topic list --data" in told
+
+
+TOPIC_HELP = "regent topic create --help"
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "why", "next_step"),
+    [
+        (
+            "replica list broker-a",
+            "regent replica list has no place for 'broker-a'",
+            None,
+            "regent replica list --help",
+        ),
+        ("topic create", "regent topic create needs NAME", None, TOPIC_HELP),
+        ("topic create x --queues", "--queues needs a value", None, TOPIC_HELP),
+        ("topic create x --quues 4", "unknown option: --quues", "there is --queues", TOPIC_HELP),
+        ("topic show", "regent topic has no command 'show'", None, "regent topic --help"),
+        (
+            "topicz list",
+            "regent has no command 'topicz'",
+            "there is topic",
+            "regent topic, or regent --help",
+        ),
+        (
+            "broker list --output xml",
+            'invalid value "xml" for --output',
+            'choose from: "table", "json", "yaml"',
+            "regent broker list --help",
+        ),
+    ],
+)
+def test_a_line_that_is_no_command_is_told_in_the_form_of_every_error(
+    capsys, line, what, why, next_step
+):
+    assert run(line.split()) == ExitCode.USAGE
+
+    told = str(CommandError(what, why=why, next_step=next_step))
+    assert capsys.readouterr().err == f"{told}\n"

@@ -78,6 +78,15 @@ def test_any_kind_is_planned_from_its_parameters(east, capsys, monkeypatch):
     assert "are no JSON object" in capsys.readouterr().err
 
 
+def test_a_plan_is_looked_at_as_json_without_being_confirmed(signed_in, capsys):
+    signed_in.on("GET", PATH, operation())
+
+    assert run(["operation", "confirm", ID, "--dry-run", "-o", "json"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["id"] == ID
+    assert sent(signed_in) == []
+
+
 @pytest.mark.parametrize("verb", ["approve", "decline"])
 def test_a_second_person_decides_with_a_reason(signed_in, capsys, verb):
     signed_in.on("POST", f"{PATH}/{verb}", operation("queued"))

@@ -85,7 +85,7 @@ def test_lag_is_watched_until_interrupted(east, capsys, monkeypatch):
         if len(pauses) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(replica_lags.time, "sleep", sleep)
+    monkeypatch.setattr(replica_lags, "sleep", sleep)
 
     assert run(["replica", "lag", "broker-a", "--watch", "--interval", "0.5"]) == 130
 

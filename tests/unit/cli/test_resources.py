@@ -262,7 +262,7 @@ def test_a_list_goes_on_until_it_has_enough(east, capsys):
 
 def test_a_topic_is_followed_from_where_each_answer_ends(east, capsys, monkeypatch):
     rests = []
-    monkeypatch.setattr(messages.time, "sleep", rests.append)
+    monkeypatch.setattr(messages, "sleep", rests.append)
     nothing = listed(after="k1") | {"has_more": False}
     some = listed(MESSAGE, after="k2") | {"has_more": False}
     east.on("GET", f"{EAST}/topics/orders/messages", nothing, some)

@@ -256,6 +256,53 @@ def test_a_master_that_stopped_uncleanly_is_replaced():  # D11, the case of KIP-
     assert elect(f3(), alive(1, 2, b1={"is_verified": False}), asked_by(1)).master_id == 2
 
 
+UNSURE = {"is_verified": False}
+
+
+@pytest.mark.parametrize("ballot", [CONTROLLER, asked_by(2), designate(3)])
+def test_after_a_power_cut_of_all_the_best_log_is_master(ballot):  # D11
+    liveness = alive(*ALL, b1=UNSURE, b2=UNSURE | {"max_offset": 9}, b3=UNSURE | {"max_offset": 11})
+    lost = lose_master(f3()).after
+
+    assert elect(lost, liveness, ballot).master_id == 3
+    assert verdicts(lost, liveness) == {
+        1: Verdict.LOWER_OFFSET,
+        2: Verdict.LOWER_OFFSET,
+        3: Verdict.WINS,
+    }
+
+
+def test_the_epoch_of_a_log_comes_before_its_length_after_a_power_cut_too():  # D11
+    liveness = alive(1, 2, b1=UNSURE | {"max_offset": 99}, b2=UNSURE | {"epoch": 2})
+
+    assert elect(f3(members=(1, 2)), liveness).master_id == 2
+
+
+def test_no_member_that_may_hold_more_is_passed_over_after_a_power_cut():  # D11
+    lost, unsure = lose_master(f3()).after, alive(1, 2, b1=UNSURE, b2=UNSURE)
+
+    with pytest.raises(MasterNotAvailable):
+        elect(lost, unsure)
+    assert elect(lost, unsure, Ballot(allows_unclean=True)).master_id == 1
+    # Whoever is verified comes before longer logs that are not.
+    better = alive(*ALL, b1=UNSURE | {"max_offset": 99}, b2=UNSURE | {"max_offset": 99})
+    assert elect(lost, better).master_id == 3
+
+
+def test_an_operator_has_no_worse_log_than_the_best_after_a_power_cut():  # D11
+    liveness = alive(*ALL, b1=UNSURE, b2=UNSURE | {"max_offset": 9}, b3=UNSURE)
+
+    with pytest.raises(ElectionFailed):
+        elect(f3(), liveness, designate(2))
+
+
+def test_a_cordoned_replica_with_the_best_log_wins_after_a_power_cut():  # D11
+    cordoned = UNSURE | {"max_offset": 11, "is_cordoned": True}
+    liveness = alive(*ALL, b1=UNSURE, b2=cordoned, b3=UNSURE)
+
+    assert elect(lose_master(f3()).after, liveness).master_id == 2
+
+
 def test_silence_beyond_the_timeout_is_death():
     liveness = alive(1, 2, b1={"age_ms": 10_001}, b2={"age_ms": 10_000})
 

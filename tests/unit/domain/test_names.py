@@ -40,7 +40,17 @@ def test_a_name_that_could_be_something_else_is_refused(check, name):
 
 @pytest.mark.parametrize(
     "name",
-    ["orders", "%RETRY%group", "%DLQ%g", "NS%topic", "TBW102", "a-b_c|d", "x" * 255, "host.local"],
+    [
+        "orders",
+        "%RETRY%group",
+        "%RETRY%group+orders",
+        "%DLQ%g",
+        "NS%topic",
+        "TBW102",
+        "a-b_c|d",
+        "x" * 255,
+        "host.local",
+    ],
 )
 def test_names_that_stock_brokers_announce_are_taken(name):
     assert check_topic_name(name) == name

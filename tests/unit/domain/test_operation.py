@@ -216,6 +216,7 @@ def test_only_the_latest_claim_may_change_an_operation():
         lambda: run.begin_step(second, 0, fence=1, before=None, at=NOON),
         lambda: run.end_step(second, 0, fence=1, before=None, after=None, at=NOON),
         lambda: run.refuse_step(second, 0, fence=1, error="no", at=NOON),
+        lambda: run.leave_open(second, 0, fence=1, error="no", at=NOON),
         lambda: run.postpone_step(second, 0, fence=1, error="no", at=NOON),
         lambda: run.release(second, fence=1, not_before=NOON),
         lambda: run.fail(second, fence=1, why="no", at=NOON),
@@ -230,6 +231,14 @@ def test_an_operation_on_hold_is_not_claimed():
 
     assert run.claim(held, at=NOON + timedelta(seconds=9), lease=LEASE) is None
     assert run.claim(held, at=NOON + timedelta(seconds=10), lease=LEASE) is not None
+
+
+def test_what_is_resumed_waits_for_the_rest_of_its_hold():
+    held = confirmed(plan(Risk.LOSS, loss="x"), typed_name="g", reason="y", accepts_loss=True)
+    early, late = NOON + timedelta(seconds=2), NOON + timedelta(seconds=20)
+
+    assert domain.resume(domain.pause(held), at=early).not_before == NOON + timedelta(seconds=10)
+    assert domain.resume(domain.pause(held), at=late).not_before == late
 
 
 def test_the_value_before_is_that_of_the_first_attempt():

@@ -54,8 +54,8 @@ def apply(group, broker_id, code="a1;t1"):
     return group if change is None else change.after
 
 
-def alter(group, members, *, master=1, master_epoch=1, epoch=2, alive=ALL):
-    proposal = SyncStateSetProposal(master, master_epoch, frozenset(members), epoch)
+def alter(group, members, *, master=1, master_epoch=1, epoch=2, alive=ALL, fence=False):
+    proposal = SyncStateSetProposal(master, master_epoch, frozenset(members), epoch, is_fence=fence)
     return alter_sync_state_set(group, proposal, group_name="g", alive_ids=alive)
 
 
@@ -162,7 +162,8 @@ def test_a_master_shrinks_its_set():  # S29
         ({"members": {1, 2}, "master_epoch": 2}, MasterEpochFenced),  # S32
         ({"members": {1, 2}, "epoch": 1}, SyncStateSetEpochFenced),  # S33
         ({"members": {1, 9}}, UnknownReplica),  # S34
-        ({"members": {1, 9}, "alive": {9}}, BrokerNotAlive),
+        ({"members": {1, 2}, "fence": True}, AlterSyncStateSetRefused),
+        ({"members": {1, 2, 3}, "fence": True, "epoch": 1}, SyncStateSetEpochFenced),
         ({"members": {2, 3}}, AlterSyncStateSetRefused),  # S36
         ({"members": set()}, AlterSyncStateSetRefused),
     ],
@@ -177,6 +178,18 @@ def test_a_dead_replica_does_not_enter_the_set():  # S35
 
     with pytest.raises(BrokerNotAlive):
         alter(group, ALL, epoch=3, alive={1, 2})
+
+
+def test_a_member_that_only_the_controller_does_not_hear_keeps_nobody_in_the_set():
+    assert alter(f3(), {1, 2}, alive={1}).after.sync_state_set.members == {1, 2}
+
+
+def test_a_fence_has_all_that_was_asked_for_before_refused():  # D8
+    fenced = alter(f3(), {1, 2, 3}, fence=True, alive={1}).after
+
+    assert fenced.sync_state_set == SyncStateSet(frozenset({1, 2, 3}), 3)
+    with pytest.raises(SyncStateSetEpochFenced):
+        alter(fenced, {1, 2})
 
 
 def test_a_set_of_a_group_that_nobody_knows_can_not_be_altered():  # S37

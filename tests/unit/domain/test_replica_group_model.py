@@ -98,7 +98,7 @@ class GroupLife(RuleBasedStateMachine):
         )
         if self.group is not before:
             assert (stale, stale_set, before.master_id) == (0, 0, master)
-            assert members <= self.alive
+            assert members <= self.alive | before.sync_state_set.members
 
     @rule(
         broker_id=st.none() | IDS,
@@ -118,10 +118,15 @@ class GroupLife(RuleBasedStateMachine):
         self.attempt(lambda: elect_master(self.group, Liveness(sightings), ballot))
         if self.group is before or before.master_epoch == 0:
             return
-        winner = self.group.master_id
-        assert winner in self.alive - unverified
-        assert unclean or winner in before.sync_state_set.members
-        rivals = before.sync_state_set.members & self.alive - unverified
+        winner, members = self.group.master_id, before.sync_state_set.members
+        assert winner in self.alive
+        assert unclean or winner in members
+        rivals = members & self.alive - unverified
+        if winner in unverified:
+            assert not rivals
+            assert unclean or members <= self.alive
+            rivals = members & self.alive
+            designated = False
         if winner in rivals and not designated:
             assert all(offsets[winner] >= offsets[i] for i in rivals)
             if winner != before.master_id:

@@ -32,13 +32,14 @@ def open_store(path: Path, *, flush_mode: str = "async") -> Store:
     )
 
 
-def hot_path(store: Store, *, region: str = "DefaultRegion") -> HotPath:
+def hot_path(store: Store, *, region: str = "DefaultRegion", trace_on: bool = True) -> HotPath:
     hot = HotPath(
         store,
         broker_name="broker-a",
         cluster_name="cluster-1",
         store_host=BROKER_HOST,
         region=region,
+        trace_on=trace_on,
     )
     hot.set_topic("Orders", perm=6, read_queue_count=4, write_queue_count=4)
     return hot

@@ -11,6 +11,7 @@ from regent_engine import (
     Store,
     encode_command,
     offset_message_id,
+    special_properties,
 )
 
 from tests.unit.engine.builders import (
@@ -243,6 +244,30 @@ def test_what_is_not_hot_goes_up_with_nothing_written(store: Store, frame: bytes
     assert (command.ext, command.body) == (expected.ext, expected.body)
     assert (received.replies, received.arrivals) == (b"", [])
     assert (store.max_position, store.queues()) == (0, [])
+
+
+@pytest.mark.parametrize("name", special_properties())
+def test_each_property_that_is_called_special_leaves_a_send_cold(store: Store, name: str) -> None:
+    received = connect(store).receive(send(properties={name: "1"}), NOW_MS)
+
+    assert [command.opaque for command in received.cold] == [12]
+    assert store.max_position == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["INNER_NUM", "INNER_BASE", "INNER_MULTI_DISPATCH", "TIMER_OUT_MS"]
+)
+def test_properties_of_features_that_are_not_served_are_stored_as_they_are(
+    store: Store, name: str
+) -> None:
+    offset = {"INNER_MULTI_QUEUE_OFFSET": "7"}
+    received = connect(store).receive(send(properties={name: "%LMQ%a", **offset}), NOW_MS)
+
+    (record,) = stored(store, 2)
+    assert received.cold == []
+    assert record.properties[name] == "%LMQ%a"
+    # It would be an entry in another queue, at an offset that the sender has chosen.
+    assert not record.properties.keys() & offset.keys()
 
 
 def test_hot_and_cold_requests_of_one_chunk_both_arrive(store: Store) -> None:

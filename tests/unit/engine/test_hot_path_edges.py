@@ -58,6 +58,17 @@ def test_a_region_with_quotes_is_written_as_it_is(store: Store) -> None:
     assert ext["MSG_REGION"] == 'a"b\\'
 
 
+@pytest.mark.parametrize("encoding", ["json", "rocketmq"])
+def test_messages_and_answers_say_that_clients_shall_not_trace(store: Store, encoding: str) -> None:
+    connection = Connection(hot_path(store, trace_on=False), PEER)
+
+    received = connection.receive(send(encoding=encoding), NOW_MS)
+
+    ((_, _, ext),) = answers(received.replies)
+    (record,) = stored(store, 2)
+    assert (ext["TRACE_ON"], record.properties["TRACE_ON"]) == ("false", "false")
+
+
 def test_a_unique_key_with_quotes_is_answered_as_it_is(store: Store) -> None:
     received = connect(store).receive(send(properties={"UNIQ_KEY": 'k"\\\n'}), NOW_MS)
 

@@ -71,3 +71,15 @@ def test_commands_come_out_whole_from_single_bytes():
 def test_garbage_is_the_peers_mistake(garbage):
     with pytest.raises(RemoteProtocolError):
         PeerConnection[str]().receive_data(garbage)
+
+
+def test_an_answer_may_have_a_header_as_large_as_we_write_them():
+    ours, theirs = PeerConnection[str](), PeerConnection[str]()
+    theirs.receive_data(ours.request(320, "batch"))
+    ids = ",".join(f"{number:032X}" for number in range(40_000))
+
+    ours.receive_data(answer(theirs.commands()[0], ext={"msgId": ids}))
+
+    [command] = ours.commands()
+    assert ours.take(command) == "batch"
+    assert command.ext["msgId"] == ids

@@ -67,7 +67,7 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Aw
         command,
         ext={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": text_of(is_changed)},
     )
-    return saved(broker, reply) if broker.has_unsaved_changes else reply
+    return saved(broker, reply) if broker.state.has_unsaved_changes else reply
 
 
 def _register_consumer(
@@ -87,11 +87,21 @@ def _register_consumer(
         return False
     is_light = heartbeat.fingerprint != 0 and heartbeat.without_subscriptions
     broker.hot.revoke_pulls()
-    if broker.consumers.register(consumer, caller, client, with_subscriptions=not is_light):
+    change = broker.consumers.register(consumer, caller, client, with_subscriptions=not is_light)
+    for topic_name in change.topics:
+        _release_pulls(broker, consumer.group_name, topic_name)
+    if change.is_rebalance_due:
         broker.notify_members(consumer.group_name)
     if not heartbeat.fingerprint:
         return False
     return broker.consumers.compare_fingerprint(consumer.group_name, heartbeat.fingerprint)
+
+
+def _release_pulls(broker: Broker, group_name: str, topic_name: str) -> None:
+    """Have consumers pull anew by the subscription that their group has from now on."""
+    topic = broker.topics.find(topic_name)
+    if topic is not None:
+        broker.polling.release_group(group_name, topic_name, range(topic.read_queue_count))
 
 
 def _make_retry_topic(broker: Broker, consumer: ConsumerData) -> None:

@@ -66,7 +66,7 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
     topics = [retry_topic(header.group), dead_letter_topic(header.group)]
     gone = _known(broker, topics) if header.cleans_offsets else []
     if gone:
-        broker.check_writable()
+        broker.check_writable(to_make_room=True)
     broker.groups.remove(header.group)
     broker.resets.forget(group=header.group)
     broker.meters.traffic.forget_group(header.group)

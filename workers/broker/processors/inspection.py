@@ -106,6 +106,7 @@ def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
 def sample_of(broker: Broker) -> BrokerSample:
     """Take one sample of counters, positions and resources."""
     store, settings, meters = broker.store, broker.settings, broker.meters
+    replication = broker.replication
     counters = store.counters()
     messages_in, bytes_in = taken_in(counters)
     queues: dict[str, list[QueueSample]] = {}
@@ -128,7 +129,8 @@ def sample_of(broker: Broker) -> BrokerSample:
         booted_at_ms=meters.booted_at_ms,
         cluster_name=settings.cluster_name,
         broker_name=settings.broker_name,
-        broker_id=settings.broker_id if broker.replication is None else broker.replication.role_id,
+        broker_id=settings.broker_id if replication is None else replication.role_id,
+        own_id=settings.broker_id if replication is None else replication.own_id,
         messages_in=messages_in,
         bytes_in=bytes_in,
         messages_out=meters.messages_out,

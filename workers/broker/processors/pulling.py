@@ -49,6 +49,8 @@ class Pull:
     caller: Caller
     command: Command
     header: PullMessageHeader
+    # None when the pull carries its filter itself.
+    subscription: SubscriptionData | None
     tag_hashes: list[int] | None
 
     def read(self, offset: int) -> ReadResult | None:
@@ -66,7 +68,8 @@ class Pull:
             held_until_ms = self.broker.clock() + self._hold_ms()
             # A missing index entry moves the reader on; everything else waits where it is.
             start = max(offset, result.next_offset)
-            self._hold(HeldPull(*self._queue, start, held_until_ms, self, self.caller))
+            group = self.header.consumer_group
+            self._hold(HeldPull(group, *self._queue, start, held_until_ms, self, self.caller))
         else:
             self._send(result, offset)
         return None
@@ -85,15 +88,22 @@ class Pull:
                 # Answers would pile up in memory; look again once the client has caught up.
                 self._hold(_moved(pull, pull.offset, self.broker.clock() + SLOT_MS))
                 return
+            # What it may read can have changed while it waited.
+            _check_permission(self.broker, self.command, self.header)
+            if self.subscription != _subscription_of(self.broker, self.header):
+                # The client would drop what its old filter leaves out, so it gets nothing, and no
+                # message that the new one lets pass is gone by: it pulls again from here.
+                self.caller.send(self._again(pull.offset, ResponseCode.PULL_NOT_FOUND))
+                return
             result = self.read(pull.offset)
             if result is None:
                 # Reading the disk is for the pull that the client repeats at once.
-                self.caller.send(self._again(pull.offset))
+                self.caller.send(self._again(pull.offset, ResponseCode.PULL_RETRY_IMMEDIATELY))
             elif is_over or not self._still_waits(result, pull):
                 self._send(result, pull.offset)
         except (StoreError, Refusal) as error:
-            reply = answer(self.command, code=ResponseCode.SYSTEM_ERROR, remark=str(error))
-            self.caller.send(reply)
+            code = error.code if isinstance(error, Refusal) else ResponseCode.SYSTEM_ERROR
+            self.caller.send(answer(self.command, code=code, remark=str(error)))
 
     def _send(self, result: ReadResult, offset: int) -> None:
         """Answer with what a read found; the records are not copied into the frame."""
@@ -121,12 +131,12 @@ class Pull:
         )
         self.caller.send(head, body)
 
-    def _again(self, offset: int) -> bytes:
+    def _again(self, offset: int, code: ResponseCode) -> bytes:
         """Encode that the client should ask once more."""
         low, high = self.broker.store.offsets(*self._queue) or (0, 0)
         return encode_pull_answer(
             self.command,
-            ResponseCode.PULL_RETRY_IMMEDIATELY,
+            code,
             suggested_broker_id=MASTER_ID,
             next_offset=offset,
             min_offset=low,
@@ -152,11 +162,15 @@ class Pull:
             raise Refusal(ResponseCode.SYSTEM_BUSY, "[OVERLOAD] too many pulls are held")
 
     def _still_waits(self, result: ReadResult, pull: HeldPull[Resumable]) -> bool:
-        """Hold on past messages that the filter leaves out, without telling the client."""
-        code = _code_of(result, pull.offset)
-        if code not in {ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY}:
+        """Hold on past messages that the filter leaves out, without telling the client.
+
+        One read examines so many entries only: what is behind them already would wake nobody.
+        """
+        code, next_offset = _code_of(result, pull.offset), max(pull.offset, result.next_offset)
+        is_empty = code in {ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY}
+        if not is_empty or next_offset < result.max_offset:
             return False
-        self._hold(_moved(pull, max(pull.offset, result.next_offset), pull.deadline_ms))
+        self._hold(_moved(pull, next_offset, pull.deadline_ms))
         return True
 
 
@@ -169,7 +183,8 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         )
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
-    tag_hashes = _filter_of(broker, header)
+    subscription = _subscription_of(broker, header)
+    tag_hashes = _filter_of(header, subscription)
     now_ms, queue = broker.clock(), (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(*queue, address=caller.address, now_ms=now_ms)
     if (offset := broker.resets.take(*queue)) is not None:
@@ -187,7 +202,7 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         broker.readers.note_commit(
             *queue, offset=header.commit_offset, address=caller.address, now_ms=now_ms
         )
-    return Pull(broker, caller, command, header, tag_hashes).run()
+    return Pull(broker, caller, command, header, subscription, tag_hashes).run()
 
 
 def _reset_answer(
@@ -252,12 +267,20 @@ def _check_queue(topic: TopicConfig, queue_id: int) -> None:
         )
 
 
-def _filter_of(broker: Broker, header: PullMessageHeader) -> list[int] | None:
-    """Give the tag hashes that may pass, None for all."""
+def _subscription_of(broker: Broker, header: PullMessageHeader) -> SubscriptionData | None:
+    """Give what the group subscribes to, None for a pull that does not go by it."""
     if header.sys_flag & _SUBSCRIPTION_FLAG:
+        return None
+    return _known_subscription(broker, header)
+
+
+def _filter_of(
+    header: PullMessageHeader, subscription: SubscriptionData | None
+) -> list[int] | None:
+    """Give the tag hashes that may pass, None for all."""
+    if subscription is None:
         _check_expression_type(header.expression_type)
         return hashes_of(header.subscription)
-    subscription = _known_subscription(broker, header)
     _check_expression_type(subscription.expression_type)
     if subscription.expression in {"", "*"}:
         return None
@@ -271,8 +294,7 @@ def _known_subscription(broker: Broker, header: PullMessageHeader) -> Subscripti
             ResponseCode.SUBSCRIPTION_NOT_EXIST,
             f"the consumer's group info not exist: {header.consumer_group}",
         )
-    config = broker.find_group(header.consumer_group)
-    if group.is_broadcasting and not config.broadcast_allowed:
+    if group.is_broadcasting and not broker.find_group(header.consumer_group).broadcast_allowed:
         raise Refusal(
             ResponseCode.NO_PERMISSION,
             f"the consumer group[{header.consumer_group}] can not consume by broadcast way",
@@ -324,4 +346,6 @@ def _code_of(result: ReadResult, offset: int) -> ResponseCode:
 
 
 def _moved(pull: HeldPull[Resumable], offset: int, deadline_ms: int) -> HeldPull[Resumable]:
-    return HeldPull(pull.topic, pull.queue_id, offset, deadline_ms, pull.request, pull.owner)
+    return HeldPull(
+        pull.group, pull.topic, pull.queue_id, offset, deadline_ms, pull.request, pull.owner
+    )

@@ -12,6 +12,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.safe_answers import kept
 
 _NOT_GIVEN = -1
 
@@ -22,6 +23,7 @@ def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> Awaita
     Members that are connected are told with their next pull; those that wait in one are woken.
     """
     header = decode_header(ResetOffsetHeader, command.ext)
+    broker.check_changeable()
     topic = broker.find_topic(header.topic)
     broker.check_group_exists(header.group)
     offsets = _offsets(broker, topic, header)
@@ -47,7 +49,7 @@ async def _saved(
         for queue_id, offset in offsets.items()
     )
     body = b'{"offsetTable":' + java_json.encode_object_map(entries) + b"}"
-    return answer(command, body=body)
+    return await kept(broker, answer(command, body=body))
 
 
 def _offsets(broker: Broker, topic: TopicConfig, header: ResetOffsetHeader) -> dict[int, int]:

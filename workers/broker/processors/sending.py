@@ -15,6 +15,7 @@ from regent_engine import (
     encode_command,
     offset_message_id,
     parse_properties,
+    special_properties,
 )
 
 from backend.remoting.bodies import TopicConfig
@@ -36,8 +37,10 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.late_answers import unflushed
 from workers.broker.message import (
     DELAY,
+    LIGHT_OFFSETS,
     POP_HANDLE,
     TIMER_PROPERTIES,
     TRANSACTION_MARK,
@@ -53,7 +56,10 @@ from workers.broker.topics import WRITABLE, permitted, topic_from_template, topi
 PROPERTIES_SIZE_MAX: Final = 32_767
 # Clients before this version do not know that they may limit their retries.
 _VERSION_WITH_RETRY_LIMIT: Final = 121
-_PROPERTIES_FOR_THE_AGENT: Final = (DELAY, TRANSACTION_MARK, *TIMER_PROPERTIES)
+_PROPERTIES_FOR_THE_AGENT: Final = frozenset(special_properties())
+_SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
+# Bits of transactions and inner batches (remoting.md 4.2); no producer sets them.
+_SYS_FLAG_SPECIAL: Final = 4 | 8 | 64 | 128
 
 
 def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
@@ -73,8 +79,8 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if header.batch and not is_batch(command.body):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the batch is malformed")
     broker.put_topic_if_missing(topic)
-    if header.topic.startswith(RETRY_PREFIX) or any(
-        name in properties for name in _PROPERTIES_FOR_THE_AGENT
+    if header.topic.startswith(RETRY_PREFIX) or not _PROPERTIES_FOR_THE_AGENT.isdisjoint(
+        properties
     ):
         return _store(broker, caller, command, header, _marked(broker, caller, properties))
     return _pass_to_hot_path(broker, caller, command)
@@ -101,6 +107,12 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
         raise Refusal(
             ResponseCode.NO_PERMISSION,
             f"the broker[{broker.settings.advertised_ip}] sending transaction message is forbidden",
+        )
+    if header.sys_flag & _SYS_FLAG_SPECIAL:
+        raise Refusal(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"sysFlag {header.sys_flag} marks part of a transaction or an inner batch,"
+            " which is not sent so",
         )
     has_timer = any(name in properties for name in TIMER_PROPERTIES)
     if has_timer and not delay_level_of(properties):
@@ -143,7 +155,7 @@ def _check_queue(broker: Broker, topic: TopicConfig, header: SendMessageHeader) 
 
 def _marked(broker: Broker, caller: Caller, properties: dict[str, str]) -> dict[str, str]:
     """Add what a broker adds to each message, and take out what only brokers may set."""
-    kept = {name: value for name, value in properties.items() if name != POP_HANDLE}
+    kept = {name: value for name, value in properties.items() if name not in _SET_BY_BROKERS_ONLY}
     key = kept.get(UNIQUE_KEY) or unique_key(caller.peer, broker.clock(), broker.source)
     return kept | {
         UNIQUE_KEY: key,
@@ -238,13 +250,5 @@ def _pass_to_hot_path(broker: Broker, caller: Caller, command: Command) -> Await
     if received.cold:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the message cannot be stored")
     broker.arrived(received.arrivals)
-    return _answer_from_hot_path(
-        broker, command, received.replies or received.deferred, received.deferred_position
-    )
-
-
-async def _answer_from_hot_path(
-    broker: Broker, command: Command, reply: bytes, position: int
-) -> bytes:
-    late = answer(command, code=ResponseCode.SYSTEM_BUSY, remark="the disk is slow to flush")
-    return await stored(broker, position, reply, late)
+    reply = received.replies or received.deferred
+    return stored(broker, received.deferred_position, reply, unflushed(reply))

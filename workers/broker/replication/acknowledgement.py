@@ -10,9 +10,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
+import structlog
+
 from workers.broker.replication.sync_state import SyncState
 
 QUORUM_SIZE_MIN: Final = 2
+
+log = structlog.get_logger()
 
 
 class LeasePolicy(StrEnum):
@@ -88,20 +92,28 @@ class Acknowledgements:
         if self.sufficient_count is not None:
             safe_position = max(safe_position, state.held_by(self.sufficient_count))
         while self._waiting and self._waiting[0][0] <= safe_position:
-            self._waiting.popleft()[2](Outcome.CONFIRMED)
+            _release(self._waiting.popleft()[2], Outcome.CONFIRMED)
 
     def expire(self, now_ms: int) -> None:
         """Release those whose time is over."""
         while self._waiting and self._waiting[0][1] <= now_ms:
-            self._waiting.popleft()[2](Outcome.LATE)
+            _release(self._waiting.popleft()[2], Outcome.LATE)
 
     def depose(self) -> None:
         """Release everybody: what was not confirmed by now, this broker will never confirm."""
         waiting, self._waiting = self._waiting, deque()
         for _, _, release in waiting:
-            release(Outcome.DEPOSED)
+            _release(release, Outcome.DEPOSED)
 
     @property
     def count(self) -> int:
         """Give how many wait."""
         return len(self._waiting)
+
+
+def _release(release: Release, outcome: Outcome) -> None:
+    """Tell one of them; what goes wrong with its answer is no matter of those behind it."""
+    try:
+        release(outcome)
+    except Exception:
+        log.exception("answer_not_given", outcome=outcome)

@@ -216,9 +216,17 @@ class ControllerClient:
         return _state(await self._ask(RequestCode.CONTROLLER_GET_REPLICA_INFO, header))
 
     async def alter(
-        self, identity: Identity, *, epoch: int, members: Collection[int], set_epoch: int
+        self,
+        identity: Identity,
+        *,
+        epoch: int,
+        members: Collection[int],
+        set_epoch: int,
+        is_fence: bool,
     ) -> SyncStateSet:
         """Ask for another set, and give it as it is then (1001).
+
+        A fence names the present members, and has what was asked for before refused.
 
         Raises:
             ControllerRefused: it stays as it is.
@@ -228,6 +236,7 @@ class ControllerClient:
             broker_name=identity.broker_name,
             master_broker_id=identity.broker_id,
             master_epoch=epoch,
+            is_fence=is_fence or None,
         )
         body = SyncStateSetBody(members=sorted(members), epoch=set_epoch)
         answer = await self._ask(

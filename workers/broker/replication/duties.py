@@ -10,6 +10,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.gate import WAIT_S_MAX
+from workers.broker.late_answers import unconfirmed
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.controller_client import GroupState, Sign
@@ -17,7 +18,6 @@ from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
-from workers.broker.replication.late_answers import unconfirmed
 from workers.broker.replication.lease import Lease, boot_time_s
 from workers.broker.replication.passing_on import PassingOn
 from workers.broker.replication.recorded_changes import RecordedChanges
@@ -55,7 +55,7 @@ class Duties:
         )
         self._handover = Handover(broker, self._journal)
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
-        self._own_id = 0
+        self.own_id = 0
         self._authority: Authority | None = None
         self._lease = Lease()
         self._led_epoch: int | None = None
@@ -74,7 +74,7 @@ class Duties:
     @property
     def role_id(self) -> int:
         """Give the id that the role brings: 0 for the master, its own for a replica."""
-        return 0 if self.is_master else self._own_id
+        return 0 if self.is_master else self.own_id
 
     @property
     def ha_address(self) -> str | None:
@@ -94,24 +94,26 @@ class Duties:
     def sign(self) -> Sign:
         """Give what the controller is told of this broker.
 
-        The epoch is on the disk (D12), or, of a master that was just elected, about to be: alone in
-        its set, it competes with nobody by that, and gets its lease meanwhile.
+        The epoch is that of the log's end, on the disk (D12). Who was just elected competes with
+        nobody, and tells of its new one, so that it gets its lease meanwhile.
         """
-        epoch = self._led_epoch
-        if epoch is None:
-            epochs = self._store.epochs()
-            epoch = epochs[-1][0] if epochs else -1
+        end = self._store.max_position
+        held = max((epoch for epoch, start in self._store.epochs() if start <= end), default=-1)
         return Sign(
-            epoch=epoch,
-            max_position=self._store.max_position,
+            epoch=held if self._led_epoch is None else self._led_epoch,
+            max_position=end,
             confirmed_position=self._store.confirmed_position,
             is_verified=self.verification.is_verified,
             is_cordoned=self._broker.is_cordoned,
         )
 
+    def known_epoch(self) -> int:
+        """Give the newest epoch that this broker ever took part in; -1 for none."""
+        return max((epoch for epoch, _ in self._store.epochs()), default=-1)
+
     def attach(self, own_id: int, authority: Authority) -> None:
         """Take the id that the controller has given; roles come after it."""
-        self._own_id, self._authority = own_id, authority
+        self.own_id, self._authority = own_id, authority
 
     def fence(self) -> None:
         """Take and show nothing until the group's master is known; called before clients come."""
@@ -232,8 +234,6 @@ class Duties:
             self.changes.tick()
             self._listener.tick(loop.time())
 
-    # What a role means.
-
     def suspend(self) -> None:
         """Stop acknowledging and taking messages at once."""
         self._broker.block_writes(WriteBlock.NOT_MASTER)
@@ -246,6 +246,7 @@ class Duties:
         """Serve as master of a new epoch; clients may come at once, and wait until it serves."""
         if self.is_leaving or self._has_resigned:
             return
+        self.verification.waive()
         self._broker.gate.shut()
         await self._stop_following()
         # While the epoch is written the lease is granted, and clients are sent here.
@@ -266,9 +267,9 @@ class Duties:
         term = self._term = Term(
             self,
             self._settings,
-            own_id=self._own_id,
+            own_id=self.own_id,
             epoch=state.epoch,
-            initial_set=state.sync_state_set or SyncStateSet(frozenset({self._own_id}), 0),
+            initial_set=state.sync_state_set or SyncStateSet(frozenset({self.own_id}), 0),
             former_end=former_end,
             shown_position=self._store.confirmed_position,
             lease=self._lease,
@@ -297,7 +298,7 @@ class Duties:
         follower = self._follower = Follower(
             self._store,
             self._settings,
-            broker_id=self._own_id,
+            broker_id=self.own_id,
             epoch=state.epoch,
             master_address=state.master_address,
             verification=self.verification,
@@ -313,7 +314,7 @@ class Duties:
             asyncio.create_task(copy.run(), name="copy-metadata"),
             asyncio.create_task(self._handover.let_clients_go(), name="let-clients-go"),
         ]
-        self._announce(self._own_id, state.epoch)
+        self._announce(self.own_id, state.epoch)
 
     def install(self, committed: SyncStateSet) -> None:
         """Take over the set of the present epoch."""
@@ -349,11 +350,11 @@ class Duties:
         return self._listener.broker_ids
 
     async def ask_for_set(
-        self, epoch: int, members: frozenset[int], set_epoch: int
+        self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
     ) -> SyncStateSet:
         """Ask the controller for another set."""
         assert self._authority is not None, "terms come after the id"
-        return await self._authority.ask_for_set(epoch, members, set_epoch)
+        return await self._authority.ask_for_set(epoch, members, set_epoch, is_fence=is_fence)
 
     async def learn_set(self) -> None:
         """Have the controller's present state told to this broker."""

@@ -12,6 +12,10 @@ class Replication(Protocol):
     """This broker as a member of its group."""
 
     @property
+    def own_id(self) -> int:
+        """Give the id that the controller gave, which stays through all roles."""
+
+    @property
     def role_id(self) -> int:
         """Give the id that the role brings: 0 for the master, its own for a replica."""
 

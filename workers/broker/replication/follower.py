@@ -2,9 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
@@ -115,8 +115,7 @@ class Follower:
                 await copying.tick(self._settings)
         finally:
             self._copying = None
-            await _finish(copying.stop)
-            copying.close()
+            await _finish(copying.end())
 
     async def _agree(self, link: ReplicaLink) -> None:
         """Cut what the master does not hold, so that this log is a beginning of its log."""
@@ -128,12 +127,15 @@ class Follower:
             )
         if end < own_end:
             log.warning("log_truncated", position=end, bytes=own_end - end)
-            await _finish(lambda: self._store.truncate_to(end))
-            self._on_cut()
+            await _finish(self._cut(end))
         if self._settings.flush_mode == "sync":
             # The first report is of the whole log.
             await asyncio.to_thread(self._store.flush)
         self._verify(link, end)
+
+    async def _cut(self, end: int) -> None:
+        await asyncio.to_thread(self._store.truncate_to, end)
+        self._on_cut()
 
     def _verify(self, link: ReplicaLink, end: int) -> None:
         """Count on this log again once it holds all that the master had when it greeted."""
@@ -190,11 +192,15 @@ async def _greet(link: ReplicaLink, master_socket: socket.socket) -> None:
     raise ConnectionResetError("the master hung up")
 
 
-async def _finish(work: Callable[[], object]) -> None:
-    """Do something on a thread; who gives it up waits for its end, for the log must stay quiet."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+async def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Do all of something; who gives it up waits for its end, for the log must be quiet then."""
+    task = asyncio.ensure_future(work)
+    is_given_up = False
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            is_given_up = True
+    if is_given_up:
+        raise asyncio.CancelledError from task.exception()
+    task.result()

@@ -68,6 +68,7 @@ class Handover:
 
     async def let_clients_go(self) -> None:
         """Answer clients again once they would be sent to the successor, or after a while."""
+        self._broker.resets.clear()
         if not self._broker.gate.is_open and self._broker.name_servers is not None:
             await self._broker.name_servers.await_other_master()
         self._broker.gate.open()

@@ -98,6 +98,13 @@ class Copying:
         if now_s - self._written_at_s > settings.ha_heartbeat_interval_ms / 1000:
             self.report(0, is_due=True)
 
+    async def end(self) -> None:
+        """Stop without making the loop wait, and hear of nothing any more."""
+        try:
+            await asyncio.to_thread(self.stop)
+        finally:
+            self.close()
+
     def stop(self) -> None:
         """End the connection and wait for the thread: nothing is appended afterwards."""
         self._copy.stop()

@@ -61,9 +61,8 @@ class GroupMember:
         """
         identity = self._identity = await self._negotiate()
         self._duties.attach(identity.broker_id, self)
-        known_epoch = self._duties.sign().epoch
         keeper = self._keeper = RoleKeeper(
-            identity.broker_id, self._duties, known_epoch=known_epoch
+            identity.broker_id, self._duties, known_epoch=self._duties.known_epoch()
         )
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(keeper.run())
@@ -90,12 +89,12 @@ class GroupMember:
         self._beat_wanted.set()
 
     async def ask_for_set(
-        self, epoch: int, members: frozenset[int], set_epoch: int
+        self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
     ) -> SyncStateSet:
         """Ask the controller for another set."""
         assert self._identity is not None, "terms come after the identity"
         return await self._controller.alter(
-            self._identity, epoch=epoch, members=members, set_epoch=set_epoch
+            self._identity, epoch=epoch, members=members, set_epoch=set_epoch, is_fence=is_fence
         )
 
     async def learn_set(self) -> None:
@@ -140,8 +139,6 @@ class GroupMember:
             # An epoch of before the restart, which must not go on; nothing is served in it.
             await self._controller.say_goodbye(identity, self._duties.sign())
             await asyncio.sleep(GOODBYE_PAUSE_S)
-        if not self._duties.verification.is_verified:
-            await self._trust_sole_member(identity)
         await self._controller.heartbeat(identity, self._duties.sign())
         state = await self._controller.elect(identity)
         if keeper.tell(state) is Verdict.TAKEN:
@@ -153,19 +150,12 @@ class GroupMember:
     async def _register(self, identity: Identity, keeper: RoleKeeper) -> GroupState:
         sign = self._duties.sign()
         standing = Standing(
-            epoch=max(sign.epoch, 0),
+            epoch=max(keeper.epoch, 0),
             max_position=sign.max_position,
             master_id=keeper.known_master_id,
             is_verified=sign.is_verified,
         )
         return await self._controller.register(identity, standing)
-
-    async def _trust_sole_member(self, identity: Identity) -> None:
-        """Go by this log, whatever it lost, where no other broker has more (D11)."""
-        state = await self._controller.replica_info(identity)
-        if state.sync_state_set and state.sync_state_set.broker_ids == {identity.broker_id}:
-            log.warning("log_not_verifiable", reason="no other broker was in the SyncStateSet")
-            self._duties.verification.succeed()
 
     async def _beat(self, identity: Identity) -> None:
         reported = ""

@@ -60,7 +60,7 @@ class Authority(Protocol):
     """Who speaks with the controller."""
 
     async def ask_for_set(
-        self, epoch: int, members: frozenset[int], set_epoch: int
+        self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
     ) -> SyncStateSet:
         """Ask for another set (1001); as `ControllerClient.alter`."""
 

@@ -23,10 +23,6 @@ from workers.broker.settings import BrokerSettings
 
 CHECK_S: Final = 0.1
 RETRY_S: Final = 0.5
-SETTLE_S: Final = 5.0
-"""After how long a request whose answer was lost can no longer have an effect: a controller gives
-one up before that."""
-
 APPROACH_BYTES_MAX: Final = 1 << 20
 """What a replica may lack for it to be let in: it has that within a moment."""
 
@@ -57,7 +53,7 @@ class TermHost(Protocol):
         """Name the replicas that are connected."""
 
     async def ask_for_set(
-        self, epoch: int, members: frozenset[int], set_epoch: int
+        self, epoch: int, members: frozenset[int], set_epoch: int, *, is_fence: bool
     ) -> SyncStateSet:
         """Ask the controller for another set (1001); as `ControllerClient.alter`."""
 
@@ -104,7 +100,7 @@ class Term:
             _warn_of_few(self._acks.sufficient_count)
         self.published_position = shown_position
         self._check_wanted, self._news = asyncio.Event(), asyncio.Event()
-        self._asked_at_s = self._approach_at_s = self._started_at_s
+        self._approach_at_s = self._started_at_s
         # The answer of a request for another set was lost.
         self._is_unsure = False
         self._is_over = False
@@ -229,7 +225,8 @@ class Term:
         """Ask for another set if the present one is not true any more."""
         wanted = self._wanted()
         if wanted == self.current.broker_ids:
-            await self._settle()
+            if self._state.proposed is not None:
+                await self._ask(wanted, is_fence=True)
             return
         self._state.propose(wanted)
         self._host.set_replica_count(self._state.size)
@@ -237,9 +234,19 @@ class Term:
             self._approach_at_s = self._now_s() + APPROACH_PAUSE_S
             self._withdraw_if_certain()
             return
-        self._asked_at_s = self._now_s()
+        await self._ask(wanted)
+
+    async def _ask(self, wanted: frozenset[int], *, is_fence: bool = False) -> None:
+        """Have the controller change the set.
+
+        A fence stops counting those that were asked for and are gone: a request whose answer was
+        lost could be carried out at any later time, by a controller that was paused meanwhile, as
+        long as the set's epoch is the one that it names (D8).
+        """
         try:
-            committed = await self._host.ask_for_set(self.epoch, wanted, self.current.epoch)
+            committed = await self._host.ask_for_set(
+                self.epoch, wanted, self.current.epoch, is_fence=is_fence
+            )
         except ControllerRefused as error:
             log.info("sync_state_set_refused", members=sorted(wanted), reason=str(error))
             await self._learn()
@@ -268,13 +275,6 @@ class Term:
         joining = {*near, *(i for i in here if state.joining(i)), *(asked & here)}
         return (state.current.broker_ids - gone) | joining | {self._own_id}
 
-    async def _settle(self) -> None:
-        """Stop counting those that were asked for and are gone, once that is certain (D8)."""
-        if self._state.proposed is None or self._now_s() - self._asked_at_s < SETTLE_S:
-            return
-        if await self._learn() and self._state.proposed is not None:
-            self._withdraw()
-
     async def _await_members(self, wanted: frozenset[int]) -> bool:
         """Wait until who joins holds all that is confirmed, which rests meanwhile."""
         newcomers = wanted - self.current.broker_ids
@@ -288,13 +288,9 @@ class Term:
 
     def _withdraw_if_certain(self) -> None:
         if not self._is_unsure:
-            self._withdraw()
-
-    def _withdraw(self) -> None:
-        self._is_unsure = False
-        self._state.withdraw()
-        self._host.set_replica_count(self._state.size)
-        self.advance()
+            self._state.withdraw()
+            self._host.set_replica_count(self._state.size)
+            self.advance()
 
     async def _published(self, position: int) -> None:
         """Wait until readers see the log up to a position, or this term is over."""
@@ -302,13 +298,11 @@ class Term:
             self._news.clear()
             await self._news.wait()
 
-    async def _learn(self) -> bool:
+    async def _learn(self) -> None:
         try:
             await self._host.learn_set()
         except (OSError, ControllerRefused) as error:
             log.info("controller_unanswered", reason=str(error))
-            return False
-        return True
 
     def _now_ms(self) -> int:
         return round(self._now_s() * 1000)

@@ -97,7 +97,9 @@ def encode_pull_answer(
 class Decoder:
     """Turns one connection's bytes into commands."""
 
-    def __new__(cls, frame_size_max: int = 16_777_216) -> Decoder: ...
+    def __new__(
+        cls, frame_size_max: int = 16_777_216, *, header_size_max: int = 1_048_576
+    ) -> Decoder: ...
     def receive(self, data: bytes) -> list[Command]:
         """Take a chunk and return the commands it completes.
 
@@ -730,6 +732,9 @@ def read_log(
         StoreError: no record begins at the position, or a file cannot be read.
     """
 
+def special_properties() -> list[str]:
+    """Name the properties that make a message a special one, which the hot path leaves cold."""
+
 @final
 class HotPath:
     """What one broker's connections share: the store, the topic table and the broker's names."""
@@ -742,6 +747,7 @@ class HotPath:
         cluster_name: str,
         store_host: tuple[str, int],
         region: str = "DefaultRegion",
+        trace_on: bool = True,
         frame_size_max: int = 16_777_216,
     ) -> HotPath: ...
     def set_topic(
@@ -827,8 +833,8 @@ class Received:
         """Head and body of each answered pull, to write at once."""
 
     @property
-    def pulled(self) -> list[tuple[str, str, int, int, int]]:
-        """Group, topic, and how many pulls were answered with how many messages and bytes."""
+    def pulled(self) -> list[tuple[str, str, int, int, int, int]]:
+        """Group, topic, queue; how many pulls were answered with how many messages and bytes."""
 
     @property
     def commits(self) -> list[tuple[str, str, int, int]]:

@@ -1,4 +1,4 @@
-import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import {
   AddUserDocument,
   type ApiTokenInput,
@@ -16,14 +16,18 @@ import {
   UsersDocument,
 } from '@/gql/operations';
 import { ask } from '@/lib/graphql';
+import { keepWithin } from '@/lib/keep-within';
 
 export const accessKeys = {
   all: ['access'] as const,
-  users: (after: string | undefined) => ['access', 'users', after] as const,
+  allUsers: ['access', 'users'] as const,
+  users: (after: string | undefined) => [...accessKeys.allUsers, after] as const,
+  sessionsOf: (userName: string | undefined) => ['access', 'sessions', userName] as const,
   sessions: (userName: string | undefined, after: string | undefined) =>
-    ['access', 'sessions', userName, after] as const,
+    [...accessKeys.sessionsOf(userName), after] as const,
+  tokensOf: (userName: string | undefined) => ['access', 'tokens', userName] as const,
   tokens: (userName: string | undefined, after: string | undefined) =>
-    ['access', 'tokens', userName, after] as const,
+    [...accessKeys.tokensOf(userName), after] as const,
 };
 
 export const accessPageSize = 50;
@@ -35,7 +39,7 @@ export function usersOf(after: string | undefined) {
     queryKey: accessKeys.users(after),
     queryFn: ({ signal }) =>
       ask(UsersDocument, { first: accessPageSize, after: after ?? null }, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(accessKeys.allUsers),
     refetchInterval: accessIntervalMs,
   });
 }
@@ -46,7 +50,7 @@ export function sessionsOf(userName: string | undefined, after: string | undefin
   return queryOptions({
     queryKey: accessKeys.sessions(userName, after),
     queryFn: ({ signal }) => ask(OpenSessionsDocument, variables, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(accessKeys.sessionsOf(userName)),
     refetchInterval: accessIntervalMs,
   });
 }
@@ -56,7 +60,7 @@ export function tokensOf(userName: string | undefined, after: string | undefined
   return queryOptions({
     queryKey: accessKeys.tokens(userName, after),
     queryFn: ({ signal }) => ask(ApiTokensDocument, variables, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(accessKeys.tokensOf(userName)),
     refetchInterval: accessIntervalMs,
   });
 }

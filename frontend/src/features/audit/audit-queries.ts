@@ -1,7 +1,8 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { AuditEntriesDocument, AuditVerificationDocument } from '@/gql/operations';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 import { heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 import { joinParts, type Verification } from './verification';
@@ -13,7 +14,9 @@ export type AuditFilter = {
 };
 
 export const auditKeys = {
-  list: (filter: AuditFilter, after: string | undefined) => ['audit', filter, after] as const,
+  of: (clusterName: string | undefined) => ['audit', clusterName] as const,
+  list: (filter: AuditFilter, after: string | undefined) =>
+    [...auditKeys.of(filter.clusterName), filter, after] as const,
 };
 
 export const auditPageSize = 50;
@@ -33,7 +36,7 @@ export function auditOf(filter: AuditFilter, after: string | undefined) {
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(auditKeys.of(filter.clusterName)),
     // Who changed access is no event of a cluster, so it is looked for now and then.
     refetchInterval: paced(sampleIntervalMs, 3 * sampleIntervalMs),
     meta: heeding(['operation', 'step', 'group'], { clusterName: filter.clusterName }),

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { BrokerConfigDocument, BrokerPageDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { ask } from '@/lib/graphql';
+import { ask, demand, take } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
 import { groupOf, heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
@@ -17,7 +17,14 @@ export const brokerKeys = {
 export function brokerGroupOf(clusterName: string, groupName: string) {
   return queryOptions({
     queryKey: brokerKeys.group(clusterName, groupName),
-    queryFn: ({ signal }) => ask(BrokerPageDocument, { clusterName, groupName }, signal),
+    queryFn: async ({ signal }) => {
+      const answer = await ask(BrokerPageDocument, { clusterName, groupName }, signal);
+      demand(
+        take(answer, 'group', 'cluster.brokerGroup', ({ cluster }) => cluster?.brokerGroup),
+        'group',
+      );
+      return answer;
+    },
     refetchInterval: paced(sampleIntervalMs, 3 * sampleIntervalMs),
     meta: heeding(['broker', 'group', 'step'], {
       clusterName,

@@ -1,8 +1,9 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { ClientDocument, type ClientRole, ClientsDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { ask } from '@/lib/graphql';
+import { ask, demand } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 
 export type ClientFilter = {
   search: string | undefined;
@@ -12,8 +13,9 @@ export type ClientFilter = {
 };
 
 export const clientKeys = {
+  of: (clusterName: string) => [clusterScope, 'clients', clusterName] as const,
   list: (clusterName: string, filter: ClientFilter) =>
-    [clusterScope, 'clients', clusterName, filter] as const,
+    [...clientKeys.of(clusterName), filter] as const,
   one: (clusterName: string, clientId: string) =>
     [clusterScope, 'client', clusterName, clientId] as const,
 };
@@ -31,7 +33,7 @@ export function clientsOf(clusterName: string, filter: ClientFilter) {
         { clusterName, first: clientPageSize, after, search, group, role },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(clientKeys.of(clusterName)),
     refetchInterval: sampleIntervalMs,
   });
 }
@@ -39,7 +41,8 @@ export function clientsOf(clusterName: string, filter: ClientFilter) {
 export function clientOf(clusterName: string, clientId: string) {
   return queryOptions({
     queryKey: clientKeys.one(clusterName, clientId),
-    queryFn: ({ signal }) => ask(ClientDocument, { clusterName, clientId }, signal),
+    queryFn: async ({ signal }) =>
+      demand(await ask(ClientDocument, { clusterName, clientId }, signal), 'client'),
     refetchInterval: sampleIntervalMs,
   });
 }

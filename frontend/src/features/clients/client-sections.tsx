@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { UnknownBrokers } from '@/components/unknown-brokers';
 import type { ClientQuery } from '@/gql/operations';
@@ -46,7 +46,7 @@ export function ClientSections({ found, observedAtMs }: ClientSectionsProps) {
           <HeardFigure heardMs={client.heardMs} />
         </Fact>
       </Facts>
-      <Panel title={t('connection.title')} aside={<Observed atMs={observedAtMs} />} flush>
+      <Panel title={t('connection.title')} aside={<Answered atMs={observedAtMs} />} flush>
         <ConnectionTable connections={client.connections} />
       </Panel>
     </>

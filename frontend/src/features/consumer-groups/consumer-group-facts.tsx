@@ -5,7 +5,7 @@ import { Figure } from '@/components/figure';
 import { ProtectionFact } from '@/components/protection-fact';
 import { StateMark } from '@/components/state-mark';
 import { formatCount } from '@/lib/format';
-import { readingOf } from '@/lib/reading';
+import { readingOf, unknown } from '@/lib/reading';
 import { AgeFigure } from './age-figure';
 import { type ConsumerGroupDetail, stateTones } from './consumer-group';
 import { LagFigure } from './lag-figure';
@@ -33,7 +33,11 @@ export function ConsumerGroupFacts({ group }: { group: ConsumerGroupDetail }) {
         <Figure reading={readingOf(group, (one) => one.deadLetterCount)} format={formatCount} />
       </Fact>
       <Fact label={t('consumerGroup.mayConsume')} foot={t('consumerGroup.mayConsumeOn')}>
-        {t('consumerGroup.mayConsumeCount', { may, total: group.settings.length })}
+        {group.settings.length > 0 ? (
+          t('consumerGroup.mayConsumeCount', { may, total: group.settings.length })
+        ) : (
+          <Figure reading={unknown} format={formatCount} />
+        )}
       </Fact>
       <ProtectionFact protection={group.protection} />
     </Facts>

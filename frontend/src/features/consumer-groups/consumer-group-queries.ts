@@ -1,15 +1,17 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { ConsumerGroupDocument, ConsumerGroupsDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { ask } from '@/lib/graphql';
+import { ask, demand } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 import { heeding } from '@/lib/live/heeds';
 
 export type ConsumerGroupFilter = { search: string | undefined; after: string | undefined };
 
 export const consumerGroupKeys = {
+  of: (clusterName: string) => [clusterScope, 'consumer-groups', clusterName] as const,
   list: (clusterName: string, filter: ConsumerGroupFilter) =>
-    [clusterScope, 'consumer-groups', clusterName, filter] as const,
+    [...consumerGroupKeys.of(clusterName), filter] as const,
   one: (clusterName: string, name: string) =>
     [clusterScope, 'consumer-group', clusterName, name] as const,
 };
@@ -30,7 +32,7 @@ export function consumerGroupsOf(clusterName: string, filter: ConsumerGroupFilte
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(consumerGroupKeys.of(clusterName)),
     refetchInterval: sampleIntervalMs,
   });
 }
@@ -38,7 +40,8 @@ export function consumerGroupsOf(clusterName: string, filter: ConsumerGroupFilte
 export function consumerGroupOf(clusterName: string, name: string) {
   return queryOptions({
     queryKey: consumerGroupKeys.one(clusterName, name),
-    queryFn: ({ signal }) => ask(ConsumerGroupDocument, { clusterName, name }, signal),
+    queryFn: async ({ signal }) =>
+      demand(await ask(ConsumerGroupDocument, { clusterName, name }, signal), 'consumerGroup'),
     refetchInterval: sampleIntervalMs,
     meta: heeding(['step'], {
       clusterName,

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { UnknownBrokers } from '@/components/unknown-brokers';
 import type { ConsumerGroupDetail } from './consumer-group';
@@ -21,7 +21,7 @@ type ConsumerGroupSectionsProps = {
 export function ConsumerGroupSections(props: ConsumerGroupSectionsProps) {
   const { group, observedAtMs, sort, onSort } = props;
   const { t } = useTranslation();
-  const observed = <Observed atMs={observedAtMs} />;
+  const observed = <Answered atMs={observedAtMs} />;
   return (
     <>
       <UnknownBrokers unknown={group.unknown} />

@@ -1,13 +1,17 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { FindingsDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
+import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 import { heeding } from '@/lib/live/heeds';
+import { paced } from '@/lib/live/pace';
 import type { FindingState } from './finding';
 
 export const findingKeys = {
+  of: (clusterName: string) => [clusterScope, 'findings', clusterName] as const,
   list: (clusterName: string, state: FindingState, after: string | undefined) =>
-    [clusterScope, 'findings', clusterName, state, after] as const,
+    [...findingKeys.of(clusterName), state, after] as const,
 };
 
 export const findingPageSize = 50;
@@ -23,7 +27,8 @@ export function findingsOf(clusterName: string, state: FindingState, after: stri
         { clusterName, first: findingPageSize, after: after ?? null, isOpen },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(findingKeys.of(clusterName)),
+    refetchInterval: paced(sampleIntervalMs),
     meta: heeding(['finding'], { clusterName }),
   });
 }

@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import {
   LeasesDocument,
   type LockHolder,
@@ -9,6 +9,7 @@ import {
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 import { heeding } from '@/lib/live/heeds';
 
 export type LockChoice = {
@@ -27,10 +28,12 @@ export type QueueChoice = {
 };
 
 export const lockKeys = {
+  of: (clusterName: string) => [clusterScope, 'locks', clusterName] as const,
   list: (chosen: LockChoice, after: string | undefined) =>
-    [clusterScope, 'locks', chosen, after] as const,
+    [...lockKeys.of(chosen.clusterName), chosen, after] as const,
+  leasesOf: (clusterName: string) => [clusterScope, 'leases', clusterName] as const,
   leases: (clusterName: string, after: string | undefined) =>
-    [clusterScope, 'leases', clusterName, after] as const,
+    [...lockKeys.leasesOf(clusterName), after] as const,
   operationLeases: (clusterName: string) =>
     [clusterScope, 'operation-leases', clusterName] as const,
   why: (clusterName: string, queue: QueueChoice) =>
@@ -61,7 +64,7 @@ export function locksOf(chosen: LockChoice, after: string | undefined) {
         signal,
       );
     },
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(lockKeys.of(chosen.clusterName)),
     refetchInterval: locksIntervalMs,
     meta: heedingLocks(chosen.clusterName),
   });
@@ -72,7 +75,7 @@ export function leasesOf(clusterName: string, after: string | undefined) {
     queryKey: lockKeys.leases(clusterName, after),
     queryFn: ({ signal }) =>
       ask(LeasesDocument, { clusterName, first: lockPageSize, after: after ?? null }, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(lockKeys.leasesOf(clusterName)),
     // A lease is renewed by each heartbeat.
     refetchInterval: sampleIntervalMs,
     meta: heeding(['group', 'broker'], { clusterName }),

@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import {
   type BodyForm,
   FoundMessagesDocument,
@@ -8,7 +8,8 @@ import {
   type MessagesQuery,
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { type Answer, ask } from '@/lib/graphql';
+import { type Answer, ask, demand } from '@/lib/graphql';
+import { keepWithin } from '@/lib/keep-within';
 import { followed, instantOf } from './message';
 
 export type Browsing = {
@@ -20,19 +21,25 @@ export type Browsing = {
 const scope = [clusterScope, 'messages'] as const;
 
 export const messageKeys = {
+  pages: (clusterName: string, topicName: string) =>
+    [...scope, 'page', clusterName, topicName] as const,
   page: (clusterName: string, topicName: string, wanted: Browsing) =>
-    [...scope, 'page', clusterName, topicName, wanted] as const,
+    [...messageKeys.pages(clusterName, topicName), wanted] as const,
   found: (clusterName: string, topicName: string, key: string, isUnique: boolean) =>
     [...scope, 'found', clusterName, topicName, key, isUnique] as const,
   follow: (clusterName: string, topicName: string) =>
     [...scope, 'follow', clusterName, topicName] as const,
   one: (clusterName: string, messageId: string, topicName: string | undefined) =>
     [...scope, 'one', clusterName, messageId, topicName] as const,
+  bodies: (clusterName: string, messageId: string, topicName: string | undefined) =>
+    [...scope, 'body', clusterName, messageId, topicName] as const,
   body: (clusterName: string, messageId: string, topicName: string | undefined, form: BodyForm) =>
-    [...scope, 'body', clusterName, messageId, topicName, form] as const,
+    [...messageKeys.bodies(clusterName, messageId, topicName), form] as const,
 };
 
 export const messagePageSize = 50;
+/** As many as the server hands out at once. */
+export const followPageSize = 100;
 const followIntervalMs = 1_000;
 
 export function messagesOf(clusterName: string, topicName: string, wanted: Browsing) {
@@ -50,7 +57,7 @@ export function messagesOf(clusterName: string, topicName: string, wanted: Brows
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(messageKeys.pages(clusterName, topicName)),
   });
 }
 
@@ -67,21 +74,29 @@ export function messagesFound(
   });
 }
 
-/** Follows a topic from now on: each answer goes on where the one before ended. */
+/**
+ * Follows a topic from now on: each answer goes on where the one before ended. Where more came than
+ * it holds, the rest is left out and the next begins at the end again, so that what is shown is new;
+ * `hasNextPage` tells from then on that there are gaps.
+ */
 export function messagesFollowed(clusterName: string, topicName: string) {
   const queryKey = messageKeys.follow(clusterName, topicName);
   return queryOptions({
     queryKey,
     queryFn: async ({ signal, client }): Promise<Answer<MessagesQuery>> => {
       const known = client.getQueryData<Answer<MessagesQuery>>(queryKey)?.data.messages;
-      const after = known?.pageInfo.endCursor ?? null;
-      const answer = await ask(
-        MessagesDocument,
-        { clusterName, topicName, first: messagePageSize, after, within: { fromLatest: true } },
-        signal,
-      );
-      const nodes = followed(known?.nodes ?? [], answer.data.messages.nodes);
-      return { ...answer, data: { messages: { ...answer.data.messages, nodes } } };
+      const askAfter = (after: string | null) => {
+        const page = { first: followPageSize, after, within: { fromLatest: true } };
+        return ask(MessagesDocument, { clusterName, topicName, ...page }, signal);
+      };
+      const answer = await askAfter(known?.pageInfo.endCursor ?? null);
+      const come = answer.data.messages;
+      const isTooMuch = come.pageInfo.hasNextPage;
+      const { endCursor } = (isTooMuch ? await askAfter(null) : answer).data.messages.pageInfo;
+      const hasNextPage = isTooMuch || known?.pageInfo.hasNextPage === true;
+      const nodes = followed(known?.nodes ?? [], come.nodes);
+      const messages = { ...come, nodes, pageInfo: { endCursor, hasNextPage } };
+      return { ...answer, data: { messages } };
     },
     refetchInterval: followIntervalMs,
     // Who comes back begins anew: what was missed would not be whole.
@@ -92,8 +107,10 @@ export function messagesFollowed(clusterName: string, topicName: string) {
 export function messageOf(clusterName: string, messageId: string, topicName: string | undefined) {
   return queryOptions({
     queryKey: messageKeys.one(clusterName, messageId, topicName),
-    queryFn: ({ signal }) =>
-      ask(MessageDocument, { clusterName, messageId, topicName: topicName ?? null }, signal),
+    queryFn: async ({ signal }) => {
+      const variables = { clusterName, messageId, topicName: topicName ?? null };
+      return demand(await ask(MessageDocument, variables, signal), 'message');
+    },
   });
 }
 
@@ -111,7 +128,7 @@ export function messageBodyOf(
         { clusterName, messageId, topicName: topicName ?? null, form },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(messageKeys.bodies(clusterName, messageId, topicName)),
     // It never changes, and each look at it stands in the audit.
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { Observed } from '@/components/observed';
+import { Answered } from '@/components/answered';
 import type { Comparison } from './use-standing';
 
 /** When a plan's facts were last compared with those of now, and the way to do so once more. */
@@ -11,7 +11,7 @@ export function CompareButton({ comparison }: { comparison: Comparison }) {
     <>
       {atMs > 0 ? (
         <span>
-          {t('plan.compared')} <Observed bare atMs={atMs} staleMs={Number.POSITIVE_INFINITY} />
+          {t('plan.compared')} <Answered bare atMs={atMs} staleMs={Number.POSITIVE_INFINITY} />
         </span>
       ) : null}
       <Button variant="default" onClick={again} loading={isBusy}>

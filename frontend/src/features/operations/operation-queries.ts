@@ -1,4 +1,4 @@
-import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import {
   ApproveOperationDocument,
   CancelOperationDocument,
@@ -20,9 +20,9 @@ import {
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { type Answer, ask } from '@/lib/graphql';
+import { keepWithin } from '@/lib/keep-within';
 import { heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
-import { isStreamLive } from '@/lib/live/stream-state';
 import { isMoving, isUnchanged, type Operation, pollIntervalMs, type Steering } from './operation';
 import { mayMove } from './plan-subjects';
 
@@ -36,7 +36,8 @@ export type OperationFilter = {
 
 export const operationKeys = {
   lists: [clusterScope, 'operations'] as const,
-  list: (filter: OperationFilter) => [clusterScope, 'operations', filter] as const,
+  of: (clusterName: string | undefined) => [clusterScope, 'operations', clusterName] as const,
+  list: (filter: OperationFilter) => [...operationKeys.of(filter.clusterName), filter] as const,
   kinds: ['operation-kinds'] as const,
   one: (id: string) => [clusterScope, 'operation', id] as const,
   facts: (id: string) => [clusterScope, 'operation', id, 'facts'] as const,
@@ -45,8 +46,10 @@ export const operationKeys = {
 export const operationPageSize = 50;
 export const listIntervalMs = 3_000;
 const progressIntervalMs = 2_000;
-/** Comparing facts plans anew, so while the stream is cut that is not done for each glance. */
+/** Comparing facts plans anew, so that is not done for each glance. */
 const factsIntervalMs = 10_000;
+/** Of offsets, settings or what lies on a disk no event tells, so looking never rests for long. */
+const factsLiveIntervalMs = 20_000;
 
 export function operationsOf(filter: OperationFilter) {
   return queryOptions({
@@ -64,7 +67,7 @@ export function operationsOf(filter: OperationFilter) {
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(operationKeys.of(filter.clusterName)),
     refetchInterval: paced(listIntervalMs),
     meta: heeding(['operation', 'step'], { clusterName: filter.clusterName }),
   });
@@ -95,7 +98,7 @@ export function operationOf(id: string) {
 
 /**
  * Whether the facts of a plan still hold. They are compared by planning anew, so only where an event
- * touches what the plan names, or somebody asks; while the stream is cut, now and then.
+ * touches what the plan names, somebody asks, and now and then for what moves without an event.
  */
 export function operationFactsOf(operation: Operation | undefined) {
   const id = operation?.id ?? '';
@@ -103,11 +106,11 @@ export function operationFactsOf(operation: Operation | undefined) {
     queryKey: operationKeys.facts(id),
     queryFn: ({ signal }) => ask(OperationFactsDocument, { id }, signal),
     enabled: isUnchanged(operation?.state),
-    refetchInterval: () => (isStreamLive() ? false : factsIntervalMs),
+    refetchInterval: paced(factsIntervalMs, factsLiveIntervalMs),
     refetchOnWindowFocus: false,
     refetchOnMount: 'always' as const,
     staleTime: Number.POSITIVE_INFINITY,
-    meta: heeding(['operation', 'step', 'group', 'broker'], {
+    meta: heeding(['operation', 'step', 'group', 'broker', 'topic'], {
       clusterName: operation?.clusterName,
       when: (heard) => operation !== undefined && mayMove(operation, heard),
     }),

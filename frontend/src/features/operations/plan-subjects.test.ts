@@ -31,6 +31,15 @@ test('an event of what the order, the facts or the preconditions name may move o
   expect(mayMove(named(), heard())).toBe(false);
 });
 
+test('an event that names a topic of the plan may move one, in whatever group it lies', () => {
+  const change = anOperation({ target: 'orders', plan: aPlan({ preconditions: [], facts: {} }) });
+  const changed = (...topics: string[]) =>
+    heard({ kind: 'topic.changed', subject: 'broker-z', details: { topics, topic_count: 1 } });
+
+  expect(mayMove(change, changed('bills', 'orders'))).toBe(true);
+  expect(mayMove(change, changed('bills'))).toBe(false);
+});
+
 test("neither its own events nor others' plans move anything", () => {
   expect(mayMove(election, heard({ kind: 'step.done', operationId }))).toBe(false);
   expect(mayMove(election, heard({ kind: 'operation.planned', operationId: 'another' }))).toBe(

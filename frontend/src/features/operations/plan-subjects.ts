@@ -21,5 +21,7 @@ const harmless = new Set(['operation.planned', 'operation.queued', 'operation.la
 export function mayMove(operation: Planned, heard: Heard): boolean {
   if (heard.operationId === operation.id || harmless.has(heard.kind)) return false;
   const subjects = subjectsOf(operation);
-  return subjects.has(heard.subject) || subjects.has(groupOf(heard));
+  // What became of topics has the group that holds them as its subject, and names them besides.
+  const topics = heard.kind.startsWith('topic.') ? textsIn(heard.details) : [];
+  return [heard.subject, groupOf(heard), ...topics].some((one) => subjects.has(one));
 }

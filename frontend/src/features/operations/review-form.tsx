@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ErrorNotice } from '@/components/error-notice';
 import { Panel } from '@/components/panel';
@@ -24,16 +24,13 @@ export function ReviewForm({ operation }: { operation: Operation }) {
     setIsRefused(isMissing);
     if (!isMissing) review.mutate({ word, reason, key: newKey() });
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    give('APPROVE');
-  };
   return (
     <Panel
       title={t('review.title')}
       aside={t('review.confirmedBy', { name: operation.confirmedBy })}
     >
-      <form className={classes.form} onSubmit={submit} noValidate>
+      {/* Enter may end a reason to decline as well as one to approve, so it chooses neither. */}
+      <form className={classes.form} onSubmit={(event) => event.preventDefault()} noValidate>
         <TextInput
           label={t('review.reason')}
           value={reason}
@@ -50,7 +47,7 @@ export function ReviewForm({ operation }: { operation: Operation }) {
           />
         ) : null}
         <div className={classes.end}>
-          <Button type="submit" size="sm" loading={review.isPending}>
+          <Button size="sm" loading={review.isPending} onClick={() => give('APPROVE')}>
             {t('review.approve')}
           </Button>
           <Button

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OperationState } from '@/gql/operations';
 import { anOperation, aPlan } from '@/testing/operation-builders';
-import { operationStates } from './operation';
+import { type Operation, operationStates } from './operation';
 import { isVoid, standingOf } from './standing';
 
 const now = Date.now();
@@ -57,4 +57,14 @@ test('facts that could not be compared are not called unmoved, and void nothing'
     values: { why: 'broker-a does not answer' },
   });
   expect(isVoid(anOperation(), unknown, now)).toBe(false);
+});
+
+test('what is left is planned again where it may not be tried again', () => {
+  const offered = (state: OperationState, actions: Operation['actions']) =>
+    standingOf(anOperation({ state, actions }), unmoved, now)?.offer;
+
+  for (const state of ['PARTLY', 'UNKNOWN'] as const) {
+    expect(offered(state, ['RETRY', 'UNDO', 'REPLAN'])).toBe('RETRY');
+    expect(offered(state, ['UNDO', 'REPLAN'])).toBe('REPLAN');
+  }
 });

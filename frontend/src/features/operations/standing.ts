@@ -66,6 +66,11 @@ export function isVoid(operation: Operation, { moved }: FactsNow, nowMs: number)
   return isUnchanged(operation.state) && (moved !== null || isExpired(operation, nowMs));
 }
 
+/** How to go on with what is left; where a second person must agree it is planned again. */
+function wayOn(operation: Operation): Steering {
+  return operation.actions.includes('RETRY') ? 'RETRY' : 'REPLAN';
+}
+
 /** Sums up where an operation stands; nothing where its state and its steps say all. */
 export function standingOf(
   operation: Operation,
@@ -96,11 +101,11 @@ export function standingOf(
     case 'DONE':
       return { word: 'done', tone: 'good', values };
     case 'PARTLY':
-      return { word: 'partly', tone: 'warn', values, offer: 'RETRY' };
+      return { word: 'partly', tone: 'warn', values, offer: wayOn(operation) };
     case 'FAILED':
       return { word: 'failed', tone: 'bad', values, offer: 'REPLAN' };
     case 'UNKNOWN':
-      return { word: 'unknown', tone: 'unknown', values, offer: 'RETRY' };
+      return { word: 'unknown', tone: 'unknown', values, offer: wayOn(operation) };
     case 'CANCELLED':
       return { word: 'cancelled', tone: 'info', values };
     case 'LAPSED':

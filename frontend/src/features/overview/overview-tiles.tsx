@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { Figure } from '@/components/figure';
 import { Observed } from '@/components/observed';
 import type { OverviewQuery, SampleFieldsFragment } from '@/gql/operations';
@@ -24,7 +25,7 @@ export function OverviewTiles({ overview, reported, observedAtMs, samples }: Ove
   const { t } = useTranslation();
   const now = useNow();
   const totals = liveTotals(samples, now);
-  const counted = <Observed atMs={observedAtMs} followed />;
+  const counted = <Answered atMs={observedAtMs} followed />;
   const disk = overview.soonestFullDisk;
   const stale = totals.observedAtMs !== null && now - totals.observedAtMs > staleAfterMs;
   const rateFoot =
@@ -103,11 +104,13 @@ export function OverviewTiles({ overview, reported, observedAtMs, samples }: Ove
         }
         foot={
           disk ? (
-            <Link to="/capacity">
+            <Link to="/capacity" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
               {t('overview.diskOf', { group: disk.groupName, broker: disk.brokerId })}
             </Link>
           ) : (
-            <Link to="/capacity">{t(reported ? 'overview.noForecast' : 'overview.noReport')}</Link>
+            <Link to="/capacity" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
+              {t(reported ? 'overview.noForecast' : 'overview.noReport')}
+            </Link>
           )
         }
       />

@@ -1,8 +1,8 @@
 import { SegmentedControl } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import type { LogHistoryFieldsFragment } from '@/gql/operations';
@@ -27,7 +27,7 @@ export function EpochPanel({ query, view, onView }: EpochPanelProps) {
       flush
       aside={
         <>
-          {query.data ? <Observed atMs={query.dataUpdatedAt} staleMs={30_000} followed /> : null}
+          <Answered atMs={query.dataUpdatedAt} staleMs={30_000} followed />
           <SegmentedControl
             aria-label={t('epochs.view')}
             value={view}

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
-import { Observed } from '@/components/observed';
 import { formatCount, formatSeconds } from '@/lib/format';
 import { MasterMark } from './master-mark';
 import { findMaster, type ReplicaGroup } from './replica-group';
@@ -19,7 +19,7 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
       <Fact label={t('replicaGroup.master')} foot={findMaster(group)?.address}>
         <MasterMark group={group} />
       </Fact>
-      <Fact label={t('replicaGroup.masterEpoch')} foot={<Observed atMs={observedAtMs} followed />}>
+      <Fact label={t('replicaGroup.masterEpoch')} foot={<Answered atMs={observedAtMs} followed />}>
         {formatCount(group.masterEpoch)}
       </Fact>
       <Fact

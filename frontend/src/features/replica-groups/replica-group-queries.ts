@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import {
   AdoptionCandidatesDocument,
   DesignatedElectionDocument,
@@ -8,8 +8,9 @@ import {
   ReplicaGroupsDocument,
 } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { ask, take } from '@/lib/graphql';
+import { ask, demand, take } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 import { groupOf, heeding } from '@/lib/live/heeds';
 import { paced } from '@/lib/live/pace';
 
@@ -17,13 +18,15 @@ export type GroupFilter = { search: string | undefined; after: string | undefine
 export type GroupKey = { clusterName: string; groupName: string };
 
 export const replicaGroupKeys = {
+  of: (clusterName: string) => [clusterScope, 'replica-groups', clusterName] as const,
   list: (clusterName: string, filter: GroupFilter) =>
-    [clusterScope, 'replica-groups', clusterName, filter] as const,
+    [...replicaGroupKeys.of(clusterName), filter] as const,
   one: (group: GroupKey) => [clusterScope, 'replica-group', group] as const,
   election: (group: GroupKey, brokerId: string) =>
     [clusterScope, 'replica-group', group, 'election', brokerId] as const,
+  history: (group: GroupKey) => [clusterScope, 'replica-group', group, 'changes'] as const,
   changes: (group: GroupKey, after: string | undefined) =>
-    [clusterScope, 'replica-group', group, 'changes', after] as const,
+    [...replicaGroupKeys.history(group), after] as const,
   candidates: [clusterScope, 'adoption-candidates'] as const,
   epochs: (group: GroupKey) => [clusterScope, 'replica-group', group, 'epochs'] as const,
 };
@@ -57,7 +60,7 @@ export function replicaGroupsOf(clusterName: string, filter: GroupFilter) {
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(replicaGroupKeys.of(clusterName)),
     // How far each log reaches is told by heartbeats, not by the stream.
     refetchInterval: sampleIntervalMs,
     meta: heeding(['group', 'broker'], { clusterName }),
@@ -71,7 +74,10 @@ export function replicaGroupOf(group: GroupKey) {
     queryKey: replicaGroupKeys.one(group),
     queryFn: async ({ signal }) => {
       const answer = await ask(ReplicaGroupDocument, group, signal);
-      return take(answer, 'group', groupPath, ({ cluster }) => cluster?.replicaGroup);
+      return demand(
+        take(answer, 'group', groupPath, ({ cluster }) => cluster?.replicaGroup),
+        'group',
+      );
     },
     refetchInterval: paced(groupIntervalMs, sampleIntervalMs),
     meta: heedingGroup(group),
@@ -101,7 +107,7 @@ export function groupChangesOf(group: GroupKey, after: string | undefined) {
       const path = `${groupPath}.changes`;
       return take(answer, 'changes', path, ({ cluster }) => cluster?.replicaGroup?.changes);
     },
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(replicaGroupKeys.history(group)),
     refetchInterval: paced(sampleIntervalMs),
     meta: heedingGroup(group),
   });

@@ -1,4 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { isUnauthenticated } from '@/lib/api-error';
 import { callRest } from '@/lib/rest';
 
 export type Session = {
@@ -22,9 +23,10 @@ export const currentSession = queryOptions({
 
 export type Credentials = { name: string; password: string };
 
+/** Opens a session, and forgets what was answered before: it may have been to somebody else. */
 export async function signIn(client: QueryClient, credentials: Credentials): Promise<void> {
   await callRest<unknown>('POST', '/session', credentials);
-  client.removeQueries({ queryKey: sessionKeys.current });
+  client.clear();
 }
 
 /** Replaces one's own password; one's other sessions end. */
@@ -38,8 +40,12 @@ export async function replacePassword(
   client.removeQueries({ queryKey: sessionKeys.current });
 }
 
-/** Ends the session and forgets everything that was seen in it. */
+/** Ends the session and forgets everything that was seen in it; one that has ended is as good. */
 export async function signOut(client: QueryClient): Promise<void> {
-  await callRest<unknown>('DELETE', '/session');
+  try {
+    await callRest<unknown>('DELETE', '/session');
+  } catch (error) {
+    if (!isUnauthenticated(error)) throw error;
+  }
   client.clear();
 }

@@ -1,8 +1,9 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { TopicDocument, type TopicKind, TopicsDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
-import { ask } from '@/lib/graphql';
+import { ask, demand, take } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
+import { keepWithin } from '@/lib/keep-within';
 import { heeding } from '@/lib/live/heeds';
 
 export type TopicFilter = {
@@ -12,8 +13,9 @@ export type TopicFilter = {
 };
 
 export const topicKeys = {
+  of: (clusterName: string) => [clusterScope, 'topics', clusterName] as const,
   list: (clusterName: string, filter: TopicFilter) =>
-    [clusterScope, 'topics', clusterName, filter] as const,
+    [...topicKeys.of(clusterName), filter] as const,
   one: (clusterName: string, topicName: string) =>
     [clusterScope, 'topic', clusterName, topicName] as const,
 };
@@ -35,7 +37,7 @@ export function topicsOf(clusterName: string, filter: TopicFilter) {
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(topicKeys.of(clusterName)),
     // The stream tells of routes; rates and offsets come with the samples.
     refetchInterval: sampleIntervalMs,
     meta: heeding(['route'], { clusterName }),
@@ -45,7 +47,13 @@ export function topicsOf(clusterName: string, filter: TopicFilter) {
 export function topicOf(clusterName: string, topicName: string) {
   return queryOptions({
     queryKey: topicKeys.one(clusterName, topicName),
-    queryFn: ({ signal }) => ask(TopicDocument, { clusterName, topicName }, signal),
+    queryFn: async ({ signal }) => {
+      const answer = await ask(TopicDocument, { clusterName, topicName }, signal);
+      return demand(
+        take(answer, 'topic', 'cluster.topic', (data) => data.cluster?.topic),
+        'topic',
+      );
+    },
     refetchInterval: sampleIntervalMs,
     meta: heeding(['route', 'step'], {
       clusterName,

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
+import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
-import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { PlacementTable } from './placement-table';
 import { QueueTable } from './queue-table';
@@ -19,7 +19,7 @@ type TopicSectionsProps = {
 /** What there is to know about one topic, region by region. */
 export function TopicSections({ topic, observedAtMs, sort, onSort }: TopicSectionsProps) {
   const { t } = useTranslation();
-  const observed = <Observed atMs={observedAtMs} />;
+  const observed = <Answered atMs={observedAtMs} />;
   return (
     <>
       <TopicFacts topic={topic} />

@@ -6,7 +6,7 @@ export type Heard = Omit<EventsSubscription['events'], 'number' | 'clusterName'>
   clusterName: string | null;
 };
 
-export type Family = 'operation' | 'step' | 'group' | 'broker' | 'finding' | 'route';
+export type Family = 'operation' | 'step' | 'group' | 'broker' | 'topic' | 'finding' | 'route';
 
 /** Says of which events an answer tells; on each of them it is asked for again. */
 export type Heeds = (heard: Heard) => boolean;

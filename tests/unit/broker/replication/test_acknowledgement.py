@@ -1,5 +1,8 @@
 """Answers that wait for the sync-state set."""
 
+import pytest
+from structlog.testing import capture_logs
+
 from workers.broker.replication.acknowledgement import Acknowledgements, LeasePolicy, Outcome
 from workers.broker.replication.sync_state import SyncState, SyncStateSet
 
@@ -115,3 +118,28 @@ def test_a_set_that_shrank_below_the_least_count_tells_nobody_that_all_is_well()
 
     assert alone == []
     assert [outcome for _, outcome in told] == [Outcome.CONFIRMED, Outcome.CONFIRMED, Outcome.LATE]
+
+
+@pytest.mark.parametrize(
+    ("release_all", "outcome"),
+    [
+        (lambda a: a.advance(state_of(1, 2, confirmed=100), has_lease=True), Outcome.CONFIRMED),
+        (lambda a: a.expire(60_000), Outcome.LATE),
+        (lambda a: a.depose(), Outcome.DEPOSED),
+    ],
+)
+def test_an_answer_that_fails_holds_up_nobody_behind_it(release_all, outcome):
+    acknowledgements, told = Acknowledgements(policy=LeasePolicy.QUORUM, timeout_ms=1), []
+
+    def fail(_outcome):
+        raise ValueError("no answer can be made")
+
+    for release in (fail, told.append, fail, told.append):
+        acknowledgements.wait(100, 0, release)
+
+    with capture_logs() as logs:
+        release_all(acknowledgements)
+
+    assert told == [outcome] * 2
+    assert [entry["event"] for entry in logs] == ["answer_not_given"] * 2
+    assert acknowledgements.count == 0

@@ -8,7 +8,7 @@ use ahash::AHashMap;
 
 use crate::message::QueueRange;
 use crate::queue::SharedQueue;
-use crate::queue_layout::{is_filler, partition_point};
+use crate::queue_layout::partition_point;
 use crate::queue_places::{LIGHT_QUEUE_ID, light_places};
 use crate::record::{Found, RecordView, locate};
 use crate::store::Store;
@@ -52,9 +52,10 @@ impl Store {
         let queues = self.queues();
         let last_end = |range: &QueueRange| {
             let queue = self.queues.find(&range.topic, range.queue_id)?;
-            let last = queue.number_of(range.max_offset).checked_sub(1)?;
-            let last = queue.placed(last)?.entry;
-            (!is_filler(&last)).then(|| last.end())
+            let (first, end) = (range.min_offset, range.max_offset);
+            let (first, end) = (queue.number_of(first), queue.number_of(end));
+            let (_, last) = queue.last_record_entry(first, end)?;
+            Some(last.end())
         };
         *shown = queues.iter().filter_map(last_end).max().unwrap_or(*shown);
         queues
@@ -113,12 +114,13 @@ impl SharedQueue {
     /// Offset of the first entry whose record ends behind `limit`.
     ///
     /// That is near the end as a rule, so it is looked for from there, in growing steps.
-    fn end_within(&self, limit: u64) -> u64 {
-        let is_beyond = |number| {
-            let placed = self.placed(number).map(|placed| placed.entry);
-            placed.is_some_and(|entry| !is_filler(&entry) && entry.end() > limit)
-        };
+    pub(crate) fn end_within(&self, limit: u64) -> u64 {
         let min = self.number_of(self.min_offset());
+        // A filler lies where the record before it does.
+        let is_beyond = |number| {
+            let record = self.last_record_entry(min, number + 1);
+            record.is_some_and(|(_, entry)| entry.end() > limit)
+        };
         let max_offset = self.max_offset();
         let end = self.number_of(max_offset);
         let (mut low, mut high, mut step) = (min, end, 1);

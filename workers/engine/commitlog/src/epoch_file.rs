@@ -97,24 +97,31 @@ impl Store {
         let _appender = self.appender.lock();
         self.check_writable()?;
         let mut file = self.epochs.lock();
-        let end = self.log.max_position();
-        let epoch = Epoch {
-            number,
-            start_position: end,
-        };
         let mut list = file.list.clone();
-        let newest = list.last();
-        if newest.is_some_and(|newest| newest.number > number) {
-            return Err(StoreError::EpochRefused { epoch, newest });
-        }
-        // Epochs that begin behind the end lost all their bytes in a crash, or had none here yet.
-        list.cut_from(end.saturating_add(1));
-        if list.last().is_none_or(|newest| newest.number != number) {
-            list.append(epoch)?;
-        }
+        list.begin(number, self.log.max_position())?;
         if list == file.list {
             return Ok(());
         }
+        self.poisoning(|| file.write(list))
+    }
+
+    /// Forgets epochs without a byte in this log, which is a beginning of its master's, as
+    /// [`EpochList::cut_unwritten`] does; that is on the disk when this returns.
+    ///
+    /// It is not done when the store is opened: a master that crashed must still know which epoch
+    /// it began, so that it never begins it again.
+    ///
+    /// # Errors
+    /// As for [`Store::begin_epoch`], if there is something to forget.
+    pub fn forget_unwritten_epochs(&self, master: &EpochList) -> Result<(), StoreError> {
+        let _appender = self.appender.lock();
+        let mut file = self.epochs.lock();
+        let mut list = file.list.clone();
+        list.cut_unwritten(self.log.max_position(), master);
+        if list == file.list {
+            return Ok(());
+        }
+        self.check_writable()?;
         self.poisoning(|| file.write(list))
     }
 

@@ -65,6 +65,27 @@ impl EpochList {
         Ok(())
     }
 
+    /// Begins an epoch at the end of a log; the newest one again changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::EpochRefused`] when it is older than the newest one.
+    pub fn begin(&mut self, number: i32, log_end: u64) -> Result<(), StoreError> {
+        let epoch = Epoch {
+            number,
+            start_position: log_end,
+        };
+        let newest = self.last();
+        if newest.is_some_and(|newest| newest.number > number) {
+            return Err(StoreError::EpochRefused { epoch, newest });
+        }
+        // Epochs that begin behind the end lost all their bytes in a crash, or had none here yet.
+        self.cut_from(log_end.saturating_add(1));
+        if self.last().is_none_or(|newest| newest.number != number) {
+            self.append(epoch)?;
+        }
+        Ok(())
+    }
+
     /// Where an epoch of this list ends in a log that ends at `log_end`.
     #[must_use]
     pub fn end_of(&self, number: i32, log_end: u64) -> Option<u64> {
@@ -86,6 +107,23 @@ impl EpochList {
     pub fn cut_from(&mut self, position: u64) {
         let kept = |epoch: &Epoch| epoch.start_position < position;
         self.epochs.truncate(self.epochs.partition_point(kept));
+    }
+
+    /// Removes epochs that own no byte of a log that ends at `log_end` and is a beginning of the
+    /// `master`'s: they lost their bytes in a crash, or never had any, and the bytes that come next
+    /// may be of an older epoch.
+    ///
+    /// One that begins right at the end stays if it is the master's as well. The first epoch stays
+    /// in any log with bytes: those before it go by it, and a log must not be left without epochs.
+    pub fn cut_unwritten(&mut self, log_end: u64, master: &Self) {
+        let written = |epoch: &Epoch| epoch.start_position < log_end;
+        let written_count = self.epochs.partition_point(written);
+        let is_next = |epoch: &Epoch| {
+            epoch.start_position == log_end && master.epoch_at(log_end) == Some(*epoch)
+        };
+        let has_next = self.epochs.get(written_count).is_some_and(is_next);
+        let kept = written_count + usize::from(has_next);
+        self.epochs.truncate(kept.max(usize::from(log_end > 0)));
     }
 
     /// Removes epochs that end at or before `position`, where the log now begins.

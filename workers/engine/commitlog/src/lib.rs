@@ -32,6 +32,7 @@ pub mod failpoint;
 #[cfg(not(feature = "failpoints"))]
 mod failpoint;
 mod files;
+mod flushing;
 mod held;
 mod index;
 pub mod inspect;

@@ -11,6 +11,7 @@ use parking_lot::RwLock;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{remove_file, segment_name};
+use crate::message::QueueEntry;
 use crate::queue_layout::{Layout, Placed, decode_entry, is_filler, partition_point};
 use crate::sys::MapReader;
 
@@ -194,11 +195,14 @@ impl SharedQueue {
                 _ => break,
             };
             let bytes = oldest.map.bytes();
-            let last = bytes.chunks_exact(self.layout.entry_size()).next_back();
+            let entries = bytes.chunks_exact(self.layout.entry_size());
+            let last = entries
+                .map(decode_entry)
+                .rfind(|entry| !entry.as_ref().is_some_and(is_filler));
             let is_full = bytes.len() as u64 == self.file_size;
-            let is_gone = last
-                .and_then(decode_entry)
-                .is_some_and(|entry| is_filler(&entry) || entry.log_position < log_position);
+            // A file of fillers alone holds nothing.
+            let is_gone =
+                last.is_none_or(|last| last.is_some_and(|entry| entry.log_position < log_position));
             if !is_full || !is_gone {
                 break;
             }
@@ -211,15 +215,48 @@ impl SharedQueue {
 
     /// Raises the first readable offset to the first entry at or behind `log_position`.
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
-        let is_gone = |number| {
-            let placed = self.placed(number);
-            placed.is_none_or(|Placed { entry, .. }| {
-                is_filler(&entry) || entry.log_position < log_position
-            })
-        };
-        let first = partition_point(self.first_number(), self.end_number(), is_gone);
+        let end = self.end_number();
+        let mut first = self.first_number().max(self.number_of(self.min_offset()));
+        let mut high = end;
+        while first < high {
+            let middle = first + (high - first) / 2;
+            match self.record_entry(middle, high) {
+                Some((number, entry)) if entry.log_position < log_position => first = number + 1,
+                _ => high = middle,
+            }
+        }
+        let first = self.record_entry(first, end).map_or(end, |found| found.0);
         let offset = self.offset_at(first);
         self.min_offset.store(offset, Ordering::Release);
+    }
+
+    /// The first entry of a range that stands for a record, and its number. Fillers may be anywhere
+    /// and say nothing of the entries around them.
+    pub(crate) fn record_entry(&self, from: u64, to: u64) -> Option<(u64, QueueEntry)> {
+        let entry_bytes = self.layout.entry_bytes();
+        let segments = self.segments.read();
+        let begun = segments.partition_point(|segment| segment.base <= from * entry_bytes);
+        segments[begun.saturating_sub(1)..]
+            .iter()
+            .find_map(|segment| {
+                let base = segment.base / entry_bytes;
+                let skipped = usize::try_from(from.saturating_sub(base)).ok()?;
+                let entries = segment.map.bytes().chunks_exact(self.layout.entry_size());
+                (from.max(base)..to)
+                    .zip(entries.skip(skipped))
+                    .find_map(|(number, bytes)| {
+                        let entry = decode_entry(bytes).filter(|entry| !is_filler(entry));
+                        entry.map(|entry| (number, entry))
+                    })
+            })
+    }
+
+    /// The last entry of a range that stands for a record, and its number.
+    pub(crate) fn last_record_entry(&self, from: u64, to: u64) -> Option<(u64, QueueEntry)> {
+        (from..to).rev().find_map(|number| {
+            let placed = self.placed(number)?;
+            (!is_filler(&placed.entry)).then_some((number, placed.entry))
+        })
     }
 }
 

@@ -12,13 +12,14 @@ use crate::files::{remove_dir, sync_file_system};
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
 use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
-use crate::queue_layout::{BATCH_ENTRY_SIZE, Layout, Placed, is_filler};
+use crate::queue_layout::{BATCH_ENTRY_SIZE, Layout, Placed};
 use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count, offset_after};
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
 use crate::stored_queue::{StoredQueue, list_queues};
 use crate::table::{QueueHomes, QueueTable, SCHEDULE_TOPIC};
 
+mod idle;
 mod rebuilding;
 mod run;
 mod topics;
@@ -139,7 +140,7 @@ impl QueueRebuild {
         min_position: u64,
         record_at: impl Fn(u64) -> Option<RecordView<'l>>,
     ) {
-        let is_there = |last: &QueueEntry| !is_filler(last) && last.log_position >= min_position;
+        let is_there = |last: &QueueEntry| last.log_position >= min_position;
         for (name, topic) in self.topics.iter_mut() {
             for (queue_id, slot) in (0..).zip(&mut topic.slots) {
                 let Some(slot) = slot else { continue };

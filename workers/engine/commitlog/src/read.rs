@@ -126,8 +126,12 @@ impl Store {
         let (mut low, mut high) = (min, end);
         while low < high {
             let middle = low + (high - low) / 2;
+            let Some((number, _)) = queue.record_entry(middle, high) else {
+                high = middle;
+                continue;
+            };
             let is_before = match (
-                self.entry_timestamp(&queue, (topic, queue_id), middle)?,
+                self.entry_timestamp(&queue, (topic, queue_id), number)?,
                 boundary,
             ) {
                 (None, _) => true,
@@ -135,16 +139,19 @@ impl Store {
                 (Some(stored), Boundary::Upper) => stored <= timestamp_ms,
             };
             if is_before {
-                low = middle + 1;
+                low = number + 1;
             } else {
                 high = middle;
             }
         }
+        let number_of = |record: Option<(u64, QueueEntry)>| record.map(|(number, _)| number);
         let number = match (boundary, queue.layout()) {
-            (Boundary::Lower, Layout::Plain) => low,
+            (Boundary::Lower, Layout::Plain) => {
+                number_of(queue.record_entry(low, end)).unwrap_or(end)
+            }
             // As in stock no time is later than the last batch.
             (Boundary::Lower, Layout::Batch) => low.min(end.saturating_sub(1)).max(min),
-            (Boundary::Upper, _) => low.saturating_sub(1).max(min),
+            (Boundary::Upper, _) => number_of(queue.last_record_entry(min, low)).unwrap_or(min),
         };
         Ok(queue.offset_at(number))
     }
@@ -235,6 +242,10 @@ impl<'a> LogCursor<'a> {
         let is_inside = |segment: &LogSegment| segment.bytes(position, size).is_some();
         if !self.segment.as_ref().is_some_and(is_inside) {
             self.segment = self.store.log.segment_at(position);
+        }
+        // It may have expired since the first look.
+        if self.segment.is_none() && position < self.store.log.min_position() {
+            return Ok(None);
         }
         let record = self
             .segment

@@ -49,6 +49,8 @@ pub struct Rebuild {
     walk: LogWalk,
     /// Over the log, for queues that turned out to be batch queues.
     is_second_pass: bool,
+    /// Where the queues are that are replaced.
+    stored: QueueHomes,
     queues: QueueRebuild,
     index: NewIndex,
     flushed_position: u64,
@@ -85,6 +87,7 @@ impl Rebuild {
         Ok(Self {
             walk: LogWalk::new(directory.commit_log())?,
             is_second_pass: false,
+            stored,
             queues,
             index: NewIndex::new(&config, new(&places.index), now_ms, utc_offset_s),
             flushed_position: Checkpoint::load(&directory.checkpoint())?.known_flushed_position(),
@@ -167,7 +170,11 @@ impl Rebuild {
             (rebuilt.index_file_count, rebuilt.key_count) = (file_count, key_count);
             index_timestamp_ms = Some(timestamp_ms);
         }
-        let table = self.queues.finish(self.walk.min_position(), false);
+        let min_position = self.walk.min_position();
+        if self.parts.queues {
+            self.queues.keep_ends(&self.stored, min_position)?;
+        }
+        let table = self.queues.finish(min_position, false);
         rebuilt.queues = table.shared().ranges();
         // Also the log: the checkpoint is going to speak of it.
         sync_file_system(self.directory.commit_log())?;

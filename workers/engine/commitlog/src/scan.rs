@@ -4,7 +4,7 @@ use crate::cold::Residency;
 use crate::error::StoreError;
 use crate::message::{QueueEntry, QueueRead, ReadOutcome, ReadStatus};
 use crate::queue::{QueueSegment, SharedQueue};
-use crate::queue_layout::Placed;
+use crate::queue_layout::{Placed, is_filler};
 use crate::read::{LogCursor, Place};
 use crate::slices::RecordSlices;
 use crate::store::Store;
@@ -217,7 +217,10 @@ impl<'a, 's> Scan<'a, 's> {
             if self.bytes == 0 {
                 self.status = ReadStatus::MessageWasRemoving;
             }
-            self.gone_before = self.store.log.next_segment_start(entry.log_position);
+            // A filler has no position, and says nothing of the entries behind it.
+            if !is_filler(entry) {
+                self.gone_before = self.store.log.next_segment_start(entry.log_position);
+            }
             return Ok(next_offset);
         };
         self.records.push(segment, entry.log_position, size);

@@ -6,21 +6,20 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use crate::checkpoint::{Checkpoint, CheckpointFile};
+use crate::checkpoint::Checkpoint;
 use crate::cold::ColdReads;
 use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::files::segment_name;
+use crate::flushing::Flusher;
 use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
 use crate::queue::SharedQueue;
-use crate::queue_flush::flush_queues;
 use crate::recovery::{RecoveryReport, recover};
-use crate::seal::SealFile;
 use crate::spares::{self, Spares};
 use crate::table::{QueueTable, SharedQueues};
 use crate::truncation::Truncation;
@@ -50,7 +49,7 @@ pub struct Store {
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
     pub(crate) write_back: Mutex<WriteBack>,
-    flusher: Mutex<Flusher>,
+    pub(crate) flusher: Mutex<Flusher>,
     state: AtomicU8,
     failure: OnceLock<String>,
     recovery: RecoveryReport,
@@ -61,16 +60,6 @@ pub struct Store {
 pub(crate) struct Appender {
     pub(crate) log: LogWriter,
     pub(crate) queues: QueueTable,
-}
-
-/// What a flush changes.
-#[derive(Debug)]
-struct Flusher {
-    checkpoint: Checkpoint,
-    file: CheckpointFile,
-    /// Of a store that uses segments again.
-    seals: Option<SealFile>,
-    queues_flushed_at_ms: i64,
 }
 
 impl Store {
@@ -133,6 +122,7 @@ impl Store {
             file: directory.open_checkpoint()?,
             seals,
             queues_flushed_at_ms: now_ms,
+            queues_position: recovered.report.scanned_from,
         };
         // The consent was to the damage of this opening, not to that of one after a truncation.
         config.cut_damage_at = None;
@@ -234,36 +224,6 @@ impl Store {
         Counters { total, topics }
     }
 
-    /// Flushes the log and returns the position up to which it is on the disk.
-    ///
-    /// No flush of a read-only store, nor closing it, writes anything.
-    ///
-    /// # Errors
-    /// A failed flush poisons the store: what the disk holds is unknown (D13).
-    pub fn flush(&self) -> Result<u64, StoreError> {
-        let mut flusher = self.flusher.lock();
-        self.check_open()?;
-        self.flush_log(&mut flusher)
-    }
-
-    /// Flushes the log, from time to time also the queues, and writes the checkpoint.
-    ///
-    /// # Errors
-    /// As for [`Store::flush`]; but a checkpoint that cannot be written does no harm, and is
-    /// written by the next call that can.
-    pub fn flush_tick(&self, now_ms: i64) -> Result<(), StoreError> {
-        let mut flusher = self.flusher.lock();
-        self.check_open()?;
-        let waited_ms = now_ms.saturating_sub(flusher.queues_flushed_at_ms);
-        let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
-        if waited_ms >= interval_ms || waited_ms < 0 {
-            self.flush_queues(&mut flusher)?;
-            flusher.queues_flushed_at_ms = now_ms;
-        }
-        self.flush_log(&mut flusher)?;
-        self.write_checkpoint(&mut flusher)
-    }
-
     /// Flushes everything, writes the checkpoint and removes the mark of an unclean stop.
     /// Closing twice is fine.
     ///
@@ -288,67 +248,6 @@ impl Store {
         }
         self.flush_each(&mut flusher)?;
         self.directory.remove_abort_mark()
-    }
-
-    /// Flushes everything and writes the checkpoint.
-    pub(crate) fn flush_all(&self) -> Result<(), StoreError> {
-        self.flush_each(&mut self.flusher.lock())
-    }
-
-    fn flush_each(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
-        self.flush_log(flusher)?;
-        self.flush_queues(flusher)?;
-        self.write_checkpoint(flusher)
-    }
-
-    fn flush_log(&self, flusher: &mut Flusher) -> Result<u64, StoreError> {
-        if self.is_read_only() {
-            return Ok(self.flushed_position());
-        }
-        let timestamp_ms = self.log.last_store_timestamp_ms();
-        let seals = flusher.seals.as_mut();
-        let position = self.poisoning(|| self.log.flush(seals))?;
-        flusher.checkpoint.log_timestamp_ms = timestamp_ms;
-        flusher.checkpoint.flushed_position = position;
-        flusher.checkpoint.confirmed_position = position;
-        Ok(position)
-    }
-
-    fn flush_queues(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
-        if self.is_read_only() {
-            return Ok(());
-        }
-        let (touched, timestamp_ms) = {
-            let mut appender = self.appender.lock();
-            (
-                appender.queues.take_dirty(),
-                self.log.last_store_timestamp_ms(),
-            )
-        };
-        let dir = self.directory.consume_queues();
-        self.poisoning(|| flush_queues(&touched, &dir))?;
-        flusher.checkpoint.queue_timestamp_ms = timestamp_ms;
-        Ok(())
-    }
-
-    fn write_checkpoint(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
-        if self.is_read_only() {
-            return Ok(());
-        }
-        if flusher.file.write(flusher.checkpoint)? {
-            self.poisoning(|| flusher.file.sync())?;
-        }
-        Ok(())
-    }
-
-    /// Keeps the checkpoint's word on the index true.
-    pub(crate) fn write_index_timestamp(&self, timestamp_ms: i64) -> Result<(), StoreError> {
-        let mut flusher = self.flusher.lock();
-        if flusher.checkpoint.index_timestamp_ms == timestamp_ms {
-            return Ok(());
-        }
-        flusher.checkpoint.index_timestamp_ms = timestamp_ms;
-        self.write_checkpoint(&mut flusher)
     }
 
     pub(crate) fn poisoning<T>(

@@ -12,12 +12,14 @@ use crate::message::QueueEntry;
 use crate::queue::{QueueTail, QueueWriter};
 use crate::queue_file::{create_file, extend_file};
 use crate::queue_layout::{
-    BATCH_ENTRY_SIZE, ENTRY_SIZE, FILLER, Layout, Placed, encode_entry, partition_point,
+    BATCH_ENTRY_SIZE, ENTRY_SIZE, FILLER, Layout, Placed, encode_entry, is_filler, partition_point,
 };
 use crate::sys::ExclusiveMap;
 
+mod cutting;
 mod loading;
 
+pub(crate) use loading::last_expired;
 use loading::{open_file, usable_files};
 
 /// Disk pages: a written entry brings its whole page with it.
@@ -201,8 +203,16 @@ impl StoredQueue {
         self.bytes_of(self.number_of(placed.offset)) == Some(expected)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+
+    /// The last entry that stands for a record.
     pub(crate) fn last_entry(&self) -> Option<QueueEntry> {
-        Some(self.placed(self.end.checked_sub(1)?)?.entry)
+        (self.first..self.end).rev().find_map(|number| {
+            let entry = self.placed(number)?.entry;
+            (!is_filler(&entry)).then_some(entry)
+        })
     }
 
     fn file_index(&self, at: u64) -> Option<usize> {
@@ -299,59 +309,6 @@ impl StoredQueue {
         };
         self.end = self.first;
         self.fill_to(offset)
-    }
-
-    /// Forgets all entries whose records a log that begins at `min_position` still has. Those of
-    /// expired records stay: nothing else tells where the queue goes on.
-    pub(crate) fn forget_from(&mut self, min_position: u64) -> Result<(), StoreError> {
-        if min_position == 0 || self.files.is_empty() {
-            return self.restart_at(0);
-        }
-        self.cut_behind(min_position, 0).map(drop)
-    }
-
-    /// Cuts the queue before the entry that stands for `offset`, clearing the bytes of what is cut.
-    pub(crate) fn truncate(&mut self, offset: u64) -> Result<(), StoreError> {
-        self.truncate_to(self.number_of(offset))
-    }
-
-    fn truncate_to(&mut self, number: u64) -> Result<(), StoreError> {
-        let entry_bytes = self.layout.entry_bytes();
-        let (at, first_at) = (number * entry_bytes, self.first * entry_bytes);
-        // Stock searches times wrongly in a queue whose last file is empty.
-        let is_unused = |last: &mut StoredFile| last.base >= at && last.base > first_at;
-        while let Some(last) = self.files.pop_if(is_unused) {
-            remove_file(&self.dir.join(segment_name(last.base)))?;
-        }
-        if let Some(file) = self.files.last_mut() {
-            #[allow(clippy::cast_possible_truncation)] // within one mapped file
-            let local = (at - file.base) as usize;
-            let end = usize::try_from(self.end * entry_bytes - file.base);
-            let bytes = file.map.bytes_mut();
-            let end = end.unwrap_or(bytes.len()).min(bytes.len());
-            bytes[local.min(end)..end].fill(0);
-        }
-        self.end = number;
-        self.is_changed = true;
-        Ok(())
-    }
-
-    /// Drops the last entries that point at or behind `log_position`, yet none before the offset
-    /// `kept`; returns how many.
-    pub(crate) fn cut_behind(&mut self, log_position: u64, kept: u64) -> Result<u64, StoreError> {
-        let (kept, end) = (self.number_of(kept).max(self.first), self.end);
-        let is_behind = |number| {
-            let placed = self.placed(number);
-            placed.is_none_or(|placed| placed.entry.log_position >= log_position)
-        };
-        let mut to = end;
-        while to > kept && is_behind(to - 1) {
-            to -= 1;
-        }
-        if to < end {
-            self.truncate_to(to)?;
-        }
-        Ok(end - to)
     }
 
     /// Makes the end of the queue durable: only its last file can have been cut.

@@ -8,10 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{NewMessage, Rebuild, RebuildParts, Rebuilt, Store, StoreError};
+use regent_commitlog::{
+    NewMessage, QueueRange, Rebuild, RebuildParts, Rebuilt, Retention, Store, StoreError,
+};
 use support::batches::{append_inner, append_plain};
 use support::index::{Filler, build, config, files, open};
-use support::{NOW_MS, contents, crash, journal, overwrite, segment_path, tempdir};
+use support::{
+    NOW_MS, QUEUE_FILE_SIZE, append, contents, crash, journal, overwrite, segment_path, tempdir,
+};
 
 const ALL: RebuildParts = RebuildParts {
     queues: true,
@@ -270,4 +274,94 @@ fn queues_whose_directories_are_gone_become_what_the_records_say() {
 
     assert_eq!(files(dir.path()), index);
     assert_eq!(contents(dir.path()), whole);
+}
+
+/// A closed store with queues of which the log has no record left, in files filled in several ways,
+/// and others of which it has some; and the offsets of all.
+fn with_idle_queues(dir: &Path) -> Vec<QueueRange> {
+    let store = open(dir);
+    for (queue_id, count) in [(0, 1), (1, 9), (2, 10), (3, 11), (4, 30)] {
+        for _ in 0..count {
+            append(&store, "idle", queue_id, b"expires");
+        }
+    }
+    for _ in 0..6 {
+        append_inner(&store, 1, &[b"x", b"y", b"z"], NOW_MS);
+    }
+    for number in 0..400 {
+        append(&store, "busy", number % 3, &[7; 300]);
+    }
+    append_inner(&store, 2, &[b"x", b"y"], NOW_MS);
+    store.flush().unwrap();
+    let everything = Retention {
+        segment_count_max: usize::MAX,
+        is_forced: true,
+        ..Retention::default()
+    };
+    assert!(store.expire(&everything, NOW_MS).unwrap().segment_count > 1);
+    let queues = store.queues();
+    assert_eq!(store.queue_offsets("idle", 4), Some((30, 30)));
+    store.close().unwrap();
+    queues
+}
+
+#[test]
+fn a_queue_whose_records_have_all_expired_goes_on_where_it_ended() {
+    let dir = tempdir();
+    let queues = with_idle_queues(dir.path());
+
+    let rebuilt = rebuild(dir.path(), ALL, None);
+    // What the first one kept is enough for the second.
+    let again = rebuild(dir.path(), ALL, None);
+
+    assert_eq!(sorted(rebuilt.queues), sorted(queues.clone()));
+    assert_eq!(sorted(again.queues), sorted(queues.clone()));
+    assert!(is_well(dir.path()));
+    let store = open(dir.path());
+    assert!(store.recovery().was_clean);
+    assert_eq!(sorted(store.queues()), sorted(queues));
+    assert_eq!(append(&store, "idle", 2, b"next").queue_offset, 10);
+    let next = append_inner(&store, 1, &[b"next"], NOW_MS);
+    assert_eq!(next.queue_offset, 18);
+}
+
+fn sorted(mut queues: Vec<QueueRange>) -> Vec<QueueRange> {
+    queues.sort_by(|one, other| (&one.topic, one.queue_id).cmp(&(&other.topic, other.queue_id)));
+    queues
+}
+
+#[test]
+fn entries_of_an_idle_queue_that_point_into_the_log_do_not_count() {
+    let dir = tempdir();
+    with_idle_queues(dir.path());
+    let store = open(dir.path());
+    let stray = (store.max_position() - 500).to_be_bytes();
+    store.close().unwrap();
+    drop(store);
+    let entry = [&stray[..], &100_i32.to_be_bytes(), &[0; 8]].concat();
+    let file = dir.path().join("consumequeue/idle/1/00000000000000000000");
+    overwrite(&file, QUEUE_FILE_SIZE - 20, &entry);
+
+    rebuild(dir.path(), ALL, None);
+
+    assert_eq!(open(dir.path()).queue_offsets("idle", 1), Some((9, 9)));
+}
+
+#[test]
+fn an_idle_queue_that_cannot_be_read_is_left_out() {
+    let dir = tempdir();
+    let queues = with_idle_queues(dir.path());
+    let files = dir.path().join("consumequeue/idle");
+    fs::write(files.join("0/00000000000000000000"), [9; 201]).unwrap();
+    fs::write(files.join("1/00000000000000000400"), [0; 200]).unwrap();
+    let before = contents(dir.path());
+    let mut under_way = begin(dir.path(), ALL).unwrap();
+    while under_way.advance(500).unwrap() {}
+    drop(under_way);
+    assert_eq!(contents(dir.path()), before);
+
+    let rebuilt = rebuild(dir.path(), ALL, None);
+
+    assert_eq!(rebuilt.queues.len(), queues.len() - 2);
+    assert_eq!(open(dir.path()).queue_offsets("idle", 0), None);
 }

@@ -223,6 +223,36 @@ fn recovery_starts_at_the_checkpoint_and_not_at_the_oldest_record() {
 }
 
 #[test]
+fn records_behind_the_last_flush_of_queues_get_their_entries_although_the_clock_was_set_back() {
+    let dir = tempdir();
+    let (before, after) = (NOW_MS + 100_000, NOW_MS + 50_000);
+    let store = open(dir.path());
+    for _ in 0..20 {
+        append_at(&store, "t", 0, &[1; 1000], before);
+    }
+    store.flush_tick(before).unwrap();
+    let queues = dir.path().join("consumequeue");
+    let flushed = tempdir();
+    copy_dir(&queues, flushed.path());
+    append_at(&store, "seldom", 0, b"x", after);
+    while SEGMENT_SIZE - store.max_position() % SEGMENT_SIZE > 2_000 {
+        append_at(&store, "between", 0, &[1; 1000], after);
+    }
+    // The next segment begins with a queue's first message, so that no entry before it is missed.
+    append_at(&store, "later", 0, &[1; 2_000], after);
+    append_at(&store, "later", 0, b"x", after + 5_000);
+    store.flush_tick(before + 1_000).unwrap();
+    drop(store);
+    fs::remove_dir_all(&queues).unwrap();
+    copy_dir(flushed.path(), &queues);
+
+    let recovered = open(dir.path());
+
+    assert_eq!(read_all(&recovered, "seldom", 0).len(), 1);
+    assert_eq!(read_all(&recovered, "t", 0).len(), 20);
+}
+
+#[test]
 fn a_record_whose_properties_reached_the_disk_in_part_only_is_the_end_of_the_log() {
     let dir = tempdir();
     let store = open(dir.path());

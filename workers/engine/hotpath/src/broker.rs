@@ -9,7 +9,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use regent_remoting::properties::append_property;
 
 use crate::pull::{Grant, PullKind};
-use crate::reply::{StoredAnswer, TRACE_ON};
+use crate::reply::{StoredAnswer, trace_text};
 use crate::unique_key::UniqueKeys;
 
 const PERM_WRITE: u32 = 2;
@@ -37,6 +37,8 @@ pub struct HotPathConfig {
     pub cluster_name: String,
     /// `regionId`, stored as property `MSG_REGION`.
     pub region: String,
+    /// `traceOn`: whether clients shall trace, stored as property `TRACE_ON`.
+    pub trace_on: bool,
     /// The broker's advertised address.
     pub store_host: SocketAddr,
     /// The largest frame a connection takes.
@@ -108,7 +110,7 @@ impl HotPath {
             unique_keys: UniqueKeys::new(config.store_host.ip(), config.seed),
             next_queue: AtomicU32::new(0),
             broker_properties: broker_properties(&config),
-            stored_answer: StoredAnswer::new(&config.region, config.store_host),
+            stored_answer: StoredAnswer::new(&config.region, config.trace_on, config.store_host),
             config,
             topics: RwLock::default(),
             writable: AtomicBool::new(true),
@@ -205,7 +207,7 @@ fn broker_properties(config: &HotPathConfig) -> Vec<u8> {
     for (name, value) in [
         ("CLUSTER", config.cluster_name.as_str()),
         ("MSG_REGION", &config.region),
-        ("TRACE_ON", TRACE_ON),
+        ("TRACE_ON", trace_text(config.trace_on)),
     ] {
         if !value.is_empty() {
             append_property(&mut encoded, name.as_bytes(), value.as_bytes());

@@ -268,7 +268,7 @@ impl Call<'_, '_> {
             return false;
         }
         self.received
-            .note_pulled(&pull.kind(), found.count, records.size());
+            .note_pulled(&pull.kind(), pull.queue_id, found.count, records.size());
         self.received.commits.extend(pull.commit());
         true
     }

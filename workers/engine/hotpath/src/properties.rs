@@ -18,6 +18,19 @@ pub(crate) enum Verdict {
     },
 }
 
+/// Properties that make a message a special one: delayed, timed or a half of a transaction.
+///
+/// How many messages an inner batch has (`INNER_NUM`, `INNER_BASE`) counts only with the system flag
+/// of one. Light queues (`INNER_MULTI_DISPATCH`) are not served: without offsets there, a message
+/// is in none of them (FORMAT.md 3.2).
+pub const SPECIAL_PROPERTIES: [&str; 5] = [
+    "DELAY",
+    "TRAN_MSG",
+    "TIMER_DELIVER_MS",
+    "TIMER_DELAY_SEC",
+    "TIMER_DELAY_MS",
+];
+
 /// What one property means to a send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
@@ -38,14 +51,22 @@ impl Meaning {
             b"UNIQ_KEY" => Self::UniqueKey,
             b"WAIT" => Self::Wait,
             b"TAGS" => Self::Tags,
-            b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" => Self::Reserved,
-            b"DELAY" | b"TRAN_MSG" | b"INNER_NUM" | b"INNER_BASE" | b"INNER_MULTI_DISPATCH" => {
-                Self::Special
+            b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" | b"INNER_MULTI_QUEUE_OFFSET" => {
+                Self::Reserved
             }
-            _ if name.starts_with(b"TIMER_") => Self::Special,
+            _ if is_special(name) => Self::Special,
             _ => Self::Other,
         }
     }
+}
+
+#[inline]
+fn is_special(name: &[u8]) -> bool {
+    // Most names begin otherwise.
+    matches!(name.first(), Some(b'D' | b'T'))
+        && SPECIAL_PROPERTIES
+            .iter()
+            .any(|special| special.as_bytes() == name)
 }
 
 /// Scratch space for one message's properties, kept from message to message.

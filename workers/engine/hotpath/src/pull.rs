@@ -136,6 +136,8 @@ pub struct Pulled {
     pub group: String,
     /// The topic.
     pub topic: String,
+    /// The queue inside the topic.
+    pub queue_id: i32,
     /// Pulls.
     pub pulls: usize,
     /// Messages in the answers.

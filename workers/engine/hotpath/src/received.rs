@@ -63,11 +63,20 @@ impl Received {
         });
     }
 
-    pub(crate) fn note_pulled(&mut self, kind: &PullKind<'_>, messages: usize, bytes: usize) {
+    pub(crate) fn note_pulled(
+        &mut self,
+        kind: &PullKind<'_>,
+        queue_id: i32,
+        messages: usize,
+        bytes: usize,
+    ) {
         self.pulled_bytes += bytes;
         let known = self.pulled.iter_mut().rev().take(READERS_SEARCHED_MAX);
         for pulled in known {
-            if pulled.group == kind.group && pulled.topic == kind.topic {
+            if pulled.queue_id == queue_id
+                && pulled.group == kind.group
+                && pulled.topic == kind.topic
+            {
                 pulled.pulls += 1;
                 pulled.messages += messages;
                 pulled.bytes += bytes;
@@ -77,6 +86,7 @@ impl Received {
         self.pulled.push(Pulled {
             group: kind.group.to_owned(),
             topic: kind.topic.to_owned(),
+            queue_id,
             pulls: 1,
             messages,
             bytes,

@@ -10,9 +10,6 @@ use regent_remoting::{Encoding, FLAG_RESPONSE, Fields, FrameWriter, Language, is
 /// SQL filters (remoting.md 1.4).
 pub(crate) const VERSION: i32 = 513;
 
-/// Whether clients shall trace; stock's default.
-pub(crate) const TRACE_ON: &str = "true";
-
 const FRAME_PREFIX_SIZE: usize = 8;
 
 pub(crate) const SUCCESS: i32 = 0;
@@ -21,12 +18,18 @@ const MESSAGE_ILLEGAL: i32 = 13;
 const SERVICE_NOT_AVAILABLE: i32 = 14;
 const INVALID_PARAMETER: i32 = 29;
 
+/// Write whether clients shall trace.
+pub(crate) fn trace_text(trace_on: bool) -> &'static str {
+    if trace_on { "true" } else { "false" }
+}
+
 /// Who asked, and how to answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asker<'a> {
     pub(crate) encoding: Encoding,
     pub(crate) opaque: i32,
     pub(crate) region: &'a str,
+    pub(crate) trace_on: bool,
 }
 
 /// What a stored message's sender is told.
@@ -50,7 +53,7 @@ impl Asker<'_> {
         };
         let mut writer = FrameWriter::begin(out, self.encoding, &fields);
         writer.ext_text("MSG_REGION", self.region);
-        writer.ext_plain("TRACE_ON", TRACE_ON);
+        writer.ext_plain("TRACE_ON", trace_text(self.trace_on));
         writer
     }
 
@@ -134,13 +137,14 @@ impl Answered<'_> {
     };
 
     /// Write the answer field by field.
-    fn write(&self, out: &mut Vec<u8>, region: &str, store_host: SocketAddr) {
+    fn write(&self, out: &mut Vec<u8>, region: &str, trace_on: bool, store_host: SocketAddr) {
         let mut message_id = String::new();
         append_message_id(&mut message_id, store_host, self.log_position);
         let asker = Asker {
             encoding: Encoding::Json,
             opaque: self.opaque,
             region,
+            trace_on,
         };
         let stored = Stored {
             message_id: &message_id,
@@ -154,10 +158,10 @@ impl Answered<'_> {
 
 impl StoredAnswer {
     /// Make the answers of a broker; `None` when its region's name looks like one of the values.
-    pub(crate) fn new(region: &str, store_host: SocketAddr) -> Option<Self> {
+    pub(crate) fn new(region: &str, trace_on: bool, store_host: SocketAddr) -> Option<Self> {
         let pattern = Answered::PATTERN;
         let mut answer = Vec::new();
-        pattern.write(&mut answer, region, store_host);
+        pattern.write(&mut answer, region, trace_on, store_host);
         let mut rest = std::str::from_utf8(answer.get(FRAME_PREFIX_SIZE..)?).ok()?;
         let mut pieces: [Vec<u8>; 6] = Default::default();
         let position = position_hex(pattern.log_position);
@@ -176,7 +180,7 @@ impl StoredAnswer {
         pieces[5] = rest.into();
         let made = Self(pieces);
         let (mut expected, mut written) = (Vec::new(), Vec::new());
-        Answered::CHECK.write(&mut expected, region, store_host);
+        Answered::CHECK.write(&mut expected, region, trace_on, store_host);
         made.write(&mut written, &Answered::CHECK);
         (written == expected).then_some(made)
     }
@@ -217,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_answer_made_ahead_is_the_answer_written_field_by_field() {
-        let made = StoredAnswer::new("DefaultRegion", HOST.parse().unwrap()).unwrap();
+        let made = StoredAnswer::new("DefaultRegion", true, HOST.parse().unwrap()).unwrap();
         for opaque in [0, 7, -7, i32::MIN, i32::MAX] {
             for number in [0, 1, 9_999_999_999, u64::from(u32::MAX)] {
                 for unique_key in
@@ -231,7 +235,7 @@ mod tests {
                         unique_key,
                     };
                     let (mut expected, mut written) = (b"x".to_vec(), b"x".to_vec());
-                    answered.write(&mut expected, "DefaultRegion", HOST.parse().unwrap());
+                    answered.write(&mut expected, "DefaultRegion", true, HOST.parse().unwrap());
 
                     assert!(made.write(&mut written, &answered));
 
@@ -243,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_key_that_needs_escapes_is_left_alone() {
-        let made = StoredAnswer::new("DefaultRegion", HOST.parse().unwrap()).unwrap();
+        let made = StoredAnswer::new("DefaultRegion", true, HOST.parse().unwrap()).unwrap();
         let answered = Answered {
             unique_key: b"a\"b",
             ..Answered::CHECK
@@ -259,6 +263,6 @@ mod tests {
     fn a_region_that_looks_like_a_value_makes_none() {
         let region = "0123456789ABCDEF";
 
-        assert!(StoredAnswer::new(region, HOST.parse().unwrap()).is_none());
+        assert!(StoredAnswer::new(region, true, HOST.parse().unwrap()).is_none());
     }
 }

@@ -29,6 +29,7 @@ impl Fixture {
             broker_name: "broker-a".to_owned(),
             cluster_name: "cluster-1".to_owned(),
             region: "DefaultRegion".to_owned(),
+            trace_on: true,
             store_host: "10.0.0.1:10911".parse().unwrap(),
             frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
             seed: 1,

@@ -180,9 +180,12 @@ pub(crate) struct Decoder(Mutex<remoting::Decoder>);
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (frame_size_max=limits::FRAME_SIZE_MAX_DEFAULT))]
-    fn new(frame_size_max: usize) -> Self {
-        Self(Mutex::new(remoting::Decoder::new(frame_size_max)))
+    #[pyo3(signature = (frame_size_max=limits::FRAME_SIZE_MAX_DEFAULT, *, header_size_max=limits::HEADER_SIZE_MAX))]
+    fn new(frame_size_max: usize, header_size_max: usize) -> Self {
+        Self(Mutex::new(remoting::Decoder::with_header_limit(
+            frame_size_max,
+            header_size_max,
+        )))
     }
 
     /// Take a chunk and return the commands it completes.

@@ -36,13 +36,15 @@ pub(crate) struct HotPath(Arc<SharedHotPath>);
 impl HotPath {
     #[new]
     #[pyo3(signature = (store, *, broker_name, cluster_name, store_host,
-        region="DefaultRegion".to_owned(), frame_size_max=limits::FRAME_SIZE_MAX_DEFAULT))]
+        region="DefaultRegion".to_owned(), trace_on=true,
+        frame_size_max=limits::FRAME_SIZE_MAX_DEFAULT))]
     fn new(
         store: &Store,
         broker_name: String,
         cluster_name: String,
         store_host: (String, u16),
         region: String,
+        trace_on: bool,
         frame_size_max: usize,
     ) -> PyResult<Self> {
         let store_host: SocketAddr = host(&store_host)?;
@@ -50,6 +52,7 @@ impl HotPath {
             broker_name,
             cluster_name,
             region,
+            trace_on,
             store_host,
             frame_size_max,
             seed: seed(),
@@ -139,6 +142,12 @@ impl HotPath {
     }
 }
 
+/// Name the properties that make a message a special one, which the hot path leaves cold.
+#[pyfunction]
+pub(crate) fn special_properties() -> Vec<&'static str> {
+    hotpath::SPECIAL_PROPERTIES.to_vec()
+}
+
 /// Tell this process from others: its id, and when it made its hot path.
 fn seed() -> u64 {
     let since = SystemTime::now()
@@ -157,7 +166,7 @@ pub(crate) struct Received {
     arrivals: Vec<(String, i32, u64)>,
     store_failure: Option<String>,
     pull_answers: Vec<Py<PyBytes>>,
-    pulled: Vec<(String, String, usize, usize, usize)>,
+    pulled: Vec<(String, String, i32, usize, usize, usize)>,
     commits: Vec<(String, String, i32, i64)>,
 }
 
@@ -191,7 +200,16 @@ impl Received {
             pulled: received
                 .pulled
                 .into_iter()
-                .map(|it| (it.group, it.topic, it.pulls, it.messages, it.bytes))
+                .map(|it| {
+                    (
+                        it.group,
+                        it.topic,
+                        it.queue_id,
+                        it.pulls,
+                        it.messages,
+                        it.bytes,
+                    )
+                })
                 .collect(),
             commits: received
                 .commits

@@ -28,7 +28,7 @@ mod regent_engine {
     #[pymodule_export]
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]
-    use crate::hotpath::{Connection, HotPath, Received};
+    use crate::hotpath::{Connection, HotPath, Received, special_properties};
     #[pymodule_export]
     use crate::inspect::{
         CheckpointSurvey, Finding, IndexSurvey, IndexedKey, QueueSurvey, Survey, finding_kinds,

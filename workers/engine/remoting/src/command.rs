@@ -104,6 +104,14 @@ impl Decoder {
         }
     }
 
+    /// A decoder that takes frames and headers up to sizes, as [`Framer::with_header_limit`].
+    #[must_use]
+    pub fn with_header_limit(frame_size_max: usize, header_size_max: usize) -> Self {
+        Self {
+            framer: Framer::with_header_limit(frame_size_max, header_size_max),
+        }
+    }
+
     /// Decode every frame that `chunk` completes, appending to `commands`. On an error the
     /// commands before it are there.
     ///

@@ -24,9 +24,16 @@ pub struct Frame<'a> {
     pub body: &'a [u8],
 }
 
+/// How large the parts of a frame may be.
+#[derive(Debug, Clone, Copy)]
+struct SizeLimits {
+    frame: usize,
+    header: usize,
+}
+
 /// The size of the frame that `bytes` starts with, length field included; `None` while it is
 /// not known. The prefix is checked as soon as its bytes are here.
-fn frame_size(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
+fn frame_size(bytes: &[u8], limits: SizeLimits) -> Result<Option<usize>, FrameError> {
     let Some(length) = bytes.first_chunk::<4>() else {
         return Ok(None);
     };
@@ -35,10 +42,10 @@ fn frame_size(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
         Ok(rest) if rest >= FRAME_PREFIX_SIZE - LENGTH_SIZE => rest + LENGTH_SIZE,
         _ => return Err(FrameError::LengthInvalid(length)),
     };
-    if size > limit {
+    if size > limits.frame {
         return Err(FrameError::Oversize {
             size: size as u64,
-            limit,
+            limit: limits.frame,
         });
     }
     if let Some(&[_, _, _, _, encoding, h2, h1, h0]) = bytes.first_chunk::<8>() {
@@ -52,10 +59,10 @@ fn frame_size(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
                 frame: size,
             });
         }
-        if header > HEADER_SIZE_MAX {
+        if header > limits.header {
             return Err(FrameError::HeaderOversize {
                 size: header,
-                limit: HEADER_SIZE_MAX,
+                limit: limits.header,
             });
         }
     }
@@ -80,17 +87,27 @@ fn split(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
 /// never finds them again.
 #[derive(Debug)]
 pub struct Framer {
-    frame_size_max: usize,
+    limits: SizeLimits,
     partial: Vec<u8>,
     failed: Option<FrameError>,
 }
 
 impl Framer {
-    /// A framer that takes frames up to a size.
+    /// A framer that takes frames up to a size, with headers up to [`HEADER_SIZE_MAX`].
     #[must_use]
     pub fn new(frame_size_max: usize) -> Self {
+        Self::with_header_limit(frame_size_max, HEADER_SIZE_MAX)
+    }
+
+    /// A framer that takes frames and headers up to sizes: for answers of our own kind, whose
+    /// headers are larger than those of requests.
+    #[must_use]
+    pub fn with_header_limit(frame_size_max: usize, header_size_max: usize) -> Self {
         Self {
-            frame_size_max,
+            limits: SizeLimits {
+                frame: frame_size_max,
+                header: header_size_max,
+            },
             partial: Vec::new(),
             failed: None,
         }
@@ -165,7 +182,7 @@ impl Frames<'_> {
 impl<'a> Frames<'a> {
     /// Cut a whole frame off the chunk, or keep the chunk's end.
     fn cut(&mut self) -> Result<Option<&'a [u8]>, FrameError> {
-        if let Some(size) = frame_size(self.rest, self.framer.frame_size_max)?
+        if let Some(size) = frame_size(self.rest, self.framer.limits)?
             && let Some((frame, rest)) = self.rest.split_at_checked(size)
         {
             self.rest = rest;
@@ -179,7 +196,7 @@ impl<'a> Frames<'a> {
     /// Complete the kept frame from the chunk: first its prefix, then all of it.
     fn complete(&mut self) -> Result<Option<&'a [u8]>, FrameError> {
         self.fill(FRAME_PREFIX_SIZE);
-        let Some(size) = frame_size(&self.framer.partial, self.framer.frame_size_max)? else {
+        let Some(size) = frame_size(&self.framer.partial, self.framer.limits)? else {
             return Ok(None);
         };
         self.fill(size);

@@ -3,7 +3,7 @@
 /// The largest frame, length field included (`com.rocketmq.remoting.frameMaxLength`).
 pub const FRAME_SIZE_MAX_DEFAULT: usize = 16 * 1024 * 1024;
 
-/// The largest header we read. Stock allows a whole frame of it; 1 MiB holds the largest legal property
+/// The largest header we read of whoever connects. Stock allows a whole frame of it; 1 MiB holds the largest legal property
 /// string (32 767 bytes) even when JSON writes each byte as a six-byte escape.
 pub const HEADER_SIZE_MAX: usize = 1024 * 1024;
 

@@ -43,6 +43,38 @@ fn broken_prefixes_are_errors() {
 }
 
 #[test]
+fn a_header_as_large_as_we_write_is_read_where_that_is_allowed() {
+    let fields = Fields {
+        code: 0,
+        language: Language::JAVA,
+        version: 513,
+        opaque: 7,
+        flag: FLAG_RESPONSE,
+        remark: None,
+    };
+    let mut written = Vec::new();
+    let mut writer = FrameWriter::begin(&mut written, Encoding::Json, &fields);
+    writer.ext("msgId", &"A".repeat(2 * limits::HEADER_SIZE_MAX));
+    writer.finish(b"").unwrap();
+    let frame_size_max = limits::FRAME_SIZE_MAX_DEFAULT;
+    let read_up_to = |header_size_max| {
+        let mut commands = Vec::new();
+        Decoder::with_header_limit(frame_size_max, header_size_max)
+            .receive(&written, &mut commands)
+            .map(|()| commands.len())
+    };
+
+    assert_eq!(read_up_to(limits::HEADER_WRITTEN_MAX), Ok(1));
+    assert!(matches!(
+        read_up_to(limits::HEADER_SIZE_MAX),
+        Err(FrameError::HeaderOversize {
+            limit: limits::HEADER_SIZE_MAX,
+            ..
+        })
+    ));
+}
+
+#[test]
 fn broken_json_headers_are_errors() {
     let headers = [
         "",

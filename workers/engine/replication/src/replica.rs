@@ -1,6 +1,6 @@
 //! A replica's end of the connection to its master.
 
-use regent_commitlog::{Epoch, Store, UNIT_HEAD_SIZE, unit_size};
+use regent_commitlog::{Epoch, EpochList, Store, UNIT_HEAD_SIZE, unit_size};
 
 use crate::error::LinkError;
 use crate::frames::{
@@ -33,6 +33,8 @@ pub struct ReplicaLink {
     handshake: Handshake,
     known_epoch: i32,
     state: State,
+    /// The master's history, until its first transfer.
+    master_epochs: Option<EpochList>,
     /// The beginning of a frame's head.
     received: Vec<u8>,
     /// Log bytes that are still to come of the transfer whose head was read last.
@@ -68,6 +70,7 @@ impl ReplicaLink {
             handshake,
             known_epoch,
             state: State::Greeting,
+            master_epochs: None,
             received: Vec::new(),
             body_left: 0,
             unfinished: Unfinished::default(),
@@ -152,6 +155,7 @@ impl ReplicaLink {
             });
         }
         self.state = State::Cutting;
+        self.master_epochs = Some(greeting.epochs.clone());
         Ok(greeting)
     }
 
@@ -216,6 +220,10 @@ impl ReplicaLink {
             });
         }
         self.confirmed = Some(u64::try_from(header.confirmed).unwrap_or(0));
+        if let Some(master_epochs) = self.master_epochs.take() {
+            // Else an epoch whose bytes a crash has lost would stand against those that come now.
+            store.forget_unwritten_epochs(&master_epochs)?;
+        }
         let negative = LinkError::Protocol("a negative position or epoch start");
         let epoch_start = u64::try_from(header.epoch_start).ok();
         let epoch = epoch_start.map(|start_position| Epoch {

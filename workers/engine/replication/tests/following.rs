@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::fs;
 use std::path::Path;
 
 use fastrand::Rng;
@@ -107,26 +108,58 @@ fn the_files_of_closed_logs_are_the_same() {
     assert!(of_master == of_replica);
 }
 
-#[test]
-fn an_empty_replica_begins_with_the_oldest_segment_left_and_queues_where_their_records_begin() {
-    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
-    let (master, mut replica) = (open(ours.path()), open(theirs.path()));
+/// A master whose log has lost so many of its oldest segments.
+fn late_master(dir: &Path, expired_count: usize) -> Store {
+    let master = open(dir);
     master.begin_epoch(1).unwrap();
     append_some(&master, "orders", 700);
-    let all = Retention {
+    let oldest = Retention {
         is_forced: true,
-        segment_count_max: 2,
+        segment_count_max: expired_count,
         ..Retention::default()
     };
     master.flush().unwrap();
-    master.expire(&all, NOW_MS).unwrap();
+    master.expire(&oldest, NOW_MS).unwrap();
+    master
+}
 
-    Wire::new(REPLICA, 1).finish(&master, &mut replica).unwrap();
+/// The replica is what it was once it is opened again, after it was closed or killed.
+fn assert_opens_again(mut replica: Store, dir: &Path) {
+    for is_closed in [false, true] {
+        let (start, end) = (replica.min_position(), replica.max_position());
+        let (log, queues) = (log_of(&replica), queues_of(&replica));
+        if is_closed {
+            replica.close().unwrap();
+        }
+        drop(replica);
 
-    assert_eq!(replica.min_position(), 2 * SEGMENT_SIZE);
-    assert_same(&master, &replica);
-    let first = replica.queue_offsets("orders", 0).unwrap().0;
-    assert!(first > 0);
+        replica = open(dir);
+
+        assert_eq!(replica.recovery().damage, None);
+        assert_eq!(
+            (replica.min_position(), replica.max_position()),
+            (start, end)
+        );
+        assert!(log_of(&replica) == log, "the logs differ");
+        assert_eq!(queues_of(&replica), queues);
+    }
+}
+
+#[test]
+fn an_empty_replica_begins_with_the_oldest_segment_left_and_queues_where_their_records_begin() {
+    for expired_count in [1, 2] {
+        let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+        let master = late_master(ours.path(), expired_count);
+        let mut replica = open(theirs.path());
+
+        Wire::new(REPLICA, 1).finish(&master, &mut replica).unwrap();
+
+        assert_eq!(replica.min_position(), expired_count as u64 * SEGMENT_SIZE);
+        assert_same(&master, &replica);
+        let first = replica.queue_offsets("orders", 0).unwrap().0;
+        assert!(first > 0);
+        assert_opens_again(replica, theirs.path());
+    }
 }
 
 #[test]
@@ -147,6 +180,61 @@ fn an_empty_replica_may_begin_with_the_last_segment() {
     assert_eq!(replica.min_position(), master.last_segment_start());
     assert!(replica.min_position() > 0);
     assert_eq!(replica.max_position(), master.max_position());
+    assert_opens_again(replica, theirs.path());
+}
+
+#[test]
+fn a_replica_that_died_before_its_first_byte_begins_with_the_oldest_segment_left() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let master = late_master(ours.path(), 2);
+    drop(open(theirs.path()));
+    // The segment of a log that nobody has written to yet.
+    let unwritten = vec![0; usize::try_from(SEGMENT_SIZE).unwrap()];
+    let first = theirs.path().join("commitlog").join(format!("{:020}", 0));
+    fs::write(first, unwritten).unwrap();
+    let mut replica = open(theirs.path());
+
+    Wire::new(REPLICA, 1).finish(&master, &mut replica).unwrap();
+
+    assert_same(&master, &replica);
+    assert_opens_again(replica, theirs.path());
+}
+
+#[test]
+fn a_replica_that_was_cut_to_nothing_begins_with_the_oldest_segment_left() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let mut replica = open(theirs.path());
+    append_some(&replica, "orders", 300);
+    replica.truncate_to(0).unwrap();
+    let master = late_master(ours.path(), 2);
+
+    Wire::new(REPLICA, 1).finish(&master, &mut replica).unwrap();
+
+    assert_same(&master, &replica);
+    assert_opens_again(replica, theirs.path());
+}
+
+#[test]
+fn a_replica_that_died_within_its_first_record_goes_on() {
+    let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
+    let master = late_master(ours.path(), 2);
+    let mut replica = open(theirs.path());
+    let start = master.min_position();
+    let first = master.log_slice(start, 50).unwrap();
+    assert_eq!(replica.append_copied(start, first.bytes()).unwrap(), 0);
+    // As a broker does from time to time.
+    replica.flush_tick(NOW_MS).unwrap();
+    drop(replica);
+
+    replica = open(theirs.path());
+    assert_eq!(replica.recovery().damage, None);
+    replica
+        .append_copied(start, &log_of(&master)[..SEGMENT_SIZE as usize])
+        .unwrap();
+
+    assert_eq!(replica.min_position(), start);
+    assert_eq!(replica.max_position(), start + SEGMENT_SIZE);
+    assert_opens_again(replica, theirs.path());
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::LogWriter;
 use crate::error::StoreError;
+use crate::files::{remove_file, sync_dir};
+use crate::prepare::Preparer;
 
 impl LogWriter {
     /// Makes sure that the next byte lies at `position`: the end of the log, or, while it is empty,
@@ -13,17 +15,32 @@ impl LogWriter {
         if position == end {
             return Ok(());
         }
-        let is_empty = end == 0 && self.tail.is_none();
-        if !is_empty || !position.is_multiple_of(self.plan.segment_size) {
+        if end > 0 || !position.is_multiple_of(self.plan.segment_size) {
             let reason = format!("the log continues at {end}");
             return Err(StoreError::Corrupt { position, reason });
         }
+        self.remove_unwritten()?;
         self.end = position;
+        self.roll()?;
+        // Not before: a checkpoint of a flush meanwhile would speak of a log that is not there.
         self.shared.max_position.store(position, Ordering::Release);
         self.shared
             .flushed_position
             .store(position, Ordering::Release);
         Ok(())
+    }
+
+    /// Removes the segment in which an empty log was to begin, prepared or recovered: before one at
+    /// another position is made, or a crash could leave both, with a gap between them.
+    fn remove_unwritten(&mut self) -> Result<(), StoreError> {
+        self.tail = None;
+        self.recovered = None;
+        self.shared.segments.write().clear();
+        self.stop()?;
+        self.preparer = Preparer::start(self.plan.clone())?;
+        // Whether or not it is known here: an earlier attempt may have failed.
+        remove_file(&self.shared.segment_path(0))?;
+        sync_dir(self.shared.dir())
     }
 
     /// Ends the segment with a copied blank, which is as long as the rest of it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::message::QueueEntry;
 use crate::queue_ahead::QueuesAhead;
+use crate::queue_layout::FILLER;
 
 #[test]
 fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
@@ -43,5 +44,44 @@ fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
         }
         queue.reserve(4, &mut ahead).unwrap();
         assert_eq!(shared.end_number(), 12);
+    }
+}
+
+#[test]
+fn fillers_hide_no_entry_wherever_they_stand() {
+    const COUNT: u64 = 9;
+    const FILE_COUNT: u64 = 3;
+    let dir = tempfile::tempdir().unwrap();
+    let position_of = |number| 100 * (number + 1);
+    for fillers in 0_u64..1 << COUNT {
+        let is_record = |number: &u64| fillers & (1 << number) == 0;
+        let path = dir.path().join(fillers.to_string());
+        let file_size = FILE_COUNT * Layout::Plain.entry_bytes();
+        let mut queue = QueueWriter::new(path, Layout::Plain, file_size, Vec::new());
+        queue.reserve(COUNT, &mut QueuesAhead::default()).unwrap();
+        for number in 0..COUNT {
+            let entry = QueueEntry {
+                log_position: position_of(number),
+                size: 100,
+                tags_code: 0,
+            };
+            queue.push(if is_record(&number) { &entry } else { &FILLER });
+        }
+
+        let shared = queue.shared();
+        for min_position in (0..=position_of(COUNT)).step_by(100) {
+            let first = (0..COUNT)
+                .filter(is_record)
+                .find(|number| position_of(*number) >= min_position)
+                .unwrap_or(COUNT);
+
+            shared.correct_min_offset(min_position);
+            shared.remove_expired(min_position).unwrap();
+
+            let case = format!("{fillers:b} from {min_position}");
+            assert_eq!(shared.min_offset(), first, "{case}");
+            let first_file = first.min(COUNT - 1) / FILE_COUNT;
+            assert_eq!(shared.first_number(), first_file * FILE_COUNT, "{case}");
+        }
     }
 }

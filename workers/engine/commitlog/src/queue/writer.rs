@@ -141,11 +141,17 @@ impl QueueWriter {
         self.shared.max_offset.load(Ordering::Relaxed)
     }
 
-    /// Whether the last entry, and so every one, stands for a record before `log_position`.
+    /// Position of the record that the last entry of one stands for.
+    pub(crate) fn last_position(&self) -> Option<u64> {
+        let (first, end) = (self.shared.first_number(), self.shared.end_number());
+        let (_, last) = self.shared.last_record_entry(first, end)?;
+        Some(last.log_position)
+    }
+
+    /// Whether every entry stands for a record before `log_position`.
     pub(crate) fn is_before(&self, log_position: u64) -> bool {
-        let last = self.shared.end_number().checked_sub(1);
-        let last = last.and_then(|last| self.shared.placed(last));
-        last.is_none_or(|placed| placed.entry.log_position < log_position)
+        self.last_position()
+            .is_none_or(|position| position < log_position)
     }
 
     /// Whether one entry can be pushed to a plain queue.

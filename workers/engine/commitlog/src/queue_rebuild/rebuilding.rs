@@ -68,16 +68,13 @@ impl Rebuilding {
     /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk; a
     /// batch queue cannot, because it has no fillers.
     pub(super) fn may_hold(&self, placed: &Placed) -> bool {
-        let Some(last) = self.queue.last_entry() else {
-            return true;
-        };
-        let position = placed.entry.log_position;
         let missing = placed.offset.saturating_sub(self.queue.end_offset());
-        let room = position.saturating_sub(last.log_position);
-        missing == 0
-            || self.queue.layout() == Layout::Batch
-            || last.log_position > position
-            || missing <= room / RECORD_SIZE_MIN as u64
+        if missing == 0 || self.queue.is_empty() || self.queue.layout() == Layout::Batch {
+            return true;
+        }
+        let (last, position) = (self.queue.last_entry(), placed.entry.log_position);
+        let last = last.map_or(0, |last| last.log_position);
+        last > position || missing <= (position - last) / RECORD_SIZE_MIN as u64
     }
 
     /// Appends the entry of the queue's next offset; `false`, and nothing is changed, if it is for

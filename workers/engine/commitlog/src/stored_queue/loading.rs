@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment, remove_file};
-use crate::queue_layout::Layout;
+use crate::queue_layout::{Layout, Placed};
 use crate::sys::ExclusiveMap;
 
 /// The files of a queue in order; `None` when one is missing between others.
@@ -31,13 +31,51 @@ pub(super) fn usable_files(
             reason,
         });
     }
+    Ok(are_adjacent(&files, file_size).then_some(files))
+}
+
+fn are_adjacent(files: &[SegmentFile], file_size: u64) -> bool {
     let is_contiguous = files
         .windows(2)
         .all(|pair| pair[1].base == pair[0].base + file_size);
     let is_aligned = files
         .first()
         .is_none_or(|first| first.base % file_size == 0);
-    Ok((is_contiguous && is_aligned).then_some(files))
+    is_contiguous && is_aligned
+}
+
+/// The last entry of a queue that points before `min_position`, where the log begins, or is a filler;
+/// `None` if there is none, or the files are not those of a queue. Nothing is changed.
+pub(crate) fn last_expired(
+    dir: &Path,
+    layout: Layout,
+    file_size: u64,
+    min_position: u64,
+) -> Result<Option<Placed>, StoreError> {
+    let mut files = list_segments(dir)?;
+    // A crash may have torn the last one while it was created.
+    files.pop_if(|last| last.size == 0);
+    let is_whole = |file: &SegmentFile| file.size == file_size;
+    let are_whole = files
+        .split_last()
+        .is_none_or(|(last, full)| last.size <= file_size && full.iter().all(is_whole));
+    if !are_whole || !are_adjacent(&files, file_size) {
+        return Ok(None);
+    }
+    for file in files.iter().rev() {
+        let (map, end, _) = open_file(file, layout, false, true)?;
+        #[allow(clippy::cast_possible_truncation)] // within one mapped file
+        let entries = map.bytes()[..end as usize].chunks_exact(layout.entry_size());
+        let first = file.base / layout.entry_bytes();
+        let numbered = entries.enumerate().rev();
+        let mut placed =
+            numbered.filter_map(|(index, bytes)| layout.decode(bytes, first + index as u64));
+        let last = placed.find(|placed| placed.entry.log_position < min_position);
+        if last.is_some() {
+            return Ok(last);
+        }
+    }
+    Ok(None)
 }
 
 /// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,

@@ -81,9 +81,7 @@ fn fill(
     log_position: u64,
     ahead: &mut QueuesAhead,
 ) -> Result<bool, StoreError> {
-    let shared = queue.shared();
-    let last = shared.placed(shared.end_number().saturating_sub(1));
-    let since = last.map_or(0, |last| last.entry.log_position);
+    let since = queue.last_position().unwrap_or(0);
     let missing = offset - queue.end_offset();
     if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
         let reason = format!("queue offset {offset} cannot be the next one there");

@@ -8,6 +8,7 @@
 mod ahead;
 mod disk;
 mod inode;
+mod late_start;
 mod message;
 mod model;
 mod queues;

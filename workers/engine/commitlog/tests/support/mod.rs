@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub mod batches;
+pub mod epochs;
 pub mod index;
 pub mod sample;
 pub mod served;

@@ -35,6 +35,7 @@ impl Call<'_, '_> {
             encoding: frame.encoding,
             opaque: header.opaque,
             region: &config.region,
+            trace_on: config.trace_on,
         };
         if !self.is_writable {
             if !header.is_oneway() {

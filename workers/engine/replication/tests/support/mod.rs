@@ -52,6 +52,31 @@ pub fn log_of(store: &Store) -> Vec<u8> {
     log
 }
 
+/// Where each queued record begins.
+pub fn records(store: &Store) -> Vec<u64> {
+    let entries = queues_of(store).into_iter().flat_map(|queue| queue.3);
+    let mut positions: Vec<_> = entries.map(|entry| entry.log_position).collect();
+    positions.sort_unstable();
+    positions
+}
+
+/// The store after a power cut that left so many of its records.
+pub fn cut_power(store: Store, dir: &Path, kept_count: usize) -> Store {
+    let lost_from = records(&store).get(kept_count).copied();
+    drop(store);
+    let lost_from = usize::try_from(lost_from.unwrap_or(u64::MAX)).unwrap();
+    for (name, mut content) in segment_files(dir) {
+        let base: usize = name.parse().unwrap();
+        let kept = lost_from.saturating_sub(base).min(content.len());
+        content[kept..].fill(0);
+        fs::write(dir.join("commitlog").join(name), content).unwrap();
+    }
+    let store = open(dir);
+    // What is left is on the disk already; now the store says so.
+    store.flush().unwrap();
+    store
+}
+
 pub type Queues = Vec<(String, i32, u64, Vec<QueueEntry>)>;
 
 /// Each queue's readable entries, but for queues without any.
@@ -156,7 +181,11 @@ impl Wire {
         if let Some(greeting) = progress.greeting {
             match agree(&replica.epochs(), replica.max_position(), &greeting) {
                 Agreement::Same => {}
-                Agreement::CutTo(position) => replica.truncate_to(position)?,
+                Agreement::CutTo(position) => {
+                    replica.truncate_to(position)?;
+                    // What is kept is on the disk already; now the store says so.
+                    replica.flush()?;
+                }
                 Agreement::Apart => panic!("nothing in common"),
             }
             self.reports = Some(self.replica.begin(replica));

@@ -1,11 +1,11 @@
-"""Answer senders whose messages are stored, but not confirmed (storage-and-ha.md 9.6)."""
+"""Answer senders whose messages are stored, but not confirmed or flushed (storage-and-ha.md 9)."""
 
 from typing import Final
 
 from regent_engine import Decoder
 
 from backend.remoting.command import answer
-from backend.remoting.connection import FRAME_SIZE_MAX
+from backend.remoting.connection import FRAME_SIZE_MAX, HEADER_WRITTEN_MAX
 from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.acknowledgement import Outcome
 
@@ -23,7 +23,18 @@ _CODES: Final = {
 def unconfirmed(frames: bytes, outcome: Outcome) -> bytes:
     """Turn answers of success into answers that say what became of the messages."""
     code, remark = _CODES[outcome]
-    replies = Decoder(FRAME_SIZE_MAX).receive(frames)
+    return _changed(frames, code, remark)
+
+
+def unflushed(frames: bytes) -> bytes:
+    """Turn answers of success into answers that say that the disk is late."""
+    return _changed(
+        frames, ResponseCode.FLUSH_DISK_TIMEOUT, "the message is stored, but not on the disk yet"
+    )
+
+
+def _changed(frames: bytes, code: ResponseCode, remark: str) -> bytes:
+    replies = Decoder(FRAME_SIZE_MAX, header_size_max=HEADER_WRITTEN_MAX).receive(frames)
     return b"".join(
         answer(reply, code=code, ext=reply.ext, remark=remark)
         if reply.code == ResponseCode.SUCCESS

@@ -1,0 +1,47 @@
+"""Say what of JSON the control plane can keep, since Postgres and answers hold less than it can."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+DEPTH_MAX: Final = 20
+"""Far deeper than anything that is asked for, and far from what a reader's stack holds."""
+
+
+def find_unkept(value: Any) -> str | None:
+    """Say of the first part of a value that can't be kept where it is, and why; None if all can."""
+    left = [("$", 0, value)]
+    while left:
+        path, depth, one = left.pop()
+        reason = _why_not(one, depth)
+        if reason is not None:
+            return f"{reason} - at `{path}`"
+        left += ((path + step, depth + 1, inner) for step, inner in _parts(one))
+    return None
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield from ((f".{name}", inner) for name, inner in value.items())
+    elif isinstance(value, list | tuple):
+        yield from ((f"[{index}]", inner) for index, inner in enumerate(value))
+
+
+def _why_not(value: Any, depth: int) -> str | None:
+    if depth > DEPTH_MAX:
+        return f"Nested more than {DEPTH_MAX} levels deep"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "Expected a finite number"
+    texts = value if isinstance(value, Mapping) else [value] if isinstance(value, str) else []
+    if not all(_is_text(one) for one in texts):
+        whose = "a name" if isinstance(value, Mapping) else "the text"
+        return f"Expected Unicode without NUL, but {whose} holds something else"
+    return None
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether Postgres and UTF-8 have the text: no NUL, and no half of a surrogate pair."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

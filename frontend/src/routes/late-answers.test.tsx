@@ -1,0 +1,56 @@
+import { act, screen, waitFor } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import { aConsumerGroup } from '@/testing/consumer-group-builders';
+import { anOperation, operationId } from '@/testing/operation-builders';
+import { renderConsole } from '@/testing/render-console';
+
+/** An answer that comes when the test says so. */
+function held<T>() {
+  let give: (value: T) => void = () => undefined;
+  const answer = new Promise<T>((resolve) => {
+    give = resolve;
+  });
+  return { answer, give: (value: T) => act(async () => give(value)) };
+}
+
+test('a plan that comes late leads nobody away from the page they went to', async () => {
+  const user = userEvent.setup();
+  const plan = held<unknown>();
+  const { address, queryClient } = renderConsole('/consumer-groups/billing', {
+    answers: {
+      ConsumerGroup: () => ({ consumerGroup: aConsumerGroup() }),
+      PlanOperation: () => plan.answer,
+    },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Stop consuming…' }));
+  await user.click(screen.getByRole('link', { name: 'Topics' }));
+  await screen.findByRole('heading', { name: 'Topics', level: 1 });
+
+  await plan.give({ operation: anOperation() });
+
+  await waitFor(() => expect(queryClient.isMutating()).toBe(0));
+  expect(JSON.stringify(queryClient.getQueryCache().getAll())).toContain(operationId);
+  expect(address()).toBe('/topics');
+});
+
+test('a plan made again that comes late leads nobody away from the page they went to', async () => {
+  const user = userEvent.setup();
+  const plan = held<unknown>();
+  const next = '00000000-0000-4000-8000-000000000001';
+  const { address, queryClient } = renderConsole(`/operations/${operationId}`, {
+    answers: {
+      Operation: () => ({ operation: anOperation({ actions: ['REPLAN'] }) }),
+      ReplanOperation: () => plan.answer,
+    },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Plan again' }));
+  await user.click(screen.getByRole('link', { name: 'Topics' }));
+  await screen.findByRole('heading', { name: 'Topics', level: 1 });
+
+  await plan.give({ operation: anOperation({ id: next }) });
+
+  await waitFor(() => expect(queryClient.isMutating()).toBe(0));
+  expect(JSON.stringify(queryClient.getQueryCache().getAll())).toContain(next);
+  expect(address()).toBe('/topics');
+});

@@ -1,0 +1,22 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { revokeToken } from '@/features/access/access-queries';
+import { SureForm } from '@/features/access/sure-form';
+
+type RevokeTokenProps = { id: string; onRevoked: () => void };
+
+/** Revokes one token; how that went is told of it alone, whichever other is asked about next. */
+export function RevokeToken({ id, onRevoked }: RevokeTokenProps) {
+  const { t } = useTranslation();
+  const options = revokeToken(useQueryClient());
+  const revoke = useMutation({
+    ...options,
+    onSuccess: () => {
+      void options.onSuccess();
+      onRevoked();
+    },
+  });
+  return (
+    <SureForm lead={t('tokens.revokeLead')} word={t('tokens.revokeDo')} deed={revoke} given={id} />
+  );
+}
