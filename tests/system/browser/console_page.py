@@ -25,6 +25,17 @@ CHROMIUM_FLAGS = (
 )
 TIMEOUT_MS = PATIENCE_S * 1000
 SEVERE = ("serious", "critical")
+BUSY = '[aria-busy="true"]'
+JUDGE = """async (busy) => {
+  let asked = false;
+  const look = () => { asked ||= document.querySelector(busy) !== null; };
+  const watch = new MutationObserver(look);
+  watch.observe(document, { attributeFilter: ['aria-busy'], childList: true, subtree: true });
+  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+  look();
+  watch.disconnect();
+  return [asked, violations];
+}"""
 
 Scheme = Literal["light", "dark"]
 
@@ -83,15 +94,18 @@ class ConsolePage:
     def violations(self) -> list[dict[str, Any]]:
         """Ask axe-core for what keeps people out; mild findings are left to the eye.
 
-        What still answers the question before is faint until the new answer comes.
+        What still answers the question before is faint until the new answer comes, so a page that
+        asked while it was judged is judged again.
         """
-        expect(self.page.locator('[aria-busy="true"]')).to_have_count(0)
         self.page.evaluate(AXE.read_text())
-        result = self.page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        asked = True
+        while asked:
+            expect(self.page.locator(BUSY)).to_have_count(0)
+            asked, found = self.page.evaluate(JUDGE, BUSY)
         return [
-            {"id": found["id"], "where": [node["target"] for node in found["nodes"]]}
-            for found in result["violations"]
-            if found["impact"] in SEVERE
+            {"id": violation["id"], "where": [node["target"] for node in violation["nodes"]]}
+            for violation in found
+            if violation["impact"] in SEVERE
         ]
 
     def screenshot(self, name: str) -> Path:
