@@ -204,12 +204,13 @@ def elect_master(
 
 
 def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
-    """Tell whether the present master could still acknowledge without hearing of its successor.
+    """Tell whether the master before could still acknowledge without hearing of its successor.
 
     Under the quorum policy it could not when the winner is a member of its set: the winner refuses
-    older epochs, and a set of one acknowledges only under a lease (D9).
+    older epochs, and a set of one acknowledges only under a lease (D9). A master that has been
+    forgotten goes on until its lease has run out, like any other.
     """
-    if group.master_id is None or winner_id == group.master_id:
+    if group.master_epoch == NEVER_ELECTED or winner_id == group.master_id:
         return False
     is_in_set = winner_id in group.sync_state_set.members
     return group.lease_policy is LeasePolicy.STRICT or not is_in_set

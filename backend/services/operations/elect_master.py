@@ -273,7 +273,7 @@ def _checks(
     left_ms = view.liveness.lease_left_ms
     if left_ms > 0 and must_await_lease(group, winner_id):
         is_alive = group.master_id in view.liveness.alive_ids
-        why = f"the present master may acknowledge for {left_ms} ms more" + (
+        why = f"the master of epoch {group.master_epoch} may acknowledge for {left_ms} ms more" + (
             ", and renews that while it lives: stop it first" if is_alive else "; it is awaited"
         )
         verdict = CheckVerdict.BLOCK if is_alive else CheckVerdict.WARN

@@ -56,7 +56,7 @@ def _case(random: Random, name: str) -> Case:
     ids = range(1, random.choice([1, 2, 3, 3, 3]) + 1)
     group = _group(random, name, list(ids))
     heard = {i: _sighting(random, group.master_epoch) for i in ids if random.random() < 0.7}
-    has_lease = group.master_id is not None and random.random() < 0.4
+    has_lease = group.master_epoch > 0 and random.random() < 0.4
     liveness = Liveness(heard, LEASE_MS if has_lease else 0)
     asked_id = random.choice([*ids, *ids, *ids, STRANGER])
     allows_unclean = random.random() < 0.5

@@ -325,6 +325,17 @@ def test_a_quorum_lease_is_waited_out_only_for_a_winner_from_outside_the_set(): 
         elect(f3(members={1}), alive(2, lease_left_ms=1), Ballot(allows_unclean=True))
 
 
+@pytest.mark.parametrize("policy", LeasePolicy)
+def test_the_lease_of_a_master_that_was_forgotten_is_waited_out(policy):  # D9
+    members = {1, 2} if policy is LeasePolicy.STRICT else {1}
+    group = replace(f3(members=members, lease_policy=policy), master_id=None)
+    ballot = Ballot(allows_unclean=True)
+
+    with pytest.raises(MasterLeaseLive):
+        elect(group, alive(2, lease_left_ms=400), ballot)
+    assert elect(group, alive(2), ballot).master_id == 2
+
+
 def test_the_lease_of_a_master_that_has_resigned_binds_nobody():  # D9, R10c
     group = f3(lease_policy=LeasePolicy.STRICT)
     liveness = alive(2, 3, lease_left_ms=400)
