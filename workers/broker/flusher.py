@@ -114,6 +114,15 @@ class Flusher:
         self.when_durable_in_time(position, release, timeout_s=timeout_s)
         return await outcome
 
+    def cut(self, end: int) -> None:
+        """Hear that the log was cut: what lay behind its new end never will be on disk."""
+        waiting, self._waiting = self._waiting, deque()
+        for position, release in waiting:
+            if position <= end:
+                self._waiting.append((position, release))
+            else:
+                release(False)  # noqa: FBT003
+
     async def stop(self) -> None:
         """Flush once more and end the thread."""
         self._stopping = True
@@ -173,7 +182,8 @@ class Flusher:
             self._loop.call_soon_threadsafe(call, argument)
 
     def _release(self, flushed_position: int) -> None:
-        # Positions are handed in in the order of appends, so the first that must wait ends it.
+        # Positions are handed in as the log grows, and a cut ends who waits for what is gone: the
+        # first that must wait ends it.
         while self._waiting and self._waiting[0][0] <= flushed_position:
             _, release = self._waiting.popleft()
             release(True)  # noqa: FBT003

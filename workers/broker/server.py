@@ -88,7 +88,12 @@ class BrokerServer:
                 self._ha_socket = _bind_one(settings.bind_address, settings.ha_port_of(port))
                 self._sockets.append(self._ha_socket)
                 self._verification = begin_verification(settings.root_dir)
+                if settings.cut_damage_at is not None:
+                    # What is cut may have been acknowledged; known before it is gone.
+                    self._verification.doubt("cutDamageAt is set")
             self.store = _open_store(self.settings)
+            if self._verification is not None and self.store.are_epochs_from_backup:
+                self._verification.doubt("the epoch file was not readable, and its backup is older")
             self.broker = Broker(
                 self.settings,
                 self.store,

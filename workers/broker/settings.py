@@ -116,7 +116,8 @@ def _bytes(low: int, high: int) -> Whole:
 class BrokerSettings:
     """Everything a broker agent is told; each field names its stock property.
 
-    Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on,
+    Stock has not `cutDamageAt`, an operator's consent to lose a damaged log from that position on
+    (while it is set the log counts as unverified at each start, until its master's is copied),
     `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
     expired files of the log are kept with `SYNC_FLUSH` to be used again, and `passOnToMaster`,
     whether a replica passes on to its master what clients send to it as the former one.

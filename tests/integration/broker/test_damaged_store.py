@@ -79,3 +79,25 @@ async def test_with_an_operators_consent_the_log_is_cut_and_the_broker_takes_mes
 
     assert (sent.code, sent.ext["queueOffset"]) == (ResponseCode.SUCCESS, "2")
     assert bodies(await client.pull("T", queueOffset=0)) == [b"0", b"1", b"new"]
+
+
+async def test_a_log_that_was_cut_or_whose_epochs_are_from_the_backup_is_not_counted_on(
+    damaged, start_broker, tmp_path
+):  # D11: others may hold what this one acknowledged and lacks now
+    mark, epochs = (tmp_path / "store" / name for name in (".unverified", "epochFileCheckpoint"))
+    member = {"enableControllerMode": "true", "controllerAddr": "127.0.0.1:1"}
+    server = await start_broker(**member)
+    server.store.close()
+    intact = mark.exists()
+
+    server = await start_broker(**member, cutDamageAt=str(damaged))
+    is_doubted_once_cut = mark.exists()
+    for number in (1, 2):
+        server.store.begin_epoch(number)
+    await server.close()
+    mark.unlink()
+    epochs.write_text("spoilt")
+    server = await start_broker(**member)
+
+    assert (intact, is_doubted_once_cut, mark.exists()) == (False, True, True)
+    assert server.store.epochs() == [(1, damaged)]

@@ -156,6 +156,8 @@ async def test_a_reset_that_no_consumer_saw_throws_nobody_back_after_another_mas
     await group.await_master(2)
     assert await committed(group.client(2)) == 2
     assert (await commit(group.client(2), 7)).code == 0
+    # Only who is in the set again may be elected.
+    await group.await_state(2, 2, {1, 2})
     await elect(group, 1)
     await group.await_master(3)
     assert await committed(group.client(1)) == 7

@@ -86,6 +86,24 @@ async def test_a_position_already_on_disk_waits_for_nothing():
     assert store.flush_count == 0
 
 
+async def test_who_waits_for_what_a_cut_took_holds_up_nobody_behind_it():
+    store, told = StoreDouble(), []
+    flusher = flusher_of(store)
+    flusher.start()
+    store.gate.clear()
+    for position in (40, 100):
+        flusher.when_durable(position, lambda is_safe, at=position: told.append((at, is_safe)))
+
+    flusher.cut(50)
+
+    assert told == [(100, False)]
+    store.max_position = 60
+    store.gate.set()
+    assert await flusher.durable(60, timeout_s=PATIENCE_S) is True
+    assert told == [(100, False), (40, True)]
+    await flusher.stop()
+
+
 async def test_a_slow_disk_is_told_from_a_dead_one():
     store = StoreDouble()
     flusher = flusher_of(store)

@@ -223,8 +223,8 @@ class Duties:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
-            for task in self._tasks():
-                if task.done():
+            for task in (*self._following, self._term_task):
+                if task is not None and task.done():
                     task.result()
             if self._term is not None:
                 self._journal.write()
@@ -248,9 +248,11 @@ class Duties:
             return
         self.verification.waive()
         self._broker.gate.shut()
-        await self._stop_following()
-        # While the epoch is written the lease is granted, and clients are sent here.
         self._led_epoch = state.epoch
+        await self._stop_following()
+        if self._led_epoch is None or self._has_resigned:
+            return  # Another was elected meanwhile, or is about to be.
+        # While the epoch is written the lease is granted, and clients are sent here.
         self._lease.grant(state.epoch, asked_at_s=state.lease_from_s, lease_ms=state.lease_ms)
         self._hurry()
         self._announce(0, state.epoch)
@@ -261,7 +263,7 @@ class Duties:
             self._broker.gate.open()
             raise
         if self._led_epoch is None or self._has_resigned:
-            return  # Another was elected meanwhile, or is about to be.
+            return
         former_end = self._store.max_position
         self._journal.lead(state.epoch)
         term = self._term = Term(
@@ -302,7 +304,7 @@ class Duties:
             epoch=state.epoch,
             master_address=state.master_address,
             verification=self.verification,
-            when_durable=self._broker.flusher.when_durable,
+            flusher=self._broker.flusher,
             on_confirmed=self.show,
             on_cut=self._journal.cut,
         )
@@ -372,9 +374,6 @@ class Duties:
         if self._broker.name_servers is not None and not self.is_leaving:
             self._broker.name_servers.release()
             self._broker.name_servers.poke()
-
-    def _tasks(self) -> list[asyncio.Task[None]]:
-        return self._following if self._term_task is None else [*self._following, self._term_task]
 
     def _hurry(self) -> None:
         if self._authority is not None:

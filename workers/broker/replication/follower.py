@@ -12,6 +12,7 @@ from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
+from workers.broker.flusher import Flusher
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
@@ -28,8 +29,6 @@ nobody waits for a replica to know what is confirmed."""
 
 _NO_EPOCH: Final = -1
 
-WhenDurable = Callable[[int, Callable[[bool], None]], None]
-
 log = structlog.get_logger()
 
 
@@ -45,14 +44,14 @@ class Follower:
         epoch: int,
         master_address: str,
         verification: Verification,
-        when_durable: WhenDurable,
+        flusher: Flusher,
         on_confirmed: Callable[[int], None],
         on_cut: Callable[[], None],
     ) -> None:
         self._store, self._settings = store, settings
         self._broker_id, self._epoch, self.master_address = broker_id, epoch, master_address
         self._verification = verification
-        self._when_durable, self._on_confirmed = when_durable, on_confirmed
+        self._flusher, self._on_confirmed = flusher, on_confirmed
         self._on_cut = on_cut
         self._copying: Copying | None = None
 
@@ -135,6 +134,7 @@ class Follower:
 
     async def _cut(self, end: int) -> None:
         await asyncio.to_thread(self._store.truncate_to, end)
+        self._flusher.cut(end)
         self._on_cut()
 
     def _verify(self, link: ReplicaLink, end: int) -> None:
@@ -149,7 +149,7 @@ class Follower:
         """Report what is on the disk, where that counts, and show what is confirmed."""
         end = self._store.max_position
         if self._settings.flush_mode == "sync":
-            self._when_durable(end, partial(_report_durable, copying, end))
+            self._flusher.when_durable(end, partial(_report_durable, copying, end))
         self._on_confirmed(min(confirmed, end))
         self._verify(link, end)
 

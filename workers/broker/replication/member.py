@@ -122,7 +122,7 @@ class GroupMember:
     async def _join(self, identity: Identity, keeper: RoleKeeper) -> None:
         """Stay fenced until the group has a master."""
         reported = ""
-        while True:
+        while not self._duties.is_leaving:
             try:
                 if await self._try_to_join(identity, keeper):
                     return
@@ -140,6 +140,8 @@ class GroupMember:
             await self._controller.say_goodbye(identity, self._duties.sign())
             await asyncio.sleep(GOODBYE_PAUSE_S)
         await self._controller.heartbeat(identity, self._duties.sign())
+        if self._duties.is_leaving:
+            return False
         state = await self._controller.elect(identity)
         if keeper.tell(state) is Verdict.TAKEN:
             return True
@@ -195,13 +197,14 @@ class GroupMember:
     async def _poll(self, identity: Identity, keeper: RoleKeeper) -> None:
         """Heal what a lost notice left wrong (S68), and ask for a master where there is none."""
         reported = ""
-        while True:
+        while not self._is_gone:
             pause_s = self._settings.metadata_poll_interval_ms / 1000
             try:
                 verdict = keeper.tell(await self._controller.replica_info(identity))
                 is_deposed = self._needs_election and keeper.role is Role.MASTER
                 self._needs_election = False
-                if (verdict is Verdict.NEEDS_ELECTION or is_deposed) and not self._is_gone:
+                is_wanted = verdict is Verdict.NEEDS_ELECTION or is_deposed
+                if is_wanted and not self._duties.is_leaving:
                     keeper.tell(await self._controller.elect(identity))
             except (OSError, ControllerRefused) as error:
                 reported = _report("controller_unanswered", error, reported)

@@ -31,6 +31,16 @@ class Verification:
         """Tell whether this log can be counted on."""
         return self._is_verified
 
+    def doubt(self, reason: str) -> None:
+        """Count on this log no longer; who opens it calls this before anybody else can.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        log.warning("log_doubted", reason=reason)
+        _put(self._mark_path, "")
+        self._is_verified = False
+
     def succeed(self) -> None:
         """Note that all is there again.
 

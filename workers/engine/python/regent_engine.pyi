@@ -476,6 +476,9 @@ class Store:
     @property
     def damage(self) -> Damage | None:
         """The damage found when the store was opened; appends are refused if there is any."""
+    @property
+    def are_epochs_from_backup(self) -> bool:
+        """Whether the epoch file was not readable when the store was opened."""
     def begin_epoch(self, number: int) -> None:
         """Begin an epoch at the end of the log; it is on the disk when this returns.
 

@@ -31,6 +31,19 @@ class Slow:
         assert self.may_go_on.wait(PATIENCE_S)
 
 
+@dataclass
+class Flusher:
+    """Flushes nothing, and notes what it is told of cuts."""
+
+    cuts: list = field(default_factory=list)
+
+    def cut(self, end):
+        self.cuts.append(end)
+
+    def when_durable(self, _position, _release):
+        pass
+
+
 class OwnStore:
     """A replica's store whose cuts wait, or are refused."""
 
@@ -74,6 +87,7 @@ class Group:
     shared_end: int
     watcher: Watcher
     follower: Follower
+    flusher: Flusher
     ends_at_cut: list
     followings: list = field(default_factory=list)
 
@@ -107,7 +121,7 @@ async def group(tmp_path, monkeypatch):
 
         monkeypatch.setattr(follower_module, "ask_master", ask_master)
         monkeypatch.setattr(follower_module, "ReplicaLink", link)
-        ends_at_cut = []
+        ends_at_cut, flusher = [], Flusher()
         follower = Follower(
             own_store,
             settings,
@@ -115,11 +129,11 @@ async def group(tmp_path, monkeypatch):
             epoch=1,
             master_address="",
             verification=Verification(tmp_path),
-            when_durable=lambda _position, _done: None,
+            flusher=flusher,
             on_confirmed=lambda _position: None,
             on_cut=lambda: ends_at_cut.append(own.max_position),
         )
-        group = Group(own_store, shared_end, watcher, follower, ends_at_cut)
+        group = Group(own_store, shared_end, watcher, follower, flusher, ends_at_cut)
         yield group
         for following in group.followings:
             await gone(following)
@@ -168,7 +182,7 @@ async def test_a_cut_that_is_given_up_meanwhile_is_told_of_all_the_same(group, t
     await give_up(group.follow(), slow, times=times)
 
     assert group.own.max_position == group.shared_end
-    assert group.ends_at_cut == [group.shared_end]
+    assert group.ends_at_cut == group.flusher.cuts == [group.shared_end]
 
 
 async def test_a_cut_that_the_store_refuses_is_none(group):
@@ -185,7 +199,7 @@ async def test_a_cut_that_the_store_refuses_is_none(group):
         await refused.wait()
     await gone(following)
 
-    assert group.ends_at_cut == []
+    assert group.ends_at_cut == group.flusher.cuts == []
 
 
 async def test_who_is_cancelled_twice_while_the_copying_ends_leaves_no_descriptor(

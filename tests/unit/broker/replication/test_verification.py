@@ -61,3 +61,13 @@ def test_a_store_of_unknown_history_that_was_not_closed_is_not_verified(root, bo
     (root / "abort").write_text("1")
 
     assert not begin(root, boot).is_verified
+
+
+def test_who_doubts_a_log_is_heard_by_later_starts_until_it_is_whole(root, boot):
+    begin(root, boot).doubt("its end was cut")
+
+    again = begin(root, boot)
+
+    assert not again.is_verified
+    again.succeed()
+    assert begin(root, boot).is_verified

@@ -84,7 +84,7 @@ impl Store {
             return Ok(());
         }
         list.append(epoch)?;
-        self.poisoning(|| file.write(list))
+        file.write(self, list)
     }
 
     /// Appends what a master's log holds at `position`, which is the end of this one; an empty log

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::checked_text;
 use crate::epochs::{Epoch, EpochList};
 use crate::error::StoreError;
-use crate::files::{remove_file, replace_file, sync_parent};
+use crate::files::{Replacement, remove_file, replace_file, sync_parent};
 use crate::store::Store;
 
 /// The file and the list it holds.
@@ -49,11 +49,17 @@ impl EpochFile {
     }
 
     /// Makes a later list durable; what the file held before goes to the backup.
-    pub(crate) fn write(&mut self, list: EpochList) -> Result<(), StoreError> {
+    ///
+    /// A disk without room refuses before anything is changed: a broker that was elected then asks
+    /// again until it has some. Any later error makes the store refuse further work.
+    pub(crate) fn write(&mut self, store: &Store, list: EpochList) -> Result<(), StoreError> {
+        let replace = |path: &Path, list| Replacement::prepare(path, encode(list).as_bytes());
+        let mut replacements = Vec::with_capacity(2);
         if !self.list.as_slice().is_empty() {
-            put(&backup_of(&self.path), &self.list)?;
+            replacements.push(replace(&backup_of(&self.path), &self.list)?);
         }
-        put(&self.path, &list)?;
+        replacements.push(replace(&self.path, &list)?);
+        store.poisoning(|| replacements.into_iter().try_for_each(Replacement::put))?;
         self.list = list;
         Ok(())
     }
@@ -69,17 +75,20 @@ impl EpochFile {
             paths.iter().try_for_each(|path| remove_file(path))?;
             return sync_parent(&self.path);
         }
-        paths.iter().try_for_each(|path| put(path, &self.list))
+        let content = encode(&self.list);
+        paths
+            .iter()
+            .try_for_each(|path| replace_file(path, content.as_bytes()))
     }
 
     /// Forgets epochs that ended at or before `position`, where the log now begins.
-    pub(crate) fn cut_before(&mut self, position: u64) -> Result<(), StoreError> {
+    pub(crate) fn cut_before(&mut self, store: &Store, position: u64) -> Result<(), StoreError> {
         let mut list = self.list.clone();
         list.cut_before(position);
         if list == self.list {
             return Ok(());
         }
-        self.write(list)
+        self.write(store, list)
     }
 }
 
@@ -91,8 +100,8 @@ impl Store {
     ///
     /// # Errors
     /// The epoch is older than the newest one known, the store is closed, poisoned or read-only,
-    /// or the file cannot be written: then whether the epoch is on the disk is unknown, and the
-    /// store refuses further work.
+    /// or the file cannot be written: nothing has changed then, unless the store is poisoned by it
+    /// because whether the epoch is on the disk is unknown.
     pub fn begin_epoch(&self, number: i32) -> Result<(), StoreError> {
         let _appender = self.appender.lock();
         self.check_writable()?;
@@ -102,7 +111,7 @@ impl Store {
         if list == file.list {
             return Ok(());
         }
-        self.poisoning(|| file.write(list))
+        file.write(self, list)
     }
 
     /// Forgets epochs without a byte in this log, which is a beginning of its master's, as
@@ -122,7 +131,7 @@ impl Store {
             return Ok(());
         }
         self.check_writable()?;
-        self.poisoning(|| file.write(list))
+        file.write(self, list)
     }
 
     /// Which epoch wrote which part of the log, as the epoch file says.
@@ -138,10 +147,10 @@ pub(crate) fn backup_of(path: &Path) -> PathBuf {
     path.into()
 }
 
-fn put(path: &Path, list: &EpochList) -> Result<(), StoreError> {
+fn encode(list: &EpochList) -> String {
     let line = |epoch: &Epoch| format!("{}-{}", epoch.number, epoch.start_position);
     let lines: Vec<String> = list.as_slice().iter().map(line).collect();
-    replace_file(path, checked_text::encode(&lines).as_bytes())
+    checked_text::encode(&lines)
 }
 
 /// The list in a file; `None` when there is no file, or an empty one.

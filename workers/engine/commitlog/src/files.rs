@@ -194,16 +194,41 @@ pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
 
 /// Gives a file new content so that a crash leaves the old or the new, and makes it durable.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
-    let written = step(Step::Create, &new, || File::create(&new)).and_then(|mut file| {
-        step(Step::Write, &new, || file.write_all(content))?;
-        step(Step::SyncFile, &new, || file.sync_all())
-    });
-    written.map_err(|error| StoreError::io(&new, error))?;
-    rename(&new, path)?;
-    sync_parent(path)
+    Replacement::prepare(path, content)?.put()
+}
+
+/// New content of a file, written beside it.
+#[derive(Debug)]
+pub(crate) struct Replacement {
+    path: PathBuf,
+    new: PathBuf,
+    file: File,
+}
+
+impl Replacement {
+    /// Writes the content, as a disk without room refuses; then nothing has changed.
+    pub(crate) fn prepare(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let new = PathBuf::from(new);
+        let written = step(Step::Create, &new, || File::create(&new)).and_then(|mut file| {
+            step(Step::Write, &new, || file.write_all(content))?;
+            Ok(file)
+        });
+        let path = path.to_path_buf();
+        match written {
+            Ok(file) => Ok(Self { path, new, file }),
+            Err(error) => Err(StoreError::io(&new, error)),
+        }
+    }
+
+    /// Has it take the file's place, durably. Which of the two is there after an error is unknown.
+    pub(crate) fn put(self) -> Result<(), StoreError> {
+        let synced = step(Step::SyncFile, &self.new, || self.file.sync_all());
+        synced.map_err(|error| StoreError::io(&self.new, error))?;
+        rename(&self.new, &self.path)?;
+        sync_parent(&self.path)
+    }
 }
 
 /// Gives a file another name in its directory.

@@ -68,7 +68,7 @@ impl Store {
         expired.queue_file_count = self.expire_queues()?;
         let min_position = self.log.min_position();
         self.index.expire(min_position)?;
-        self.epochs.lock().cut_before(min_position)?;
+        self.epochs.lock().cut_before(self, min_position)?;
         Ok(expired)
     }
 

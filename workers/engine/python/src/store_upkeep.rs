@@ -114,6 +114,12 @@ impl Store {
         })
     }
 
+    #[getter]
+    fn are_epochs_from_backup(&self, py: Python<'_>) -> PyResult<bool> {
+        self.0
+            .run(py, |store| Ok(store.recovery().are_epochs_from_backup))
+    }
+
     fn begin_epoch(&self, py: Python<'_>, number: i32) -> PyResult<()> {
         self.0.run(py, |store| Ok(store.begin_epoch(number)?))
     }

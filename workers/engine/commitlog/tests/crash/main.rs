@@ -7,6 +7,7 @@
 
 mod ahead;
 mod disk;
+mod epochs;
 mod inode;
 mod late_start;
 mod message;

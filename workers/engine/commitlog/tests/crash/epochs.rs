@@ -1,0 +1,91 @@
+//! A disk without room when an epoch begins, and one that fails when its file is replaced.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
+use regent_commitlog::{NewMessage, Store, StoreConfig};
+
+use crate::support::NOW_MS;
+use crate::tempdir;
+
+fn open(dir: &Path) -> Store {
+    Store::open(StoreConfig::new(dir), NOW_MS).unwrap()
+}
+
+fn append(store: &Store) {
+    let message = NewMessage::new("t", 0, b"x");
+    store.writer().unwrap().append(&message, NOW_MS).unwrap();
+}
+
+/// Fails steps on files of epochs with an error, as long as the switch says so.
+fn refuse(
+    dir: &Path,
+    is_on: &Arc<AtomicBool>,
+    kind: io::ErrorKind,
+    is_meant: fn(Step<'_>, &str) -> bool,
+) -> Watch {
+    let is_on = Arc::clone(is_on);
+    let hook: Hook = Arc::new(move |event: &Event<'_>| {
+        let name = event.path.file_name().unwrap().to_string_lossy();
+        let is_it = name.starts_with("epochFileCheckpoint") && is_meant(event.step, &name);
+        if is_it && !event.is_done && is_on.load(Ordering::SeqCst) {
+            return Err(kind.into());
+        }
+        Ok(())
+    });
+    watch(dir, hook)
+}
+
+#[test]
+fn an_epoch_that_finds_no_room_begins_once_there_is_some() {
+    let writes: [fn(Step<'_>, &str) -> bool; 3] = [
+        |step, _| step == Step::Write,
+        |step, name| step == Step::Write && name.contains(".bak"),
+        |step, _| step == Step::Create,
+    ];
+    for is_meant in writes {
+        let dir = tempdir();
+        let is_full = Arc::new(AtomicBool::new(false));
+        let watched = refuse(dir.path(), &is_full, io::ErrorKind::StorageFull, is_meant);
+        let store = open(dir.path());
+        store.begin_epoch(1).unwrap();
+        append(&store);
+        let before = store.epochs();
+
+        is_full.store(true, Ordering::SeqCst);
+        let refused = store.begin_epoch(2).unwrap_err();
+
+        assert_eq!(refused.code(), "disk_full", "{refused}");
+        assert_eq!((store.failure(), store.epochs()), (None, before));
+        is_full.store(false, Ordering::SeqCst);
+        store.begin_epoch(2).unwrap();
+        append(&store);
+        let after = store.epochs();
+        assert_eq!(after.as_slice().len(), 2);
+        drop(store);
+        drop(watched);
+        assert_eq!(open(dir.path()).epochs(), after);
+    }
+}
+
+#[test]
+fn an_epoch_of_which_nobody_knows_whether_it_began_ends_all_work() {
+    let dir = tempdir();
+    let is_failing = Arc::new(AtomicBool::new(false));
+    let is_rename: fn(Step<'_>, &str) -> bool = |step, _| matches!(step, Step::Rename(_));
+    let watched = refuse(dir.path(), &is_failing, io::ErrorKind::Other, is_rename);
+    let store = open(dir.path());
+    store.begin_epoch(1).unwrap();
+
+    is_failing.store(true, Ordering::SeqCst);
+    store.begin_epoch(2).unwrap_err();
+
+    assert!(store.failure().is_some());
+    is_failing.store(false, Ordering::SeqCst);
+    store.begin_epoch(2).unwrap_err();
+    drop(store);
+    drop(watched);
+}
