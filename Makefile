@@ -38,7 +38,7 @@ $(STAMPS)/python: requirements.lock pyproject.toml
 
 $(STAMPS)/engine: $(STAMPS)/python $(ENGINE_SOURCES)
 	@echo "building the engine"
-	+.venv/bin/maturin develop --quiet --release --locked -m $(ENGINE)/python/Cargo.toml
+	+cd $(ENGINE)/python && $(CURDIR)/.venv/bin/maturin develop --quiet --release --locked
 	@touch $@
 
 $(STAMPS)/node: frontend/package-lock.json
