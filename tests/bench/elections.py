@@ -22,7 +22,7 @@ from tests.bench.control_plane import (
     raw_commits,
     running_control_plane,
 )
-from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
+from tests.bench.measure import BLOCK_COUNT, Measure, UnsteadyError, median, spread
 
 CONNECTION_COUNTS = (1, 4, 16)
 FLOORS = {1: 0.20, 16: 0.06}
@@ -192,10 +192,7 @@ def _measure(connection_count: int, blocks: list[Block]) -> Measure:
     of_count = [block for block in blocks if block.connection_count == connection_count]
     valid = _valid(connection_count, blocks)
     if len(valid) < BLOCK_COUNT:
-        raise RuntimeError(
-            f"only {len(valid)} of {len(of_count)} blocks had commits that held still;"
-            " let the machine come to rest and measure again"
-        )
+        raise UnsteadyError(len(valid), len(of_count), "commits")
     ratios = [block.ratio for block in valid]
     facts = {
         "blocks": spread(ratios),

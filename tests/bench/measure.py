@@ -9,6 +9,15 @@ BLOCK_COUNT = 7
 """Interleaved blocks of which the median counts (targets.md 2)."""
 
 
+class UnsteadyError(Exception):
+    """Too few blocks lay between two denominators that were alike (targets.md 1.3)."""
+
+    def __init__(self, valid_count: int, block_count: int, denominator: str) -> None:
+        super().__init__(
+            f"only {valid_count} of {block_count} blocks had {denominator} that held still"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One line of the report. `floor` bounds the value from below, `ceiling` from above."""

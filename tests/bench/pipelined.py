@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.bench.measure import Measure, median, spread
+from tests.bench.measure import Measure, UnsteadyError, median, spread
 from tests.bench.memory import warm_memory
 from tests.bench.native import Server, run_json, running
 from tests.ports import free_port
@@ -80,10 +80,7 @@ def measure_pipelined() -> list[Measure]:
         sustained = run_load(agent, answer_code=0, count=SUSTAINED_SENDS)
     valid = [block for block in blocks if not block.is_void]
     if len(valid) < VALID_BLOCKS_MIN:
-        raise RuntimeError(
-            f"only {len(valid)} of {len(blocks)} blocks had an echo that held still;"
-            " let the machine come to rest and measure again"
-        )
+        raise UnsteadyError(len(valid), len(blocks), "an echo")
     return [
         Measure(
             "R6b",

@@ -5,12 +5,13 @@ import struct
 import tempfile
 import time
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from backend.remoting.command import request
 from backend.remoting.request_code import RequestCode
-from tests.bench.measure import Measure, median, spread
+from tests.bench.measure import Measure, UnsteadyError, median, spread
 from tests.bench.memory import warm_memory
 from tests.bench.native import Server, run_json, running
 from tests.bench.pipelined import running_agent
@@ -57,17 +58,15 @@ class Block:
         return abs(self.before - self.after) > LIMIT_DIFFERENCE_MAX * max(self.before, self.after)
 
 
-def measure_pulls() -> list[Measure]:
+def measure_pulls() -> Iterator[Measure]:
     """Fill two topics through the agent, then read them as fast as one socket takes them."""
     with (
         tempfile.TemporaryDirectory(prefix="regent-bench-") as directory,
         running("sendfile") as limit,
         running_agent(Path(directory)) as agent,
     ):
-        return [
-            measure_answers("R5", limit, agent, answer_size=256 << 10, floor=0.50),
-            measure_answers("R5b", limit, agent, answer_size=32 << 10, floor=0.40),
-        ]
+        yield measure_answers("R5", limit, agent, answer_size=256 << 10, floor=0.50)
+        yield measure_answers("R5b", limit, agent, answer_size=32 << 10, floor=0.40)
 
 
 def measure_answers(
@@ -88,10 +87,7 @@ def measure_answers(
         if not block.is_void:
             valid.append(block)
     if len(valid) < VALID_BLOCKS_MIN:
-        raise RuntimeError(
-            f"only {len(valid)} of {len(blocks)} blocks had a sendfile that held still;"
-            " let the machine come to rest and measure again"
-        )
+        raise UnsteadyError(len(valid), len(blocks), "a sendfile")
     ratios = [block.ratio for block in valid]
     return Measure(
         name,

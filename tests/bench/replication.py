@@ -22,7 +22,7 @@ from backend.remoting.request_code import RequestCode
 from tests.bench.failover.group import TOPIC, Member
 from tests.bench.failover.network import loopback
 from tests.bench.failover.ours import OurGroup
-from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
+from tests.bench.measure import BLOCK_COUNT, Measure, UnsteadyError, median, spread
 from tests.bench.memory import warm_memory, warm_page_cache
 from tests.bench.native import Server, run_json, running
 from tests.bench.pulls import LIMIT_DIFFERENCE_MAX, bulk_rate
@@ -317,9 +317,7 @@ async def measure_catch_up(pair: Pair, limit: Server) -> Measure:
             valid.append(block)
         await pair.take_replica_away()
     if not valid:
-        raise RuntimeError(
-            f"in none of {len(blocks)} blocks loopback held still; let the machine come to rest"
-        )
+        raise UnsteadyError(0, len(blocks), "a loopback")
     ratios = [block.ratio for block in valid]
     return Measure(
         "R9b",

@@ -1,10 +1,11 @@
 """R3, R4, R12 and R16: recovery, synchronous flushes and many queues of the engine's store."""
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
+from tests.bench.measure import BLOCK_COUNT, Measure, UnsteadyError, median, spread
 from tests.bench.memory import warm_memory
 from tests.bench.native import run_json
 
@@ -20,14 +21,12 @@ BLOCK_REPEATS_MAX = 3
 often (targets.md 1.3)."""
 
 
-def measure_store() -> list[Measure]:
+def measure_store() -> Iterator[Measure]:
     """Run each program in a directory of its own."""
     with tempfile.TemporaryDirectory(prefix="regent-bench-") as directory:
-        return [
-            *measure_recovery(directory),
-            *measure_sync_flush(directory),
-            *measure_queues(directory),
-        ]
+        yield from measure_recovery(directory)
+        yield from measure_sync_flush(directory)
+        yield from measure_queues(directory)
 
 
 def measure_recovery(directory: str) -> list[Measure]:
@@ -58,10 +57,7 @@ def measure_sync_flush(directory: str) -> list[Measure]:
     all_blocks = sync_flush_blocks(directory)
     blocks = [block for block in all_blocks if not is_void(block)]
     if len(blocks) < BLOCK_COUNT:
-        raise RuntimeError(
-            f"only {len(blocks)} of {len(all_blocks)} blocks had an fdatasync that held still;"
-            " let the machine come to rest and measure again"
-        )
+        raise UnsteadyError(len(blocks), len(all_blocks), "an fdatasync")
     for block in blocks:
         block["most_acks_per_s"] = block["syncs_per_s"] * IN_FLIGHT
     written = [block["device_bytes_per_byte"] for block in blocks]

@@ -84,9 +84,9 @@ class HandNameServer:
 
 
 @pytest.fixture
-def driver(database):
+def driver(database, brokers):
     """Give the brokers of the group g in the cluster c, as the controller hears them."""
-    return ControllerDriver(database)
+    return ControllerDriver(database, brokers=brokers)
 
 
 class HandBrokers:

@@ -59,12 +59,10 @@ def check(operation, port, headers, look):
     )
     @given(case=operation.as_strategy())
     def ask(case):
-        answer = httpx.post(
-            f"http://127.0.0.1:{port}/graphql", json={"query": case.body}, headers=headers
-        )
-        look(case, answer)
+        look(case, client.post("/graphql", json={"query": case.body}))
 
-    ask()
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as client:
+        ask()
 
 
 def check_answer(case, answer):

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import signal
 import subprocess
 import sys
-from functools import partial
 
 import pytest
 
@@ -145,60 +143,6 @@ async def test_a_lone_master_that_is_killed_comes_back_in_a_new_epoch(group):  #
     await group.await_state(1, 2, {1})
     assert (await group.send(1, b"after")).code == 0
     assert await read_all(group.client(1)) == [b"before", b"after"]
-
-
-async def test_a_replica_whose_machine_went_down_is_verified_by_its_master(group):  # D11
-    await group.add_many(2)
-    assert (await group.send(1, b"before")).code == 0
-    group.kill(2)
-    await group.await_state(1, 1, {1})
-    # What another boot of the machine looks like.
-    (group.agents[1].root / "store" / ".boot").write_text("another")
-
-    await group.start(2)
-
-    await group.await_state(1, 1, {1, 2})
-    assert group.agents[1].events("log_verified")
-    assert not (group.agents[1].root / "store" / ".unverified").exists()
-
-
-async def test_a_lone_broker_whose_machine_went_down_is_trusted_as_nobody_knows_better(group):
-    await group.add()
-    await group.await_state(1, 1, {1})
-    group.kill(1)
-    (group.agents[0].root / "store" / ".boot").write_text("another")
-
-    await group.start(1)
-
-    await group.await_state(1, 2, {1})
-    assert group.agents[0].events("log_not_verifiable")
-
-
-async def test_a_group_whose_machines_all_went_down_goes_on(group, eventually):  # D11
-    await group.add_many(3)
-    assert (await group.send(1, b"before")).code == 0
-    # At one blow: the master, which stands still first, drops nobody from the set, and by the time
-    # that the controller hears of its end nobody else is there to be elected.
-    group.agents[0].process.send_signal(signal.SIGSTOP)
-    for number, agent in reversed([*enumerate(group.agents, start=1)]):
-        group.kill(number)
-        (agent.root / "store" / ".boot").write_text("another")
-    for number in (1, 2):
-        await group.start(number)
-        # The third may hold more.
-        await eventually(partial(group.agents[number - 1].events, "master_awaited"))
-    assert (await group.state())[1:] == (1, {1, 2, 3})
-
-    await group.start(3)
-
-    async def is_whole():
-        return (await group.state())[1:] == (2, {1, 2, 3})
-
-    await eventually(is_whole)
-    master, _, _ = await group.state()
-    assert (await group.send(master, b"after")).code == 0
-    assert await read_all(group.client(master)) == [b"before", b"after"]
-    assert not [a for a in group.agents if (a.root / "store" / ".unverified").exists()]
 
 
 async def test_the_quorum_goes_on_without_a_controller(group):  # S27, by D9
