@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
+import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import classes from './search-field.module.css';
 
@@ -12,11 +13,14 @@ type SearchFieldProps = {
 
 const settleMs = 250;
 
-/** The filter of a page, which the key "/" leads to; it tells once nobody types any more. */
+/** The filter of a page, which the key "/" leads to; it tells at Enter, or once nobody types. */
 export function SearchField({ label, search, onSearch }: SearchFieldProps) {
+  const router = useRouter();
   const [text, setText] = useState(search ?? '');
   const told = useRef(search);
-  const settle = useDebouncedCallback((typed: string) => {
+  const settle = useDebouncedCallback((typed: string, pathname: string) => {
+    // Who has already gone on to another page, which may still be loading, is not called back.
+    if (router.latestLocation.pathname !== pathname) return;
     told.current = typed.trim() || undefined;
     onSearch(told.current);
   }, settleMs);
@@ -37,7 +41,10 @@ export function SearchField({ label, search, onSearch }: SearchFieldProps) {
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value);
-        settle(event.currentTarget.value);
+        settle(event.currentTarget.value, router.latestLocation.pathname);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') settle.flush();
       }}
       autoComplete="off"
       spellCheck={false}

@@ -1,6 +1,7 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
+import { aClient, clientPage } from '@/testing/client-builders';
 import { aConsumerGroup } from '@/testing/consumer-group-builders';
 import { anOperation, operationId } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
@@ -53,4 +54,39 @@ test('a plan made again that comes late leads nobody away from the page they wen
   await waitFor(() => expect(queryClient.isMutating()).toBe(0));
   expect(JSON.stringify(queryClient.getQueryCache().getAll())).toContain(next);
   expect(address()).toBe('/topics');
+});
+
+test('a filter that settles late calls nobody back from the page they are going to', async () => {
+  const user = userEvent.setup();
+  const loading = held<void>();
+  const { address, router } = renderConsole('/clients', {
+    answers: {
+      Clients: () => clientPage([aClient({ clientId: 'sender' })]),
+      Client: () => ({ client: { client: aClient({ clientId: 'sender' }), unknown: [] } }),
+    },
+  });
+  Object.assign(router.routesById['/console/clients/$clientId'].options, {
+    loader: () => loading.answer,
+  });
+  const link = await screen.findByRole('link', { name: 'sender' });
+  await user.type(screen.getByRole('textbox', { name: 'Find by id' }), 'sen');
+
+  await user.click(link);
+  await new Promise((settled) => setTimeout(settled, 400));
+  await loading.give(undefined);
+
+  expect(await screen.findByRole('heading', { name: 'sender' })).toBeVisible();
+  expect(address()).toBe('/clients/sender');
+});
+
+test('a filter is asked at once by Enter', async () => {
+  const user = userEvent.setup();
+  const { address } = renderConsole('/clients', { answers: { Clients: () => clientPage([]) } });
+  const field = await screen.findByRole('textbox', { name: 'Find by id' });
+
+  await user.type(field, 'sen');
+  expect(address()).toBe('/clients');
+  await user.keyboard('{Enter}');
+
+  await waitFor(() => expect(address()).toBe('/clients?search=sen'), { timeout: 200 });
 });
