@@ -29,7 +29,7 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
 pub(crate) fn copy_with_crc32(to: &mut [u8], from: &[u8]) -> u32 {
     assert_eq!(to.len(), from.len(), "a copy is as long as what is copied");
     #[cfg(target_arch = "x86_64")]
-    if wide::COPIED_SIZES.contains(&from.len()) && wide::can_do(from.len()) {
+    if wide::can_copy(from.len()) {
         // SAFETY: the processor can do it, one slice is readable and the other one, of the same
         // size and apart from it, writable.
         return unsafe { wide::copy_with_crc32(to.as_mut_ptr(), from.as_ptr(), from.len()) };
@@ -56,17 +56,21 @@ fn narrow(bytes: &[u8]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use std::arch::x86_64::{
-        __m128i, __m512i, _mm_and_si128, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x,
-        _mm_srli_si128, _mm_xor_si128, _mm512_castsi512_si128, _mm512_clmulepi64_epi128,
-        _mm512_extracti32x4_epi32, _mm512_loadu_si512, _mm512_maskz_loadu_epi8,
-        _mm512_storeu_si512, _mm512_xor_si512,
+        __cpuid, __m128i, __m512i, _mm_and_si128, _mm_clmulepi64_si128, _mm_cvtsi128_si64,
+        _mm_set_epi64x, _mm_srli_si128, _mm_xor_si128, _mm512_castsi512_si128,
+        _mm512_clmulepi64_epi128, _mm512_extracti32x4_epi32, _mm512_loadu_si512,
+        _mm512_maskz_loadu_epi8, _mm512_storeu_si512, _mm512_xor_si512,
     };
-    use std::ops::RangeInclusive;
-    use std::sync::atomic::{AtomicU8, Ordering};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Fewer or more bytes are copied before they are looked at: more of them, the C library copies
-    /// without fetching first what will be written over.
-    pub(super) const COPIED_SIZES: RangeInclusive<usize> = REGISTER_BYTES..=2048;
+    /// Fewer bytes are copied before they are looked at, and more than one of the two that follow.
+    const COPIED_SIZE_MIN: usize = REGISTER_BYTES;
+    /// Longer bodies the C library copies by `rep movsb`, without fetching first what will be
+    /// written over.
+    const COPIED_SIZE_MAX: usize = 2048;
+    /// That instruction takes twice as long as a loop on AMD's processors, unless source and target
+    /// are aligned alike, which a body in a log is not. The C library knows since version 2.39.
+    const COPIED_SIZE_MAX_OF_AMD: usize = 256 << 10;
 
     const REGISTER_BYTES: usize = 64;
     const REGISTER_COUNT: usize = 4;
@@ -74,9 +78,8 @@ mod wide {
     /// The bytes that the initial value covers.
     const SIZE_MIN: usize = 4;
 
-    const UNKNOWN: u8 = 0;
-    const NO: u8 = 1;
-    const YES: u8 = 2;
+    const UNKNOWN: usize = usize::MAX;
+    const NEVER: usize = 0;
 
     /// The polynomial without its highest power, reflected.
     const POLYNOMIAL: u32 = 0xEDB8_8320;
@@ -148,29 +151,42 @@ mod wide {
     /// Whether the processor has the instructions, and the size is enough for them.
     #[inline]
     pub(super) fn can_do(size: usize) -> bool {
-        size >= SIZE_MIN && has_instructions()
+        size >= SIZE_MIN && copied_size_max() != NEVER
+    }
+
+    /// Whether the processor has the instructions, and so many bytes are copied with them.
+    #[inline]
+    pub(super) fn can_copy(size: usize) -> bool {
+        size >= COPIED_SIZE_MIN && size <= copied_size_max()
     }
 
     /// What the processor can do is found out once: a lazy value would cost a call for each body.
     #[inline]
-    fn has_instructions() -> bool {
-        static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+    fn copied_size_max() -> usize {
+        static ANSWER: AtomicUsize = AtomicUsize::new(UNKNOWN);
         match ANSWER.load(Ordering::Relaxed) {
             UNKNOWN => {
-                let has = find_instructions();
-                ANSWER.store(if has { YES } else { NO }, Ordering::Relaxed);
-                has
+                let found = find_copied_size_max();
+                ANSWER.store(found, Ordering::Relaxed);
+                found
             }
-            answer => answer == YES,
+            known => known,
         }
     }
 
     #[cold]
-    fn find_instructions() -> bool {
-        is_x86_feature_detected!("avx512f")
+    fn find_copied_size_max() -> usize {
+        let has_instructions = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("vpclmulqdq")
-            && is_x86_feature_detected!("pclmulqdq")
+            && is_x86_feature_detected!("pclmulqdq");
+        let cpuid = __cpuid(0);
+        let vendor = [cpuid.ebx, cpuid.edx, cpuid.ecx].map(u32::to_le_bytes);
+        match (has_instructions, vendor.as_flattened()) {
+            (false, _) => NEVER,
+            (true, b"AuthenticAMD") => COPIED_SIZE_MAX_OF_AMD,
+            (true, _) => COPIED_SIZE_MAX,
+        }
     }
 
     /// # Safety
@@ -182,8 +198,7 @@ mod wide {
     }
 
     /// # Safety
-    /// [`can_do`] said so, the size is one of [`COPIED_SIZES`], and there are as many readable
-    /// bytes, and others that may be written.
+    /// [`can_copy`] said so, and there are as many readable bytes, and others that may be written.
     #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq,pclmulqdq")]
     pub(super) unsafe fn copy_with_crc32(to: *mut u8, from: *const u8, size: usize) -> u32 {
         // SAFETY: as the caller says: the first register, and each later one, which begins at most
