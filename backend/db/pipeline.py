@@ -17,17 +17,16 @@ import contextlib
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import pq
 from sqlalchemy import URL, Engine, event, text
-from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import OperationalError
 
 from backend.db.engine import Connection, Database, connect
+from backend.db.spelling import SPELLINGS, STATEMENT_HIDDEN
 
 # So many commits can share a flush of Postgres's log; each is a connection that stays open.
 LANE_COUNT_MAX: Final = 8
@@ -37,7 +36,6 @@ LOOK_INTERVAL_S: Final = 0.2
 (a reset by a server that crashed) and tells nobody."""
 
 _SUCCESSES: Final = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK})
-_STATEMENT_HIDDEN: Final = "a statement of the pipeline"
 _PARAMETER: Final = re.compile(r"(?<![:\w]):(\w+)")
 TELL_INTERVAL_S: Final = 0.02
 """What is to be told within this time after something was told goes out together."""
@@ -65,8 +63,13 @@ class Statement:
         self.sql = _PARAMETER.sub(lambda found: f"${numbers[found[1]]}", sql).encode()
 
     def encode(self, values: Values) -> list[bytes | None]:
-        """Spell the values as Postgres reads them."""
-        return [encode_value(values[name]) for name in self.names]
+        """Spell the values as Postgres reads them.
+
+        Raises:
+            DataError: a text holds a NUL, which would end it there.
+            TypeError: nothing of that type is ever sent.
+        """
+        return [SPELLINGS[type(value)](value) for value in map(values.__getitem__, self.names)]
 
 
 # What is told of is on the disk already: to wait for it once more would hold up others' commits.
@@ -91,10 +94,13 @@ class Pipeline:
         self._untold: dict[tuple[str, str], None] = {}
         self._telling: asyncio.Task[None] | None = None
 
-    async def fetch(self, statement: Statement, values: Values) -> list[Row]:
+    async def fetch(
+        self, statement: Statement, values: Values, *, meanwhile: Callable[[], None] | None = None
+    ) -> list[Row]:
         """Carry out a statement as a transaction of its own; each value comes as text, or None.
 
-        Who is cancelled while waiting knows nothing: the statement may be committed all the same.
+        What is to be done with the answer can be prepared `meanwhile`, on its way to Postgres. Who
+        is cancelled while waiting knows nothing: the statement may be committed all the same.
 
         Raises:
             OperationalError: Postgres refuses, or does not answer; if the connection was lost
@@ -102,7 +108,7 @@ class Pipeline:
         """
         encoded = statement.encode(values)
         lane = self._free_lane() or await self._open_lane()
-        return await lane.fetch(statement, encoded)
+        return await lane.fetch(statement, encoded, meanwhile)
 
     def tell(self, channel: str, payload: str = "") -> None:
         """Have those told who listen on a channel: at once, or with what else is to be told soon.
@@ -110,8 +116,13 @@ class Pipeline:
         Nobody waits for it, and a notice that can't be delivered is lost: who listens has lost its
         own connection too then, or looks by itself.
         """
+        if not self._untold and self._telling is None:
+            # In a turn of its own: somebody waits for an answer.
+            asyncio.get_running_loop().call_soon(self._begin_to_tell)
         self._untold[channel, payload] = None
-        if self._telling is None:
+
+    def _begin_to_tell(self) -> None:
+        if self._untold and self._telling is None:
             self._telling = asyncio.get_running_loop().create_task(self._tell(), name="notices")
 
     async def _tell(self) -> None:
@@ -185,7 +196,12 @@ class _Lane:
     def count(self) -> int:
         return len(self._waiting)
 
-    async def fetch(self, statement: Statement, values: list[bytes | None]) -> list[Row]:
+    async def fetch(
+        self,
+        statement: Statement,
+        values: list[bytes | None],
+        meanwhile: Callable[[], None] | None,
+    ) -> list[Row]:
         """Send a statement and wait for its answer."""
         if len(self._waiting) >= IN_FLIGHT_MAX:
             raise _failure(psycopg.OperationalError("too many statements wait for Postgres"))
@@ -196,6 +212,8 @@ class _Lane:
             self.close(str(error))
             raise _failure(error) from error
         try:
+            if meanwhile is not None:
+                meanwhile()
             answer = await answering
         except asyncio.CancelledError:
             # Whoever gives up has waited for too long: nobody else shall wait behind this.
@@ -310,54 +328,19 @@ def pipeline_of(database: Database) -> Pipeline:
     return found
 
 
-async def run(runner: Pipeline | Connection, statement: Statement, values: Values) -> list[Row]:
+async def run(
+    runner: Pipeline | Connection,
+    statement: Statement,
+    values: Values,
+    *,
+    meanwhile: Callable[[], None] | None = None,
+) -> list[Row]:
     """Carry out a statement by itself, or within a transaction that does more."""
     if isinstance(runner, Pipeline):
-        return await runner.fetch(statement, values)
+        return await runner.fetch(statement, values, meanwhile=meanwhile)
+    if meanwhile is not None:
+        meanwhile()
     return [tuple(row) for row in await runner.execute(statement.text, dict(values))]
-
-
-def encode_value(value: object) -> bytes | None:
-    """Spell a value as Postgres reads it.
-
-    Raises:
-        DataError: a text holds a NUL, which would end it there.
-        TypeError: nothing of that type is ever sent.
-    """
-    spell = _SPELLINGS.get(type(value))
-    if spell is not None:
-        return spell(value)
-    if isinstance(value, str):
-        return _spell_text(value)
-    raise TypeError(f"no spelling of a {type(value).__name__}")
-
-
-def _spell_text(value: str) -> bytes:
-    if "\0" in value:
-        raise DataError(_STATEMENT_HIDDEN, None, psycopg.DataError("a text holds a NUL"))
-    return value.encode()
-
-
-def _spell_list(values: list[Any]) -> bytes:
-    return b"{%b}" % b",".join([_spell_element(value) for value in values])
-
-
-def _spell_element(value: object) -> bytes:
-    spelled = encode_value(value)
-    if isinstance(value, str) and spelled is not None:
-        return b'"%b"' % spelled.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-    return b"NULL" if spelled is None else spelled
-
-
-_SPELLINGS: Final[Mapping[type, Callable[[Any], bytes | None]]] = {
-    type(None): lambda _: None,
-    bool: lambda value: b"t" if value else b"f",
-    int: lambda value: b"%d" % value,
-    str: _spell_text,
-    list: _spell_list,
-    datetime: lambda value: value.isoformat().encode(),
-    UUID: lambda value: str(value).encode(),
-}
 
 
 def _text(value: bytes | None) -> str | None:
@@ -373,4 +356,4 @@ def _fail(future: asyncio.Future[pq.abc.PGresult], error: psycopg.Error) -> None
 
 def _failure(error: psycopg.Error) -> OperationalError:
     # Parameters are not logged: they can be addresses of brokers and proofs of who they are.
-    return OperationalError(_STATEMENT_HIDDEN, None, error, hide_parameters=True)
+    return OperationalError(STATEMENT_HIDDEN, None, error, hide_parameters=True)

@@ -4,7 +4,7 @@ A change replaces the group's row where its revision is still the one that was r
 history and stages its event in the same statement; of two writers one finds no row.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -228,6 +228,7 @@ async def write(
     at: datetime,
     lease_ms: int = 0,
     heard: Heard | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> int | None:
     """Write a change if the group is still as it was read; return its revision if it was.
 
@@ -260,7 +261,7 @@ async def write(
         replicas = _changed_replicas(change.before, change.after)
         statement = _WRITE_REPLICAS if replicas else _WRITE
         values |= replicas
-    rows = await run(runner, statement, values)
+    rows = await run(runner, statement, values, meanwhile=meanwhile)
     return int(rows[0][0]) if rows else None
 
 

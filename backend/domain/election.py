@@ -79,6 +79,19 @@ class Sighting:
     # Whether an operator has taken the right to write from it, so that routes avoid it.
     is_cordoned: bool = False
 
+    def aged(self, age_ms: int) -> "Sighting":
+        """Return the same words as of so long ago; every judgement asks for that of everybody."""
+        return Sighting(
+            age_ms,
+            self.timeout_ms,
+            self.epoch,
+            self.max_offset,
+            self.confirm_offset,
+            self.priority,
+            self.is_verified,
+            self.is_cordoned,
+        )
+
     @property
     def is_alive(self) -> bool:
         """Tell whether the replica was heard within the time it asked to be waited for."""
@@ -258,10 +271,12 @@ def _list_able(group: ReplicaGroup, liveness: Liveness, pool: Collection[int]) -
     """
     known = [i for i in pool if i in group.replicas]
     able = [i for i in known if _fault(i, liveness) is None]
+    if able:
+        return able
     members, alive_ids = group.sync_state_set.members, liveness.alive_ids
     alive = [i for i in known if i in alive_ids]
-    if able or not alive or (pool is members and not members <= alive_ids):
-        return able
+    if not alive or (pool is members and not members <= alive_ids):
+        return []
     return [min(alive, key=lambda i: _rank(i, group, liveness))]
 
 

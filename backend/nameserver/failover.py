@@ -8,6 +8,7 @@ Nobody is given up for a pause of this process itself.
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import structlog
@@ -26,6 +27,7 @@ MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
 # A scan that comes later than this shows that the process stood still.
 PAUSE_MIN_S: Final = 1.0
 RETRY_DELAY_S: Final = 0.5
+LOG_DELAY_S: Final = 0.02
 WORKER_COUNT: Final = 4
 
 Group = tuple[str, str]
@@ -52,6 +54,7 @@ class Failover:
         self._causes: dict[Group, str | None] = {}
         self._gone: dict[Group, set[ReplicaKey]] = {}
         self._groups: asyncio.Queue[Group] = asyncio.Queue()
+        self._unlogged: list[tuple[GroupView, str]] = []
 
     def note_closed(self, connection: object) -> None:
         """Have the replicas of a closed connection taken for gone."""
@@ -78,7 +81,9 @@ class Failover:
             if not is_replaced:
                 await self._writer.ask_lease_at_once(key, told)
         finally:
-            self._note_gone([key], "it said good-bye", is_replaced=is_replaced)
+            # In a turn of its own: the broker waits for an answer, and its successor for a notice.
+            note = partial(self._note_gone, [key], "it said good-bye", is_replaced=is_replaced)
+            asyncio.get_running_loop().call_soon(note)
 
     def _note_gone(
         self, keys: Sequence[ReplicaKey], why: str, *, is_replaced: bool = False
@@ -132,9 +137,19 @@ class Failover:
             return False
         if view is None or view.change is None:
             return False
-        # In a turn of its own: somebody waits for an answer, or for a notice.
-        asyncio.get_running_loop().call_soon(_log_change, view, cause)
+        self._log_later(view, cause)
         return view.change.kind is ChangeKind.MASTER_ELECTED
+
+    def _log_later(self, view: GroupView, cause: str) -> None:
+        """Log a change with others: while many groups fail over, brokers wait for each other."""
+        if not self._unlogged:
+            asyncio.get_running_loop().call_later(LOG_DELAY_S, self._log)
+        self._unlogged.append((view, cause))
+
+    def _log(self) -> None:
+        unlogged, self._unlogged = self._unlogged, []
+        for view, cause in unlogged:
+            _log_change(view, cause)
 
     def _enqueue_later(self, group: Group, cause: str | None, delay_s: float) -> None:
         asyncio.get_running_loop().call_later(delay_s, self._enqueue, group, cause)

@@ -32,7 +32,7 @@ class HeardReplica:
 
     def sighting(self, now_ms: float) -> Sighting:
         """Say what was heard and how long ago."""
-        return replace(self.told, age_ms=max(0, int(now_ms - self.heard_at_ms)))
+        return self.told.aged(max(0, int(now_ms - self.heard_at_ms)))
 
 
 class HeartbeatTable:

@@ -8,8 +8,7 @@ requests there, at its address. What is lost is healed by the brokers' own polli
 """
 
 import asyncio
-from collections.abc import Mapping
-from typing import Final, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 import msgspec
 import psycopg
@@ -17,14 +16,14 @@ import structlog
 
 from backend.clients.remoting_client import BrokerUnreachable, RemotingClient
 from backend.db.group_notices import GroupNotice, listen
-from backend.db.replica_groups import HeldGroup
 from backend.domain.replica_group import ChangeKind, ReplicaGroup
 from backend.nameserver.heartbeats import HeardReplica, HeartbeatTable
 from backend.nameserver.processors.replica_groups import encode_set, master_header
 from backend.nameserver.sighting_writer import DATABASE_ERRORS
+from backend.remoting.command import notice
 from backend.remoting.headers import encode_header
 from backend.remoting.request_code import RequestCode
-from backend.services.group_changes import Controller, GroupName, find_group
+from backend.services.group_changes import Controller, GroupName, Tell, find_group
 
 RETRY_DELAY_S: Final = 1.0
 PUSHES_AT_ONCE_MAX: Final = 64
@@ -35,9 +34,17 @@ log = structlog.get_logger(__name__)
 class Notifiable(Protocol):
     """A connection over which a one-way request can be sent."""
 
-    def notify(self, code: int, *, ext: Mapping[str, str], body: bytes) -> None:
+    def notify(self, frame: bytes) -> None:
         """Send it."""
         ...
+
+
+class _Reachable(NamedTuple):
+    """A replica that is told over its own connection, and the lease that it would have there."""
+
+    broker_id: int
+    connection: Notifiable
+    lease_ms: int
 
 
 class RoleNotices:
@@ -50,7 +57,7 @@ class RoleNotices:
         self._slots = asyncio.Semaphore(PUSHES_AT_ONCE_MAX)
         # Whom this process told of an election that it committed, until Postgres tells of it too.
         self._told: dict[tuple[str, str], tuple[int, frozenset[int]]] = {}
-        controller.listeners.append(self._on_elected)
+        controller.listeners.append(self._prepare)
 
     async def push(self) -> None:
         """Push until cancelled."""
@@ -79,20 +86,32 @@ class RoleNotices:
                 log.warning("group_notices_lost", error=str(errors.exceptions[0]))
             await asyncio.sleep(RETRY_DELAY_S)
 
-    def _on_elected(self, held: HeldGroup) -> None:
-        """Tell those who can be told at once, first the new master, for whom senders wait."""
-        group = held.group
-        told = set()
-        for heard in self._by_rank(group):
-            broker_id = heard.key[2]
-            connection = _connection_of(heard)
-            if connection is not None and broker_id in group.replicas:
-                # Counted from the newest heartbeat that it can have an answer to.
-                lease_ms = int(heard.lease_ends_at_ms - heard.heard_at_ms)
-                is_granted = broker_id == group.master_id and lease_ms > 0
-                _notify(group, connection, lease_ms=lease_ms if is_granted else None)
-                told.add(broker_id)
-        self._told[group.cluster_name, group.name] = (held.revision, frozenset(told))
+    def _prepare(self, group: ReplicaGroup) -> Tell:
+        """Spell what those are told who can be told at once, while the election is written.
+
+        First the new master, for whom senders wait. Who was heard meanwhile is told anew: a lease
+        counts from the newest heartbeat that the broker can have an answer to.
+        """
+        known = self._list_reachable(group)
+        notices = [_spell(group, one) for one in known]
+
+        def tell(revision: int) -> None:
+            present = self._list_reachable(group)
+            spelled = notices if present == known else [_spell(group, one) for one in present]
+            for one, frame in zip(present, spelled, strict=True):
+                one.connection.notify(frame)
+            told = frozenset(one.broker_id for one in present)
+            self._told[group.cluster_name, group.name] = (revision, told)
+
+        return tell
+
+    def _list_reachable(self, group: ReplicaGroup) -> list["_Reachable"]:
+        heard = [(one, _connection_of(one)) for one in self._by_rank(group)]
+        return [
+            _Reachable(one.key[2], connection, int(one.lease_ends_at_ms - one.heard_at_ms))
+            for one, connection in heard
+            if connection is not None and one.key[2] in group.replicas
+        ]
 
     def _by_rank(self, group: ReplicaGroup) -> list[HeardReplica]:
         heard = self._table.list_of_group(group.cluster_name, group.name)
@@ -147,7 +166,7 @@ class RoleNotices:
             return
         connection = _connection_of(heard)
         if connection is not None:
-            _notify(group, connection)
+            connection.notify(_spell(group, _Reachable(heard.key[2], connection, 0)))
             return
         ext, body = encode_header(master_header(group)), encode_set(group)
         code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
@@ -164,7 +183,10 @@ def _connection_of(heard: HeardReplica) -> Notifiable | None:
     return cast("Notifiable", heard.connection)
 
 
-def _notify(group: ReplicaGroup, connection: Notifiable, *, lease_ms: int | None = None) -> None:
-    header = msgspec.structs.replace(master_header(group), lease_ms=lease_ms)
-    ext, body = encode_header(header), encode_set(group)
-    connection.notify(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, ext=ext, body=body)
+def _spell(group: ReplicaGroup, told: _Reachable) -> bytes:
+    is_granted = told.broker_id == group.master_id and told.lease_ms > 0
+    header = msgspec.structs.replace(
+        master_header(group), lease_ms=told.lease_ms if is_granted else None
+    )
+    code = RequestCode.NOTIFY_BROKER_ROLE_CHANGED
+    return notice(code, opaque=0, ext=encode_header(header), body=encode_set(group))

@@ -7,6 +7,7 @@ brokers out at once, and has a master replaced that was on it.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
 from typing import Any, Final, Self
@@ -308,7 +309,7 @@ class NameServer:
 
 
 def _monotonic_ms() -> float:
-    return asyncio.get_running_loop().time() * 1000
+    return time.monotonic() * 1000
 
 
 def _close_session(connection: object) -> None:

@@ -8,7 +8,7 @@ from until it does, and one that is silent for too long is closed.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, cast
 
 import structlog
@@ -16,7 +16,6 @@ from regent_engine import Command, Decoder, ProtocolError
 
 from backend.nameserver.directory import Directory
 from backend.nameserver.dispatcher import dispatch, refuse
-from backend.remoting.command import notice
 
 # Registrations of brokers with ten thousands of topics are the largest frames we are sent.
 FRAME_SIZE_MAX: Final = 16 << 20
@@ -76,11 +75,11 @@ class Session(asyncio.Protocol):
         if not (self._is_turn_due or self._is_unread):
             self._take_turn()
 
-    def notify(self, code: int, *, ext: Mapping[str, str], body: bytes) -> None:
+    def notify(self, frame: bytes) -> None:
         """Send the peer a one-way request, with an answer if one is written in this turn."""
         if not self._notices:
             asyncio.get_running_loop().call_soon(self._write, b"")
-        self._notices.append(notice(code, opaque=0, ext=ext, body=body))
+        self._notices.append(frame)
 
     def _take_turn(self) -> None:
         """Answer what waits, in order; what takes too long waits for the next turn."""

@@ -82,6 +82,12 @@ class KnownGroups:
             del self._groups[cluster_name, group_name]
 
 
+Tell = Callable[[int], None]
+"""Tells what was prepared: it is committed, in this revision."""
+Listener = Callable[[ReplicaGroup], Tell]
+"""Prepares to tell of an election, while Postgres still writes it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Controller:
     """Hold what a use case of the controller works with."""
@@ -94,7 +100,7 @@ class Controller:
     allows_unclean: bool = False
     known: KnownGroups = field(default_factory=KnownGroups)
     # Who hears of an election at once that this process has committed.
-    listeners: list[Callable[[HeldGroup], None]] = field(default_factory=list)
+    listeners: list["Listener"] = field(default_factory=list)
     elections: ElectionTally = field(default_factory=ElectionTally)
     # Asked to hand over before another is elected; without it, nobody is.
     brokers: Brokers | None = None
@@ -251,22 +257,36 @@ async def _write_and_keep(
     heard: Heard | None = None,
     guard: Guard | None = None,
 ) -> bool:
+    after, prepared = change.after, list[Tell]()
+
+    def prepare() -> None:
+        if after is not None and change.kind is ChangeKind.MASTER_ELECTED:
+            prepared.extend(listener(after) for listener in controller.listeners)
+
     if guard is None:
         pipeline = pipeline_of(controller.database)
-        revision = await _write(pipeline, change, held, controller, cause, heard=heard)
+        revision = await _write(
+            pipeline, change, held, controller, cause, heard=heard, meanwhile=prepare
+        )
     else:
         async with controller.database.begin() as connection:
             await guard(connection)
-            revision = await _write(connection, change, held, controller, cause)
+            revision = await _write(connection, change, held, controller, cause, meanwhile=prepare)
+            await _notify(connection, change, revision)
     if revision is None:
         return False
-    if change.after is not None:
-        written = HeldGroup(held.id, revision, change.after, Liveness())
-        controller.known.keep(written)
-        if change.kind is ChangeKind.MASTER_ELECTED:
-            for listener in controller.listeners:
-                listener(written)
+    for tell in prepared:
+        tell(revision)
+    if after is not None:
+        controller.known.keep(HeldGroup(held.id, revision, after, Liveness()))
+    if guard is None:
+        await _notify(pipeline, change, revision)
     return True
+
+
+async def _notify(runner: Pipeline | Connection, change: Change, revision: int | None) -> None:
+    if revision is not None:
+        await group_notices.tell(runner, change, revision)
 
 
 async def _write(
@@ -277,13 +297,14 @@ async def _write(
     cause: str,
     *,
     heard: Heard | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> int | None:
     after = change.after
     winner_id = None
     if after is not None and change.kind is ChangeKind.MASTER_ELECTED:
         winner_id = after.master_id
     before = change.before
-    revision = await replica_groups.write(
+    return await replica_groups.write(
         runner,
         change,
         broker_group_id=held.id,
@@ -294,10 +315,8 @@ async def _write(
         if winner_id is None
         else controller.witness.promise_lease((before.cluster_name, before.name, winner_id)),
         heard=heard,
+        meanwhile=meanwhile,
     )
-    if revision is not None:
-        await group_notices.tell(runner, change, revision)
-    return revision
 
 
 async def _begin(change: Change, controller: Controller, cause: str, guard: Guard | None) -> bool:
@@ -314,4 +333,6 @@ async def _begin(change: Change, controller: Controller, cause: str, guard: Guar
         if not await replica_groups.add(connection, group_id, before.lease_policy):
             return False
         begun = HeldGroup(group_id, 0, before, Liveness())
-        return await _write(connection, change, begun, controller, cause) is not None
+        revision = await _write(connection, change, begun, controller, cause)
+        await _notify(connection, change, revision)
+        return revision is not None

@@ -49,6 +49,7 @@ VERSION_WITH_FULL_BODY: Final = 37
 CONTROLLER_TIMEOUT_DEFAULT_MS: Final = 10_000
 HEARD_REMARK: Final = "Heart beat success"
 CHECKSUM_MASK: Final = 0x7FFF_FFFF
+LEASE_GIVEN_BACK: Final = Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
 
 AskLease = Callable[[ReplicaKey, Sighting], Awaitable[bool]]
 
@@ -130,7 +131,7 @@ async def _grant_lease(key: ReplicaKey, told: Sighting, ask: AskLease) -> Answer
 async def _take_leave(key: ReplicaKey, told: Sighting, directory: Directory) -> Answer:
     """Have a broker replaced that asks not to be waited for: it gives its lease back."""
     await directory.failover.take_leave(key, told)
-    return Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
+    return LEASE_GIVEN_BACK
 
 
 def on_query_data_version(command: Command, _session: object, directory: Directory) -> Answer:

@@ -45,11 +45,11 @@ async def test_readers_of_a_new_master_without_a_lease_are_refused_and_miss_noth
     may_be_granted = asyncio.Event()
 
     # As where a process elects that does not hear this broker, and Postgres is slow.
-    def notify_without_lease(replica_group, heard, **_lease):
-        notify(replica_group, heard)
+    def spell_without_lease(replica_group, told):
+        return spell(replica_group, told._replace(lease_ms=0))
 
-    notify = role_notices._notify
-    monkeypatch.setattr(role_notices, "_notify", notify_without_lease)
+    spell = role_notices._spell
+    monkeypatch.setattr(role_notices, "_spell", spell_without_lease)
     for name in ("ask_lease", "ask_lease_at_once"):
         monkeypatch.setattr(SightingWriter, name, later(may_be_granted, name))
 

@@ -26,10 +26,10 @@ def statements(monkeypatch):
     sent = []
     fetch = Pipeline.fetch
 
-    async def note(pipeline, statement, values):
+    async def note(pipeline, statement, values, **more):
         if statement.name != b"tell":
             sent.append(statement.name.decode())
-        return await fetch(pipeline, statement, values)
+        return await fetch(pipeline, statement, values, **more)
 
     monkeypatch.setattr(Pipeline, "fetch", note)
     return sent
