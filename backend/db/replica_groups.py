@@ -235,6 +235,7 @@ async def write(
     One that awaits the master's lease, only if that has run out by then too; with `heard`, only if
     no other process could have told what would change the decision. A new master has the lease that
     goes with its election, if any. A group that is removed is no longer under a controller (D16).
+    What follows the change can be prepared `meanwhile`.
     """
     values = _values(change) | {
         "broker_group_id": broker_group_id,

@@ -27,6 +27,7 @@ MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
 # A scan that comes later than this shows that the process stood still.
 PAUSE_MIN_S: Final = 1.0
 RETRY_DELAY_S: Final = 0.5
+# What is elected within this time is logged together.
 LOG_DELAY_S: Final = 0.02
 WORKER_COUNT: Final = 4
 

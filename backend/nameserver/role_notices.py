@@ -35,7 +35,7 @@ class Notifiable(Protocol):
     """A connection over which a one-way request can be sent."""
 
     def notify(self, frame: bytes) -> None:
-        """Send it."""
+        """Send its frame."""
         ...
 
 

@@ -100,7 +100,7 @@ class Controller:
     allows_unclean: bool = False
     known: KnownGroups = field(default_factory=KnownGroups)
     # Who hears of an election at once that this process has committed.
-    listeners: list["Listener"] = field(default_factory=list)
+    listeners: list[Listener] = field(default_factory=list)
     elections: ElectionTally = field(default_factory=ElectionTally)
     # Asked to hand over before another is elected; without it, nobody is.
     brokers: Brokers | None = None
@@ -272,7 +272,7 @@ async def _write_and_keep(
         async with controller.database.begin() as connection:
             await guard(connection)
             revision = await _write(connection, change, held, controller, cause, meanwhile=prepare)
-            await _notify(connection, change, revision)
+            await _tell_processes(connection, change, revision)
     if revision is None:
         return False
     for tell in prepared:
@@ -280,11 +280,13 @@ async def _write_and_keep(
     if after is not None:
         controller.known.keep(HeldGroup(held.id, revision, after, Liveness()))
     if guard is None:
-        await _notify(pipeline, change, revision)
+        await _tell_processes(pipeline, change, revision)
     return True
 
 
-async def _notify(runner: Pipeline | Connection, change: Change, revision: int | None) -> None:
+async def _tell_processes(
+    runner: Pipeline | Connection, change: Change, revision: int | None
+) -> None:
     if revision is not None:
         await group_notices.tell(runner, change, revision)
 
@@ -334,5 +336,5 @@ async def _begin(change: Change, controller: Controller, cause: str, guard: Guar
             return False
         begun = HeldGroup(group_id, 0, before, Liveness())
         revision = await _write(connection, change, begun, controller, cause)
-        await _notify(connection, change, revision)
+        await _tell_processes(connection, change, revision)
         return revision is not None

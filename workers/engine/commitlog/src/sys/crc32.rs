@@ -63,7 +63,7 @@ mod wide {
     };
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Fewer bytes are copied before they are looked at, and more than one of the two that follow.
+    /// Shorter bodies are copied first and looked at afterwards, as are those above the maximum.
     const COPIED_SIZE_MIN: usize = REGISTER_BYTES;
     /// Longer bodies the C library copies by `rep movsb`, without fetching first what will be
     /// written over.
