@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.private_file import write_private
 from backend.cli.reader import outlive_reader
 
 FORMS: Final = ("table", "json", "yaml")
@@ -183,12 +184,4 @@ def _write(path: Path, contexts: Contexts) -> None:
             for name, one in sorted(contexts.by_name.items())
         },
     }
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    # Made unreadable to others before the first token is in it.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        os.fchmod(file.fileno(), 0o600)
-        json.dump(content, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    write_private(path, json.dumps(content, indent=1))

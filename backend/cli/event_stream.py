@@ -37,7 +37,7 @@ def follow(
     while until is None or time.monotonic() < until:
         try:
             with client.stream("/events", after=position, **chosen) as lines:
-                for number, event in _messages(lines):
+                for number, event in _messages(client, lines):
                     position, was_lost = number, False
                     yield event
                     if until is not None and time.monotonic() >= until:
@@ -49,7 +49,7 @@ def follow(
         time.sleep(RETRY_DELAY_S)
 
 
-def _messages(lines: Iterator[str]) -> Iterator[tuple[int, Event | None]]:
+def _messages(client: RestClient, lines: Iterator[str]) -> Iterator[tuple[int, Event | None]]:
     """Read server-sent events: each number with its event, or alone.
 
     Raises:
@@ -62,7 +62,7 @@ def _messages(lines: Iterator[str]) -> Iterator[tuple[int, Event | None]]:
             fields[name] = value
             continue
         if fields.get("event") == "end":
-            _note_end(json.loads(fields["data"]))
+            _note_end(client, json.loads(fields["data"]))
             return
         if "id" in fields:
             data = fields.get("data")
@@ -70,9 +70,9 @@ def _messages(lines: Iterator[str]) -> Iterator[tuple[int, Event | None]]:
         fields = {}
 
 
-def _note_end(told: Mapping[str, Any]) -> None:
+def _note_end(client: RestClient, told: Mapping[str, Any]) -> None:
     exit_code = _ENDS_FOR_GOOD.get(told["code"])
-    if exit_code is not None:
+    if exit_code is not None and not client.signs_in_itself:
         raise CommandError(
             "the stream has ended",
             why=told["message"],

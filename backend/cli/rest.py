@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -10,6 +11,7 @@ from urllib.parse import quote
 import httpx
 
 from backend.cli.errors import CommandError, ExitCode, ServerUnreachable
+from backend.cli.local_session import LocalSession, json_object
 from backend.cli.reader import outlive_reader
 from backend.cli.target import LOCAL_USER, Options, Target, find_target
 
@@ -51,7 +53,7 @@ _AFTER_SENDING: Final = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtoco
 
 
 class RestClient:
-    """Hold a session with one server; signs in to a local cluster by itself, and out again."""
+    """Speak to one server by a token, or to a local cluster by a session of its own."""
 
     def __init__(self, target: Target, *, transport: httpx.BaseTransport | None = None) -> None:
         self.target = target
@@ -61,20 +63,21 @@ class RestClient:
         self._http = httpx.Client(
             base_url=f"{target.server}/api/v1",
             headers=headers,
+            # The token alone speaks for us.
+            cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=())),
             timeout=TIMEOUT,
             transport=transport,
             # The address of a cluster is not a matter for a proxy of the environment.
             trust_env=False,
         )
-        self._is_own_session = False
+        self._own_session: LocalSession | None = None
+        if target.local is not None:
+            sign_in = _signing_in(LOCAL_USER, target.local.password)
+            request = self._http.build_request("POST", "/session", **sign_in)
+            self._own_session = LocalSession(request, target.local.session_path)
+            self._http.auth = self._own_session
 
     def __enter__(self) -> Self:
-        if not self.target.token and self.target.password:
-            session = self.sign_in(LOCAL_USER, self.target.password)
-            self._http.headers["Authorization"] = f"Bearer {session['token']}"
-            self._is_own_session = True
-        # The token alone speaks for us.
-        self._http.cookies.clear()
         return self
 
     def __exit__(
@@ -83,18 +86,20 @@ class RestClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._is_own_session:
+        if self._own_session is not None and self._own_session.is_passing:
             # A session that stays behind ends by itself.
             with contextlib.suppress(CommandError):
                 self._call("DELETE", "/session")
         self._http.close()
 
+    @property
+    def signs_in_itself(self) -> bool:
+        """Say whether a session that is over is followed by another without asking anybody."""
+        return self._own_session is not None
+
     def sign_in(self, name: str, password: str) -> dict[str, Any]:
         """Open a session and return it with its token."""
-        body = {"name": name, "password": password}
-        session: dict[str, Any] = self._call(
-            "POST", "/session", params={"token": "true"}, json=body
-        )
+        session: dict[str, Any] = self._call("POST", "/session", **_signing_in(name, password))
         return session
 
     def get(self, path: str, **parameters: Any) -> Any:
@@ -202,7 +207,7 @@ class RestClient:
     def _refusal(self, response: httpx.Response) -> CommandError:
         told = _told(response)
         status = response.status_code
-        next_step = LISTS.get(str(_problem(response).get("code")))
+        next_step = LISTS.get(str(json_object(response).get("code")))
         if status == HTTPStatus.UNAUTHORIZED:
             next_step = self.target.login
         elif status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -227,25 +232,21 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
+def _signing_in(name: str, password: str) -> dict[str, Any]:
+    return {"params": {"token": "true"}, "json": {"name": name, "password": password}}
+
+
 def _present(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _problem(response: httpx.Response) -> Mapping[str, Any]:
-    with contextlib.suppress(ValueError):
-        body = response.json()
-        if isinstance(body, dict):
-            return body
-    return {}
-
-
 def _told(response: httpx.Response) -> str | None:
-    detail = _problem(response).get("detail")
+    detail = json_object(response).get("detail")
     return str(detail) if detail else None
 
 
 def _faults(response: httpx.Response) -> str | None:
-    faults = _problem(response).get("facts")
+    faults = json_object(response).get("facts")
     if not isinstance(faults, list):
         return None
     return "; ".join(

@@ -16,6 +16,7 @@ from backend.cli.context_file import (
     check_context_name,
 )
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.local_session import kept_token
 from backend.cli.output import print_json, print_line, time_text
 from backend.cli.reader import outlive_reader, print_note
 from backend.cli.rest import RestClient, connect
@@ -71,12 +72,16 @@ def login(
 def logout(*, options: Options = Options()) -> None:
     """End the session of a context and forget its token; the context itself is kept.
 
+    A local cluster is signed in to by itself; this ends the session that its commands keep.
+
     Examples:
         regent logout
         regent logout --context staging
+        regent logout --data .regent
     """
     target = find_target(options)
-    if target.token is None:
+    is_kept_beside = target.local is not None and kept_token(target.local.session_path) is not None
+    if target.token is None and not is_kept_beside:
         raise CommandError(
             f"not signed in to {target.server}",
             why="no token is kept for it",
@@ -118,8 +123,8 @@ def whoami(*, options: Options = Options()) -> None:
 def _password(target: Target, name: str, *, is_piped: bool) -> str:
     if is_piped:
         password = sys.stdin.readline().rstrip("\r\n")
-    elif target.password and name == LOCAL_USER:
-        return target.password
+    elif target.local and name == LOCAL_USER:
+        return target.local.password
     elif sys.stdin.isatty():
         password = getpass.getpass(f"Password of {name} at {target.server}: ")
     else:
@@ -160,7 +165,10 @@ def _keep(target: Target, named: str | None, token: str) -> str:
 
 
 def _forget(target: Target) -> None:
-    """Drop the token of the context that a session was of."""
+    """Drop the token that a session was used by, wherever it is kept."""
+    if target.local is not None:
+        target.local.session_path.unlink(missing_ok=True)
+        return
     with change_contexts() as contexts:
         for one in list(contexts.by_name.values()):
             if one.server == target.server and one.token == target.token:

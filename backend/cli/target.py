@@ -7,7 +7,7 @@ given, then REGENT_URL, REGENT_CONTEXT, the context in use, and last the local c
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -52,16 +52,25 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Hold a server's address, how it was found, and a token or a password for it.
+class LocalAccess:
+    """Hold the password of a local cluster, and where the session is kept that it opened."""
 
-    `cluster` is the one that is meant where none is named.
+    password: str = field(repr=False)
+    session_path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Hold a server's address, how it was found, and what one signs in there with.
+
+    `local` is there when there is no token. `cluster` is the one that is meant where none
+    is named.
     """
 
     server: str
     origin: str
-    token: str | None = None
-    password: str | None = None
+    token: str | None = field(default=None, repr=False)
+    local: LocalAccess | None = None
     restart: str | None = None
     cluster: str | None = None
     context: str | None = None
@@ -142,7 +151,7 @@ def _local_target(directory: Path, *, token: str | None) -> Target:
         server,
         str(state_path),
         token=token,
-        password=None if token else _secret(directory),
+        local=None if token else _local_access(directory),
         restart=f"regent up --data {directory}",
     )
 
@@ -163,10 +172,11 @@ def _none_runs(directory: Path) -> CommandError:
     )
 
 
-def _secret(directory: Path) -> str | None:
+def _local_access(directory: Path) -> LocalAccess | None:
     path = directory / "bootstrap-secret"
     try:
-        return path.read_text().strip() or None
+        password = path.read_text().strip()
+        return LocalAccess(password, directory / "cli-session") if password else None
     except FileNotFoundError:
         return None
     except OSError as error:

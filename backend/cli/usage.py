@@ -16,7 +16,7 @@ def usage_error(error: CycloptsError) -> CommandError:
     what, why = _told(error, command)
     next_step = f"{command} --help"
     if meant := _MEANT.search(str(error)):
-        why = f"there is {meant['name']}"
+        why = f"did you mean {meant['name']}?"
         if isinstance(error, UnknownCommandError):
             next_step = f"{command} {meant['name']}, or {next_step}"
     return CommandError(what, why=why, next_step=next_step, exit_code=ExitCode.USAGE)

@@ -11,6 +11,7 @@ from backend.clients.remoting_client import RemotingClient
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import InvalidParameters
 from backend.nameserver.server import NameServer
+from backend.remoting.request_code import RequestCode
 from backend.services.operations.kind import OperationContext
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import Agents
@@ -74,7 +75,7 @@ def fencing(operation):
     return next(one for one in operation.plan.checks if one.name == "fencing")
 
 
-async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock):
+async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock, eventually):
     agents, client = stock
 
     made = await agents.order(
@@ -101,6 +102,13 @@ async def test_topics_groups_settings_and_offsets_of_a_stock_broker(stock):
 
     for number in range(10):
         assert (await client.send("orders", b"%d" % number)).code == 0
+
+    async def are_queued():
+        queue = {"topic": "orders", "queueId": 0}
+        return (await client.call(RequestCode.GET_MAX_OFFSET, queue)).ext["offset"] == "10"
+
+    # Stock acknowledges a message before its consume queue holds it.
+    await eventually(are_queued)
     place = {"consumer_group": "billing", "topic_name": "orders", "queue_ids": [0]}
     # Nobody is connected, so the offset is written.
     to_eight = await agents.order("reset_offsets", **place, position="offset", offset=8)

@@ -63,7 +63,7 @@ def report(**values) -> dict:
 
 
 @pytest.mark.usefixtures("local_cluster")
-def test_a_local_cluster_is_found_signed_in_to_and_left_signed_out(server, capsys):
+def test_a_local_cluster_is_found_and_signed_in_to(server, capsys):
     server.on("GET", "/clusters", {"items": [{"name": "east"}], "next": None})
     brokers = [
         {
@@ -86,7 +86,7 @@ def test_a_local_cluster_is_found_signed_in_to_and_left_signed_out(server, capsy
     assert lines[0].split() == heads.split()
     assert lines[1].split() == ["broker-a", "0", "master", "online", "127.0.0.1:10911", "no", "-"]
     assert json.loads(server.requests[0].content) == {"name": "admin", "password": "the secret"}
-    assert [request.method for request in server.requests] == ["POST", "GET", "GET", "DELETE"]
+    assert [request.method for request in server.requests] == ["POST", "GET", "GET"]
     assert server.requests[1].headers["Authorization"] == "Bearer t0"
 
 

@@ -125,12 +125,17 @@ TOPIC_HELP = "regent topic create --help"
         ),
         ("topic create", "regent topic create needs NAME", None, TOPIC_HELP),
         ("topic create x --queues", "--queues needs a value", None, TOPIC_HELP),
-        ("topic create x --quues 4", "unknown option: --quues", "there is --queues", TOPIC_HELP),
+        (
+            "topic create x --quues 4",
+            "unknown option: --quues",
+            "did you mean --queues?",
+            TOPIC_HELP,
+        ),
         ("topic show", "regent topic has no command 'show'", None, "regent topic --help"),
         (
             "topicz list",
             "regent has no command 'topicz'",
-            "there is topic",
+            "did you mean topic?",
             "regent topic, or regent --help",
         ),
         (
