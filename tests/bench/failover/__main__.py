@@ -21,7 +21,7 @@ from pathlib import Path
 
 import uvloop
 
-from tests.bench.failover.group import Group
+from tests.bench.failover.group import Group, GroupError
 from tests.bench.failover.network import Network, cabled, loopback, missing_for_cables
 from tests.bench.failover.ours import LeasePolicy, OurGroup
 from tests.bench.failover.report import measures_of
@@ -143,7 +143,10 @@ async def measure_kind(
         for group in missing:
             print(f"{kind}: starting {group.label}", flush=True)
             stack.push_async_callback(group.stop)
-            await group.start()
+            try:
+                await group.start()
+            except GroupError as error:
+                await begin_anew(group, error)
         return await run_rounds(kind, missing, log, fault_s=options.fault_s, ends_at=ends_at)
 
 
@@ -188,11 +191,27 @@ async def run_rounds(
             if loop.time() >= ends_at:
                 return False
             left[group] -= 1
-            one = await run_round(group, kind, turn=turn, fault_s=fault_s)
+            try:
+                one = await run_round(group, kind, turn=turn, fault_s=fault_s)
+            except GroupError as error:
+                await begin_anew(group, error)
+                continue
             missing[group] -= not one.is_void
             log.add(one)
             print(f"{kind} {missing[group]} left {group.label}: {one.line()}", flush=True)
     return True
+
+
+async def begin_anew(group: Group, error: GroupError) -> None:
+    """Start the peer again from nothing: a replica of it does not always find back.
+
+    Raises:
+        GroupError: it was a group of ours, which has to.
+    """
+    if not isinstance(group, StockGroup):
+        raise error
+    print(f"{error}; it begins anew", flush=True)
+    await group.begin_anew()
 
 
 if __name__ == "__main__":
@@ -201,3 +220,6 @@ if __name__ == "__main__":
     except (KeyboardInterrupt, asyncio.CancelledError):
         print("stopped; what --into names is kept", file=sys.stderr)
         sys.exit(130)
+    except GroupError as error:
+        print(f"{error}; what --into names is kept", file=sys.stderr)
+        sys.exit(1)

@@ -5,6 +5,7 @@ Both systems answer the same requests, so only the starting of processes differs
 
 import asyncio
 import json
+import shutil
 import signal
 import time
 from abc import ABC, abstractmethod
@@ -111,6 +112,13 @@ class Group(ABC):
         await asyncio.gather(*map(self.launch, self.members))
         await self.await_whole()
         await self._create_topic()
+
+    async def begin_anew(self) -> None:
+        """Start again from nothing."""
+        await self.stop()
+        self._controller = self._name_server = None
+        await asyncio.to_thread(shutil.rmtree, self.directory, ignore_errors=True)
+        await self.start()
 
     async def stop(self) -> None:
         for member in self.members:
@@ -249,6 +257,9 @@ class Group(ABC):
             client = await self._connect(member)
             try:
                 await await_topic(client, TOPIC, timeout_s=self.whole_timeout_s)
+            except TimeoutError as error:
+                why = f"{member.address} of {self.label} did not take the topic over"
+                raise GroupError(f"{why} ({self.directory})") from error
             finally:
                 await client.close()
 
