@@ -26,7 +26,7 @@ def kept_token(path: Path) -> str | None:
 class LocalSession(httpx.Auth):
     """Authorize requests with the kept session, or with a new one where that is over.
 
-    `is_passing` says that a session was opened that could not be kept: nobody will use it again.
+    `is_passing` says that a session was opened that could not be kept: its command has to end it.
     """
 
     def __init__(self, sign_in: httpx.Request, path: Path) -> None:

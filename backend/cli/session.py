@@ -80,8 +80,8 @@ def logout(*, options: Options = Options()) -> None:
         regent logout --data .regent
     """
     target = find_target(options)
-    is_kept_beside = target.local is not None and kept_token(target.local.session_path) is not None
-    if target.token is None and not is_kept_beside:
+    token = target.token if target.local is None else kept_token(target.local.session_path)
+    if token is None:
         raise CommandError(
             f"not signed in to {target.server}",
             why="no token is kept for it",
@@ -89,7 +89,8 @@ def logout(*, options: Options = Options()) -> None:
             exit_code=ExitCode.NOT_ALLOWED,
         )
     try:
-        with RestClient(target) as client:
+        # By that session alone: of one that is over, no other is opened to be ended.
+        with RestClient(replace(target, token=token, local=None)) as client:
             client.delete("/session")
     except CommandError as error:
         # A session that is over already is what was asked for.
@@ -165,7 +166,7 @@ def _keep(target: Target, named: str | None, token: str) -> str:
 
 
 def _forget(target: Target) -> None:
-    """Drop the token that a session was used by, wherever it is kept."""
+    """Drop a session's token from where it is kept: beside a password, or in contexts."""
     if target.local is not None:
         target.local.session_path.unlink(missing_ok=True)
         return

@@ -63,8 +63,8 @@ class LocalAccess:
 class Target:
     """Hold a server's address, how it was found, and what one signs in there with.
 
-    `local` is there when there is no token. `cluster` is the one that is meant where none
-    is named.
+    That is a token, or what a local cluster's directory holds where none was given. `cluster` is
+    the one that is meant where none is named.
     """
 
     server: str

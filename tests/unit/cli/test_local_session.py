@@ -113,6 +113,16 @@ def test_signing_out_of_a_local_cluster_ends_the_session_that_is_kept(server, ke
     assert "not signed in" in capsys.readouterr().err
 
 
+def test_to_sign_out_of_a_session_that_is_over_opens_no_other(server, kept):
+    kept.write_text("old\n")
+    server.on("DELETE", "/session", OVER)
+
+    code = run(["logout"])
+
+    assert (code, asked(server)) == (0, [("DELETE", "Bearer old")])
+    assert not kept.exists()
+
+
 def test_no_cookie_goes_beside_the_token(server, kept):
     cookie = {"Set-Cookie": "regent_session=t0; Path=/; HttpOnly"}
     opened = httpx.Response(200, json={**SESSION, "token": "t0"}, headers=cookie)
