@@ -13,12 +13,13 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import delete, exists, func, insert, select, text, true, update
+from sqlalchemy import delete, func, insert, select, true, update
 
 from backend.db import notices
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection, Database
 from backend.db.event_tables import event_stream, events, staged_events
+from backend.db.pipeline import Pipeline, Statement, run
 from backend.domain.event import Event, EventFilter, Happening
 
 STAGED_CHANNEL: Final = "regent_events_staged"
@@ -29,24 +30,15 @@ NUMBERED_AT_ONCE_MAX: Final = 5_000
 _EVENT_FIELDS: Final = tuple(field.name for field in fields(Event))
 
 _STAGE: Final = insert(staged_events).returning(func.pg_notify(STAGED_CHANNEL, ""))
-_NUMBER: Final = text("""
-WITH taken AS (
-    DELETE FROM staged_events
-     WHERE id IN (SELECT id FROM staged_events ORDER BY id LIMIT :limit)
- RETURNING *),
-numbered AS (
-    INSERT INTO events (
-        number, kind, cluster_name, subject, happened_at, details, operation_id)
-    SELECT CAST(:newest AS bigint) + row_number() OVER (ORDER BY id),
-           kind, cluster_name, subject, happened_at, details, operation_id
-      FROM taken
- RETURNING number)
-UPDATE event_stream
-   SET newest_number = ended.number
-  FROM (SELECT max(number) AS number, count(*) AS count FROM numbered) AS ended
- WHERE ended.count > 0
-RETURNING ended.count, pg_notify(CAST(:channel AS text), '')
-""")
+# A function of the database: it takes the stream's lock in a statement before the one that looks
+# for what is staged, so that what the last holder left is seen.
+_NUMBER: Final = Statement(
+    "number_staged_events",
+    "SELECT number_staged_events(CAST(:limit AS bigint), CAST(:channel AS text))",
+)
+_GET_ENDS: Final = Statement(
+    "get_event_stream_ends", "SELECT newest_number, expired_number FROM event_stream"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +63,17 @@ async def stage(connection: Connection, happenings: Collection[Happening]) -> No
     await connection.execute(_STAGE, rows)
 
 
-async def number_staged(connection: Connection) -> int:
-    """Number what others have committed, the oldest first, and return how many that were.
-
-    The lock is taken in a statement before, so that what the last holder left is seen.
-    """
-    if not await connection.scalar(select(exists(select(staged_events.c.id)))):
-        return 0
-    newest = await connection.scalar(select(event_stream.c.newest_number).with_for_update())
-    values = {"newest": newest, "limit": NUMBERED_AT_ONCE_MAX, "channel": NUMBERED_CHANNEL}
-    row = (await connection.execute(_NUMBER, values)).one_or_none()
-    return 0 if row is None else int(row[0])
+async def number_staged(runner: Pipeline | Connection) -> int:
+    """Number what others have committed, the oldest first, and return how many that were."""
+    values = {"limit": NUMBERED_AT_ONCE_MAX, "channel": NUMBERED_CHANNEL}
+    [[count]] = await run(runner, _NUMBER, values)
+    return int(count)
 
 
-async def get_ends(connection: Connection) -> StreamEnds:
+async def get_ends(runner: Pipeline | Connection) -> StreamEnds:
     """Return how far the stream reaches."""
-    columns = event_stream.c
-    row = (await connection.execute(select(columns.newest_number, columns.expired_number))).one()
-    return StreamEnds(*row)
+    [[newest, expired]] = await run(runner, _GET_ENDS, {})
+    return StreamEnds(int(newest), int(expired))
 
 
 async def list_after(

@@ -8,7 +8,6 @@ Nobody is given up for a pause of this process itself.
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final
 
 import structlog
@@ -27,6 +26,8 @@ MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
 # A scan that comes later than this shows that the process stood still.
 PAUSE_MIN_S: Final = 1.0
 RETRY_DELAY_S: Final = 0.5
+# Who was replaced is not forgotten while its successor takes over, and then with others.
+FORGET_DELAY_S: Final = 0.5
 # What is elected within this time is logged together.
 LOG_DELAY_S: Final = 0.02
 WORKER_COUNT: Final = 4
@@ -51,10 +52,11 @@ class Failover:
         self._table, self._writer, self._controller = table, writer, controller
         self._close_connection = close_connection
         # What waits is groups, not events: a group whose turn comes is judged as it is then.
-        # One without a cause has a master, and is not judged.
-        self._causes: dict[Group, str | None] = {}
+        self._causes: dict[Group, str] = {}
         self._gone: dict[Group, set[ReplicaKey]] = {}
         self._groups: asyncio.Queue[Group] = asyncio.Queue()
+        self._replaced: set[ReplicaKey] = set()
+        self._has_replaced = asyncio.Event()
         self._unlogged: list[tuple[GroupView, str]] = []
 
     def note_closed(self, connection: object) -> None:
@@ -82,26 +84,24 @@ class Failover:
             if not is_replaced:
                 await self._writer.ask_lease_at_once(key, told)
         finally:
-            # In a turn of its own: the broker waits for an answer, and its successor for a notice.
-            note = partial(self._note_gone, [key], "it said good-bye", is_replaced=is_replaced)
-            asyncio.get_running_loop().call_soon(note)
+            if is_replaced:
+                self._replaced.add(key)
+                self._has_replaced.set()
+            else:
+                # In a turn of its own: the broker waits for an answer.
+                loop = asyncio.get_running_loop()
+                loop.call_soon(self._note_gone, [key], "it said good-bye")
 
-    def _note_gone(
-        self, keys: Sequence[ReplicaKey], why: str, *, is_replaced: bool = False
-    ) -> None:
+    def _note_gone(self, keys: Sequence[ReplicaKey], why: str) -> None:
         for key in keys:
             self._gone.setdefault(key[:2], set()).add(key)
-            if is_replaced:
-                # Only to be forgotten, and not while its successor takes over.
-                self._enqueue_later(key[:2], None, RETRY_DELAY_S)
-            else:
-                log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
-                self._enqueue(key[:2], f"broker {key[2]} is gone: {why}")
+            log.info("replica_gone", broker_name=key[1], broker_id=key[2], why=why)
+            self._enqueue(key[:2], f"broker {key[2]} is gone: {why}")
 
-    def _enqueue(self, group: Group, cause: str | None) -> None:
+    def _enqueue(self, group: Group, cause: str) -> None:
         if group not in self._causes:
             self._groups.put_nowait(group)
-        self._causes[group] = self._causes.get(group) or cause
+        self._causes.setdefault(group, cause)
 
     async def work(self) -> None:
         """Have groups judged until cancelled; several may work side by side."""
@@ -111,14 +111,29 @@ class Failover:
             gone = {key for key in self._gone.pop(group, ()) if self._table.find(key) is None}
             try:
                 # What others are to know can wait; this process judges by what it hears itself.
-                if cause is not None:
-                    await self._judge(group, cause)
+                await self._judge(group, cause)
                 if gone:
                     await self._writer.forget(sorted(gone))
             except DATABASE_ERRORS as error:
                 log.warning("failover_delayed", broker_name=group[1], error=str(error))
                 self._gone.setdefault(group, set()).update(gone)
                 self._enqueue_later(group, cause, RETRY_DELAY_S)
+
+    async def forget_replaced(self) -> None:
+        """Have it known until cancelled that replaced masters are heard no longer."""
+        while True:
+            await self._has_replaced.wait()
+            await asyncio.sleep(FORGET_DELAY_S)
+            replaced, self._replaced = self._replaced, set()
+            self._has_replaced.clear()
+            gone = sorted(key for key in replaced if self._table.find(key) is None)
+            try:
+                if gone:
+                    await self._writer.forget(gone)
+            except DATABASE_ERRORS as error:
+                log.warning("forgetting_delayed", count=len(gone), error=str(error))
+                self._replaced.update(gone)
+                self._has_replaced.set()
 
     async def _judge(
         self, group: Group, cause: str, *, resigned: Resignation | None = None
@@ -152,7 +167,7 @@ class Failover:
         for view, cause in unlogged:
             _log_change(view, cause)
 
-    def _enqueue_later(self, group: Group, cause: str | None, delay_s: float) -> None:
+    def _enqueue_later(self, group: Group, cause: str, delay_s: float) -> None:
         asyncio.get_running_loop().call_later(delay_s, self._enqueue, group, cause)
 
     async def scan_silence(self) -> None:

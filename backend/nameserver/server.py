@@ -153,6 +153,7 @@ class NameServer:
             "sightings": self._sightings.write(),
             "replica_scan": self._failover.scan_silence(),
             "masterless_scan": self._failover.scan_masterless(),
+            "replaced_masters": self._failover.forget_replaced(),
             "role_notices": self._role_notices.push(),
             "topic_notices": self._topic_notices.follow(),
         }

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from backend.db import events
 from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
 from backend.domain.event import Event, EventFilter
 from backend.domain.event_errors import EventsExpired, SubscriberTooSlow
 from backend.domain.page import PAGE_SIZE_MAX
@@ -151,8 +152,7 @@ class EventFeed:
 
     async def _read(self) -> None:
         while self._newest is None or not self._subscriber_count:
-            async with self._database.connect() as connection:
-                ends = await events.get_ends(connection)
+            ends = await events.get_ends(pipeline_of(self._database))
             # Whoever came meanwhile counts on what is held to have no gap.
             if self._newest is None or not self._subscriber_count:
                 self._begin_at(ends.newest_number)

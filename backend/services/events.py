@@ -7,6 +7,7 @@ from typing import Final
 from backend.clients.clock import Clock
 from backend.db import events
 from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
 from backend.domain.event import Event, EventFilter
 from backend.domain.event_errors import EventsExpired
 from backend.domain.page import check_page_size
@@ -59,8 +60,7 @@ async def list_events(
 
 async def number_events(*, database: Database) -> int:
     """Give numbers to what has been committed without one; return how many were given."""
-    async with database.begin() as connection:
-        return await events.number_staged(connection)
+    return await events.number_staged(pipeline_of(database))
 
 
 async def expire_events(
