@@ -17,10 +17,10 @@ use crate::error::StoreError;
 use crate::files::{allocate_segment, segment_name};
 use crate::prepare::{Prepared, Preparer, SegmentPlan};
 use crate::record::{BLANK_SIZE, encode_blank};
-use crate::sys::{MapReader, MapWriter};
+use crate::sys::{MapReader, MapWriter, Room};
 
 use ahead::AheadFile;
-use tail::Tail;
+use tail::{Tail, prefetch_behind};
 
 /// One segment as readers see it.
 #[derive(Debug, Clone)]
@@ -249,35 +249,28 @@ impl LogWriter {
         if !self.tail.as_ref().is_some_and(|tail| tail.is_ready(size)) {
             self.make_room(size)?;
         }
-        self.unit_after_fetch(size).ok_or(StoreError::Closed)
+        self.room(size).ok_or(StoreError::Closed)
     }
 
     /// As [`Self::reserve`], if there is room already.
     #[inline(always)]
     pub(crate) fn room(&mut self, size: usize) -> Option<Unit<'_>> {
-        self.tail.as_ref().filter(|tail| tail.is_ready(size))?;
-        self.unit_after_fetch(size)
+        let unit = self.unit(size)?;
+        prefetch_behind(&unit.room, size);
+        Some(unit)
     }
 
-    #[inline(always)]
-    fn unit_after_fetch(&mut self, size: usize) -> Option<Unit<'_>> {
-        self.tail.as_ref()?.prefetch_behind(size);
-        self.unit(size)
-    }
-
-    /// The next `size` bytes, for which there is room, as a unit.
+    /// The next `size` bytes of the segment as a unit.
     #[inline(always)]
     fn unit(&mut self, size: usize) -> Option<Unit<'_>> {
         let tail = self.tail.as_mut()?;
-        let position = tail.base + tail.map.position() as u64;
-        let (shared, plan, preparer) = (&*self.shared, &self.plan, &self.preparer);
         Some(Unit {
-            position,
-            size,
-            tail,
-            shared,
-            plan,
-            preparer,
+            room: tail.map.room(size)?,
+            base: tail.base,
+            wake_at: &mut tail.wake_at,
+            shared: &self.shared,
+            plan: &self.plan,
+            preparer: &self.preparer,
         })
     }
 
@@ -337,9 +330,10 @@ impl LogWriter {
 /// Room for one record or batch at the end of the log.
 #[derive(Debug)]
 pub(crate) struct Unit<'a> {
-    position: u64,
-    size: usize,
-    tail: &'a mut Tail,
+    room: Room<'a>,
+    /// Position of its segment.
+    base: u64,
+    wake_at: &'a mut usize,
     shared: &'a SharedLog,
     plan: &'a SegmentPlan,
     preparer: &'a Preparer,
@@ -347,26 +341,40 @@ pub(crate) struct Unit<'a> {
 
 impl Unit<'_> {
     /// Where the unit lies in the log.
+    #[inline(always)]
     pub(crate) fn position(&self) -> u64 {
-        self.position
+        self.base + self.room.start() as u64
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        &mut self.tail.map.tail()[..self.size]
+        self.room.bytes()
     }
 
     /// Makes the written unit part of the log.
     #[inline(always)]
     pub(crate) fn commit(self, store_timestamp_ms: i64) {
-        self.tail.map.publish(self.size);
-        let end = self.position + self.size as u64;
-        self.shared.max_position.store(end, Ordering::Release);
-        self.shared
+        let end = self.room.end();
+        self.room.publish();
+        let shared = self.shared;
+        let max_position = self.base + end as u64;
+        shared.max_position.store(max_position, Ordering::Release);
+        shared
             .last_store_timestamp_ms
             .store(store_timestamp_ms, Ordering::Release);
-        if self.tail.map.position() >= self.tail.wake_at {
-            self.tail.wake_helper(self.plan, self.preparer);
+        if end >= *self.wake_at {
+            *self.wake_at = end + self.plan.wake_distance();
+            wake_helper(self.base, end, self.plan, self.preparer);
         }
+    }
+}
+
+/// Tells the helper how far the segment at `base` is written.
+#[cold]
+#[inline(never)]
+fn wake_helper(base: u64, end: usize, plan: &SegmentPlan, preparer: &Preparer) {
+    preparer.advance(end);
+    if end as u64 >= plan.segment_size / 2 {
+        preparer.want_next(base + plan.segment_size, plan.populate_ahead);
     }
 }

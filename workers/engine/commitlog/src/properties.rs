@@ -1,5 +1,7 @@
 //! The text form of properties: the few keys that the store itself reads (storage-and-ha.md 2.6).
 
+use crate::sys::pair::holds_pair;
+
 const NAME_VALUE_SEPARATOR: u8 = 1;
 pub(crate) const PROPERTY_SEPARATOR: u8 = 2;
 
@@ -98,56 +100,6 @@ fn find_tags(properties: &[u8]) -> Option<&[u8]> {
     } else {
         None
     }
-}
-
-/// Whether two bytes occur next to one another.
-#[inline(always)]
-pub(crate) fn holds_pair<const FIRST: u8, const SECOND: u8>(bytes: &[u8]) -> bool {
-    let Some(rights) = bytes.get(1..) else {
-        return false;
-    };
-    let lefts = &bytes[..rights.len()];
-    if lefts.len() >= 32 {
-        have_pair::<32, FIRST, SECOND>(lefts, rights)
-    } else if lefts.len() >= 16 {
-        have_pair::<16, FIRST, SECOND>(lefts, rights)
-    } else {
-        let mut pairs = lefts.iter().zip(rights);
-        pairs.any(|(left, right)| (*left, *right) == (FIRST, SECOND))
-    }
-}
-
-/// As [`holds_pair`], for at least `WIDTH` bytes and those to the right of them.
-#[inline(always)]
-fn have_pair<const WIDTH: usize, const FIRST: u8, const SECOND: u8>(
-    lefts: &[u8],
-    rights: &[u8],
-) -> bool {
-    // The last chunk overlaps the one before it.
-    if let (Some(left), Some(right)) = (lefts.last_chunk(), rights.last_chunk())
-        && chunks_have_pair::<WIDTH, FIRST, SECOND>(left, right)
-    {
-        return true;
-    }
-    for (left, right) in lefts.as_chunks().0.iter().zip(rights.as_chunks().0) {
-        if chunks_have_pair::<WIDTH, FIRST, SECOND>(left, right) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Without a branch inside, so that it becomes a few vector instructions.
-#[inline(always)]
-fn chunks_have_pair<const WIDTH: usize, const FIRST: u8, const SECOND: u8>(
-    left: &[u8; WIDTH],
-    right: &[u8; WIDTH],
-) -> bool {
-    let mut found = 0;
-    for (left, right) in left.iter().zip(right) {
-        found |= u8::from(*left == FIRST) & u8::from(*right == SECOND);
-    }
-    found != 0
 }
 
 fn parse_level(text: &[u8]) -> Option<usize> {

@@ -1,8 +1,9 @@
 //! Which queue offsets a record takes up, and in which light queues it is (storage-and-ha.md 2.11,
 //! 3.7).
 
-use crate::properties::{find_property, holds_pair};
+use crate::properties::find_property;
 use crate::record::{RecordView, is_inner_batch};
+use crate::sys::pair::holds_pair;
 use crate::table::{RETRY_PREFIX, SCHEDULE_TOPIC, is_legal_topic};
 
 /// Names of light queues begin with it. Their records belong to other topics.

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use memmap2::{Advice, UncheckedAdvice};
 
 pub(crate) mod crc32;
+pub(crate) mod pair;
 pub(crate) mod trap;
 
 use trap::Map;
@@ -47,6 +48,16 @@ pub(crate) struct ExclusiveMap {
 #[derive(Debug)]
 pub(crate) struct MapWriter {
     shared: Arc<SharedMap>,
+    /// Room is given up to here, which is never beyond the map.
+    limit: usize,
+}
+
+/// The next bytes of a map, which its writer fills before anybody may read them.
+#[derive(Debug)]
+pub(crate) struct Room<'a> {
+    bytes: &'a mut [u8],
+    published: &'a AtomicUsize,
+    end: usize,
 }
 
 /// The published part of a map.
@@ -96,8 +107,9 @@ impl ExclusiveMap {
         assert!(position <= self.raw.len(), "position beyond the map");
         let published = AtomicUsize::new(position);
         let raw = self.raw;
+        let limit = raw.len();
         let shared = Arc::new(SharedMap { raw, published });
-        MapWriter { shared }
+        MapWriter { shared, limit }
     }
 }
 
@@ -106,6 +118,12 @@ impl MapWriter {
     #[inline]
     pub(crate) fn position(&self) -> usize {
         self.shared.published.load(Ordering::Relaxed)
+    }
+
+    /// Size of the file.
+    #[inline(always)]
+    pub(crate) fn size(&self) -> usize {
+        self.shared.raw.len()
     }
 
     #[inline]
@@ -125,25 +143,55 @@ impl MapWriter {
         }
     }
 
-    /// Writes the next bytes and makes them readable.
-    #[inline(always)]
-    pub(crate) fn push<const N: usize>(&mut self, bytes: [u8; N]) {
-        let Some(next) = self.tail().first_chunk_mut() else {
-            panic!("written beyond the map");
-        };
-        *next = bytes;
-        self.publish(N);
+    /// Where [`Self::room`] ends: at first, with the map.
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit.min(self.size());
     }
 
-    /// Has the processor fetch the memory of the `length` bytes from `from` bytes behind the
-    /// position: writing them later then waits for it less.
+    /// Whether there are `size` bytes before the limit.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, from: usize, length: usize) {
-        let at = self.position().wrapping_add(from);
-        let first = self.shared.raw.as_ptr().wrapping_add(at);
-        for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
-            fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
+    pub(crate) fn has_room(&self, size: usize) -> bool {
+        let room = self.limit.checked_sub(self.position());
+        room.is_some_and(|room| size <= room)
+    }
+
+    /// The next `size` bytes, if there are as many before the limit.
+    #[inline(always)]
+    pub(crate) fn room(&mut self, size: usize) -> Option<Room<'_>> {
+        self.room_before(self.limit, size)
+    }
+
+    /// As [`Self::room`], whatever the limit is.
+    #[inline(always)]
+    pub(crate) fn room_in_map(&mut self, size: usize) -> Option<Room<'_>> {
+        self.room_before(self.size(), size)
+    }
+
+    #[inline(always)]
+    fn room_before(&mut self, limit: usize, size: usize) -> Option<Room<'_>> {
+        let SharedMap { raw, published } = &*self.shared;
+        debug_assert!(limit <= raw.len(), "a limit behind the map");
+        let position = published.load(Ordering::Relaxed);
+        if size > limit.checked_sub(position)? {
+            return None;
         }
+        // SAFETY: as for `tail`, of which these are the first bytes: no limit is behind the map.
+        let bytes = unsafe {
+            let first = raw.as_mut_ptr().add(position);
+            std::slice::from_raw_parts_mut(first, size)
+        };
+        let end = position + size;
+        Some(Room {
+            bytes,
+            published,
+            end,
+        })
+    }
+
+    /// Has the processor fetch the memory of the next bytes.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        fetch_line(self.shared.raw.as_ptr().wrapping_add(self.position()));
     }
 
     /// Makes the next `length` bytes readable; they never change again.
@@ -160,6 +208,41 @@ impl MapWriter {
     pub(crate) fn reader(&self) -> MapReader {
         let shared = Arc::clone(&self.shared);
         MapReader { shared }
+    }
+}
+
+impl Room<'_> {
+    #[inline(always)]
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// Where it begins in the map.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> usize {
+        self.end - self.bytes.len()
+    }
+
+    /// Where it ends in the map.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Has the processor fetch the memory of `length` bytes, the first of which is `distance` behind
+    /// the first one here: writing them later then waits for it less.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, distance: usize, length: usize) {
+        let first = self.bytes.as_ptr().wrapping_add(distance);
+        for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
+            fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
+        }
+    }
+
+    /// Makes the bytes readable; they never change again.
+    #[inline(always)]
+    pub(crate) fn publish(self) {
+        self.published.store(self.end, Ordering::Release);
     }
 }
 

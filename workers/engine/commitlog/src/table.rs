@@ -198,9 +198,26 @@ impl QueueTable {
         queue_id: i32,
     ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
         let last = self.topics.get_bucket(self.last);
-        if !last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
-            self.last = self.known_bucket(name)?;
+        if last.is_some_and(|last| are_few_equal(last.name.as_bytes(), name.as_bytes())) {
+            self.last_topics_queue(queue_id)
+        } else {
+            self.other_topics_queue(name, queue_id)
         }
+    }
+
+    /// Apart, so that what was looked at in the last topic need not be looked at again.
+    #[inline(never)]
+    fn other_topics_queue(
+        &mut self,
+        name: &str,
+        queue_id: i32,
+    ) -> Option<(OpenQueue<'_>, &mut Traffic)> {
+        self.last = self.known_bucket(name)?;
+        self.last_topics_queue(queue_id)
+    }
+
+    #[inline(always)]
+    fn last_topics_queue(&mut self, queue_id: i32) -> Option<(OpenQueue<'_>, &mut Traffic)> {
         let topic = self.topics.get_bucket_mut(self.last)?;
         if !topic.traits.are_ordinary() {
             return None;
@@ -214,7 +231,6 @@ impl QueueTable {
             .then_some((OpenQueue { writer, dirty }, &mut topic.traffic))
     }
 
-    #[inline(never)]
     fn known_bucket(&self, name: &str) -> Option<usize> {
         let hash = self.hasher.hash_one(name);
         self.topics

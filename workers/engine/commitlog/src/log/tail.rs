@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::prepare::{Prepared, Preparer, SegmentPlan};
+use crate::prepare::Prepared;
 use crate::record::BLANK_SIZE;
-use crate::sys::MapWriter;
+use crate::sys::{MapWriter, Room};
 
 /// How far behind the end of the log memory is fetched for units to come: several short ones, since
 /// memory takes longer to come than one of them to be written.
@@ -16,6 +16,10 @@ const PREFETCHED_BYTES_MAX: usize = 1024;
 /// How much for short units.
 const PREFETCHED_BYTES_MIN: usize = 512;
 
+/// AMD's processors, the only ones with `SSE4a`, fetch it in time by themselves, and short units take
+/// longer there with instructions for it.
+const IS_FETCHED_ANYWAY: bool = cfg!(target_feature = "sse4a");
+
 #[derive(Debug)]
 pub(super) struct Tail {
     pub(super) base: u64,
@@ -25,49 +29,55 @@ pub(super) struct Tail {
     /// The file of a segment that is used again.
     pub(super) used_again: Option<Arc<File>>,
     /// Behind this it still is what it was before, or it ends.
-    pub(super) cleared_to: usize,
+    cleared_to: usize,
 }
 
 impl Tail {
     pub(super) fn new(base: u64, prepared: Prepared, wake_at: usize) -> Self {
         let used_again = prepared.used_again;
-        Self {
+        let cleared_to = match used_again {
+            Some(_) => prepared.populated,
+            None => prepared.map.size(),
+        };
+        let mut tail = Self {
             base,
             wake_at,
-            cleared_to: match used_again {
-                Some(_) => prepared.populated,
-                None => prepared.map.position() + prepared.map.remaining(),
-            },
             map: prepared.map,
             used_again,
-        }
+            cleared_to: 0,
+        };
+        tail.extend_cleared(cleared_to);
+        tail
+    }
+
+    pub(super) fn cleared_to(&self) -> usize {
+        self.cleared_to
+    }
+
+    /// Gives room up to the blank header in front of a position.
+    pub(super) fn extend_cleared(&mut self, cleared_to: usize) {
+        self.cleared_to = cleared_to;
+        self.map.set_limit(cleared_to.saturating_sub(BLANK_SIZE));
     }
 
     /// Whether there is room for `size` bytes and the blank header behind them, all of it cleared.
     #[inline]
     pub(super) fn is_ready(&self, size: usize) -> bool {
-        self.map.position() + size + BLANK_SIZE <= self.cleared_to
+        self.map.has_room(size)
     }
+}
 
-    /// Fetches memory for units to come. Each count of lines is a number that the compiler knows:
-    /// a loop would cost more than to fetch some of them twice.
-    #[inline]
-    pub(super) fn prefetch_behind(&self, size: usize) {
-        if size <= PREFETCHED_BYTES_MIN {
-            self.map.prefetch(PREFETCH_DISTANCE, PREFETCHED_BYTES_MIN);
-        } else {
-            let distance = size.max(PREFETCH_DISTANCE);
-            self.map.prefetch(distance, PREFETCHED_BYTES_MAX);
-        }
+/// Fetches memory for units to come behind one. Each count of lines is a number that the compiler
+/// knows: a loop would cost more than to fetch some of them twice.
+#[inline(always)]
+pub(super) fn prefetch_behind(room: &Room<'_>, size: usize) {
+    if IS_FETCHED_ANYWAY {
+        return;
     }
-
-    #[cold]
-    pub(super) fn wake_helper(&mut self, plan: &SegmentPlan, preparer: &Preparer) {
-        let position = self.map.position();
-        self.wake_at = position + plan.wake_distance();
-        preparer.advance(position);
-        if position as u64 >= plan.segment_size / 2 {
-            preparer.want_next(self.base + plan.segment_size, plan.populate_ahead);
-        }
+    if size <= PREFETCHED_BYTES_MIN {
+        room.prefetch(PREFETCH_DISTANCE, PREFETCHED_BYTES_MIN);
+    } else {
+        let distance = size.max(PREFETCH_DISTANCE);
+        room.prefetch(distance, PREFETCHED_BYTES_MAX);
     }
 }

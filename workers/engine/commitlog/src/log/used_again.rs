@@ -14,17 +14,16 @@ impl Tail {
         preparer: &Preparer,
         needed: usize,
     ) -> Result<(), StoreError> {
-        if needed > self.cleared_to {
-            self.cleared_to = preparer.wait_cleared(needed)?;
+        if needed > self.cleared_to() {
+            self.extend_cleared(preparer.wait_cleared(needed)?);
         }
         Ok(())
     }
 
     /// As above, all of it: a blank takes up the rest, and what is published must not change.
     pub(super) fn wait_all_cleared(&mut self, preparer: &Preparer) -> Result<(), StoreError> {
-        let size = self.map.position() + self.map.remaining();
         if self.used_again.is_some() {
-            self.wait_cleared(preparer, size)?;
+            self.wait_cleared(preparer, self.map.size())?;
         }
         Ok(())
     }

@@ -22,30 +22,31 @@ const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
 pub(crate) struct QueueWriter {
     shared: Arc<SharedQueue>,
     layout: Layout,
-    files: Vec<QueueTail>,
+    /// The file that takes the next entry.
+    file: Option<QueueTail>,
+    /// Those behind it, once what was reserved reaches into them.
+    files_behind: Vec<QueueTail>,
 }
 
-/// A file that still has room; the first of them takes the next entry.
+/// A file that still has room. The limit of its map is where entries are no longer written without a
+/// look at the rest: half the first slice, or all there is.
 #[derive(Debug)]
 pub(crate) struct QueueTail {
     base: u64,
     map: MapWriter,
     /// Up to where it has disk blocks.
     allocated: u64,
-    /// Up to where entries are written without a look at the rest: half the first slice, or all there
-    /// is.
-    limit: u64,
     /// The next slice, once it was asked for.
     asked: Option<Arc<AtomicU64>>,
 }
 
 impl QueueTail {
-    pub(crate) fn new(base: u64, map: MapWriter, allocated: u64) -> Self {
+    pub(crate) fn new(base: u64, mut map: MapWriter, allocated: u64) -> Self {
+        map.set_limit(0);
         Self {
             base,
             map,
             allocated,
-            limit: 0,
             asked: None,
         }
     }
@@ -65,9 +66,9 @@ impl QueueTail {
     /// Asks for the next slice once the first one is half full, which few queues ever come to. The
     /// more a queue has filled, the more it gets at once.
     fn ask_ahead(&mut self, queue: &Arc<SharedQueue>, end: u64, ahead: &mut QueuesAhead) {
-        self.limit = self.allocated;
+        let mut limit = self.allocated;
         if end <= SLICE_SIZE_BYTES / 2 {
-            self.limit = self.limit.min(SLICE_SIZE_BYTES / 2);
+            limit = limit.min(SLICE_SIZE_BYTES / 2);
         } else if self.asked.is_none() && self.allocated < queue.file_size {
             let size = self.allocated.clamp(SLICE_SIZE_BYTES, SLICE_SIZE_MAX_BYTES);
             let allocated = Arc::new(AtomicU64::new(self.allocated));
@@ -81,6 +82,8 @@ impl QueueTail {
             });
             self.asked = Some(allocated);
         }
+        self.map
+            .set_limit(usize::try_from(limit).unwrap_or(usize::MAX));
     }
 }
 
@@ -116,14 +119,12 @@ impl QueueWriter {
             }
         };
         shared.max_offset.store(end_offset, Ordering::Relaxed);
-        let files = files
-            .into_iter()
-            .filter(|file| file.map.remaining() > 0)
-            .collect();
+        let file = files.into_iter().find(|file| file.map.remaining() > 0);
         Self {
             shared: Arc::new(shared),
             layout,
-            files,
+            file,
+            files_behind: Vec::new(),
         }
     }
 
@@ -157,13 +158,19 @@ impl QueueWriter {
     /// Whether one entry can be pushed to a plain queue.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
-        prefetch_value(&*self.shared);
-        let Some(file) = self.files.first() else {
+        self.has_room_for(ENTRY_SIZE)
+    }
+
+    /// Whether so many bytes of entries can be pushed. Among many queues, nothing of one is in a
+    /// cache; until the push it comes.
+    #[inline(always)]
+    fn has_room_for(&self, size: usize) -> bool {
+        prefetch_value(&self.shared.max_offset);
+        let Some(QueueTail { map, .. }) = &self.file else {
             return false;
         };
-        // Among many queues, none of it is in a cache; until the push it comes.
-        file.map.prefetch(0, ENTRY_SIZE);
-        file.map.position() as u64 + ENTRY_SIZE as u64 <= file.limit
+        map.prefetch();
+        map.has_room(size)
     }
 
     /// Makes room for `count` entries, so that pushing them cannot fail.
@@ -173,17 +180,14 @@ impl QueueWriter {
         count: u64,
         ahead: &mut QueuesAhead,
     ) -> Result<(), StoreError> {
-        if let Some(file) = self.files.first() {
-            let position = file.map.position() as u64;
-            let layout = self.layout;
-            if position + count * layout.entry_bytes() <= file.limit {
-                // Among many queues, none of it is in a cache; until the push it comes.
-                file.map.prefetch(0, layout.entry_size());
-                return Ok(());
-            }
+        let size = usize::try_from(count).map_or(usize::MAX, |count| {
+            count.saturating_mul(self.layout.entry_size())
+        });
+        if self.has_room_for(size) {
+            return Ok(());
         }
         self.grow(count)?;
-        if let Some(file) = self.files.first_mut() {
+        if let Some(file) = &mut self.file {
             let end = file.map.position() as u64 + count * self.layout.entry_bytes();
             file.ask_ahead(&self.shared, end, ahead);
         }
@@ -198,7 +202,8 @@ impl QueueWriter {
         let mut base = from - from % file_size;
         while base < to {
             let end = to.min(base + file_size) - base;
-            if let Some(file) = self.files.iter_mut().find(|file| file.base == base) {
+            let mut files = self.file.iter_mut().chain(&mut self.files_behind);
+            if let Some(file) = files.find(|file| file.base == base) {
                 file.allocate(dir, *file_size, end)?;
             } else {
                 let (map, allocated) = create_file(dir, base, *file_size, end)?;
@@ -208,7 +213,11 @@ impl QueueWriter {
                     base,
                     map: map.reader(),
                 });
-                self.files.push(QueueTail::new(base, map, allocated));
+                let file = QueueTail::new(base, map, allocated);
+                match &self.file {
+                    Some(_) => self.files_behind.push(file),
+                    None => self.file = Some(file),
+                }
             }
             base += file_size;
         }
@@ -218,9 +227,9 @@ impl QueueWriter {
     /// Appends an entry to a plain queue with room for it; returns whether the queue became dirty.
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: &QueueEntry) -> bool {
-        let file = &mut self.files[0];
-        file.map.push(encode_entry(entry));
-        let is_full = file.map.remaining() == 0;
+        let is_full = self.put(ENTRY_SIZE, |place| {
+            place.copy_from_slice(&encode_entry(entry));
+        });
         self.move_on(is_full, self.end_offset() + 1)
     }
 
@@ -228,11 +237,23 @@ impl QueueWriter {
     #[inline(never)]
     pub(crate) fn push_batch(&mut self, placed: &Placed) -> bool {
         let layout = self.layout;
-        let file = &mut self.files[0];
-        layout.encode(&mut file.map.tail()[..layout.entry_size()], placed);
-        file.map.publish(layout.entry_size());
-        let is_full = file.map.remaining() == 0;
+        let is_full = self.put(layout.entry_size(), |place| layout.encode(place, placed));
         self.move_on(is_full, placed.end_offset())
+    }
+
+    /// Has an entry written to its place; returns whether the file is full.
+    #[inline(always)]
+    fn put(&mut self, size: usize, write: impl FnOnce(&mut [u8])) -> bool {
+        let map = self.file.as_mut().map(|file| &mut file.map);
+        let Some((map_size, mut room)) =
+            map.and_then(|map| Some((map.size(), map.room_in_map(size)?)))
+        else {
+            panic!("no room was made");
+        };
+        write(room.bytes());
+        let is_full = room.end() == map_size;
+        room.publish();
+        is_full
     }
 
     #[inline(always)]
@@ -246,7 +267,7 @@ impl QueueWriter {
 
     #[cold]
     fn leave_full_file(&mut self) {
-        self.files.remove(0);
+        self.file = (!self.files_behind.is_empty()).then(|| self.files_behind.remove(0));
     }
 
     /// Notes that the queue was touched; returns whether it was not yet.
