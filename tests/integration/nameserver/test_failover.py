@@ -282,39 +282,6 @@ async def test_a_strict_group_waits_until_its_masters_lease_is_over(
     assert loop.time() - asked_at_s >= 1.5
 
 
-@pytest.mark.parametrize("policy", LeasePolicy)
-async def test_a_master_that_says_goodbye_is_replaced_before_it_is_answered(
-    start_server, connect, database, policy
-):  # R10c
-    brokers = await join(await start_server(lease_policy=policy), connect, 1, 2, 3)
-    await make_f3(brokers)
-    await brokers[0].lease()
-
-    answer = await brokers[0].lease(heartbeatTimeoutMills="0")
-
-    assert answer.ext == {"leaseMs": "0"}
-    async with database.connect() as connection:
-        query = text("SELECT cause FROM replica_group_changes ORDER BY id DESC LIMIT 1")
-        assert (await connection.execute(query)).scalar_one() == "broker 1 said good-bye"
-    assert (await state(brokers[1]))[:2] == (2, 2)
-
-
-@pytest.mark.parametrize(("who", "epoch"), [(1, 1), (0, 0)])
-async def test_a_strict_lease_is_given_back_by_its_master_alone_and_for_its_own_epoch(
-    start_server, connect, who, epoch
-):  # D9
-    brokers = await join(await start_server(lease_policy=LeasePolicy.STRICT), connect, 1, 2, 3)
-    await make_f3(brokers)
-    await brokers[0].lease()
-    if who != 0:
-        await brokers[0].close()
-
-    await brokers[who].lease(epoch=str(epoch), heartbeatTimeoutMills="0")
-    await settle(0.5)
-
-    assert (await state(brokers[2]))[:2] == (1, 1)
-
-
 async def test_a_master_of_a_new_epoch_is_granted_its_lease_at_once(f3):  # R10
     for broker in f3:
         await broker.lease()

@@ -19,15 +19,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use memmap2::{Advice, UncheckedAdvice};
 
 pub(crate) mod crc32;
+pub(crate) mod fetch;
 pub(crate) mod pair;
 pub(crate) mod trap;
 
+use fetch::{fetch_bytes, fetch_line};
 use trap::Map;
 
 const LOST: &str =
     "a part of the file cannot be read or written any more: it was cut short, or the disk is bad";
-
-const CACHE_LINE_BYTES: usize = 64;
 
 /// A multiple of every page size that Linux has.
 pub(crate) const PAGE_SIZE_MAX: usize = 64 << 10;
@@ -233,10 +233,7 @@ impl Room<'_> {
     /// the first one here: writing them later then waits for it less.
     #[inline(always)]
     pub(crate) fn prefetch(&self, distance: usize, length: usize) {
-        let first = self.bytes.as_ptr().wrapping_add(distance);
-        for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
-            fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
-        }
+        fetch_bytes(self.bytes.as_ptr().wrapping_add(distance), length);
     }
 
     /// Makes the bytes readable; they never change again.
@@ -341,27 +338,6 @@ impl MapReader {
             .raw
             .advise_range(Advice::PopulateWrite, from, to - from)
     }
-}
-
-/// Has the processor fetch the memory of a value that will be looked at soon.
-#[inline(always)]
-pub(crate) fn prefetch_value<T>(value: &T) {
-    let first: *const T = value;
-    for line in 0..size_of::<T>().div_ceil(CACHE_LINE_BYTES) {
-        fetch_line(first.cast::<u8>().wrapping_add(line * CACHE_LINE_BYTES));
-    }
-}
-
-#[inline(always)]
-fn fetch_line(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect but on caches, whatever lies at the address: behind the end
-    // of a map it does nothing.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
 
 /// Starts to write changed pages of a range of a file to the disk, and does not wait for it.

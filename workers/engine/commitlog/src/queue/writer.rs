@@ -12,7 +12,8 @@ use crate::message::QueueEntry;
 use crate::queue_ahead::{QueuesAhead, Slice};
 use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
 use crate::queue_layout::{ENTRY_SIZE, Layout, Placed, encode_entry};
-use crate::sys::{MapWriter, prefetch_value};
+use crate::sys::MapWriter;
+use crate::sys::fetch::prefetch_value;
 
 /// Most that a queue is given ahead at once.
 const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
