@@ -255,9 +255,7 @@ impl LogWriter {
     /// As [`Self::reserve`], if there is room already.
     #[inline(always)]
     pub(crate) fn room(&mut self, size: usize) -> Option<Unit<'_>> {
-        let unit = self.unit(size)?;
-        prefetch_behind(&unit.room, size);
-        Some(unit)
+        self.unit(size)
     }
 
     /// The next `size` bytes of the segment as a unit.
@@ -354,6 +352,7 @@ impl Unit<'_> {
     /// Makes the written unit part of the log.
     #[inline(always)]
     pub(crate) fn commit(self, store_timestamp_ms: i64) {
+        prefetch_behind(&self.room);
         let end = self.room.end();
         self.room.publish();
         let shared = self.shared;

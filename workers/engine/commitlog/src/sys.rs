@@ -23,7 +23,7 @@ pub(crate) mod fetch;
 pub(crate) mod pair;
 pub(crate) mod trap;
 
-use fetch::{fetch_bytes, fetch_line};
+use fetch::fetch_line;
 use trap::Map;
 
 const LOST: &str =
@@ -229,11 +229,10 @@ impl Room<'_> {
         self.end
     }
 
-    /// Has the processor fetch the memory of `length` bytes, the first of which is `distance` behind
-    /// the first one here: writing them later then waits for it less.
+    /// Address of what is `distance` behind the first byte, which may lie behind the map.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, distance: usize, length: usize) {
-        fetch_bytes(self.bytes.as_ptr().wrapping_add(distance), length);
+    pub(crate) fn address_at(&self, distance: usize) -> *const u8 {
+        self.bytes.as_ptr().wrapping_add(distance)
     }
 
     /// Makes the bytes readable; they never change again.

@@ -102,8 +102,9 @@ impl TopicTraits {
         self.layout == Layout::Batch
     }
 
+    /// Whether messages go to plain queues, in records of the first version, with a hash of tags.
     #[inline]
-    fn are_ordinary(self) -> bool {
+    pub(crate) fn are_ordinary(self) -> bool {
         self.version == Version::V1 && !self.is_schedule && !self.has_batch_queues()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::prepare::Prepared;
 use crate::record::BLANK_SIZE;
+use crate::sys::fetch::{IS_FETCHED_ANYWAY, fetch_bytes};
 use crate::sys::{MapWriter, Room};
 
 /// How far behind the end of the log memory is fetched for units to come: several short ones, since
@@ -15,10 +16,6 @@ const PREFETCH_DISTANCE: usize = 2048;
 const PREFETCHED_BYTES_MAX: usize = 1024;
 /// How much for short units.
 const PREFETCHED_BYTES_MIN: usize = 512;
-
-/// AMD's processors, the only ones with `SSE4a`, fetch it in time by themselves, and short units take
-/// longer there with instructions for it.
-const IS_FETCHED_ANYWAY: bool = cfg!(target_feature = "sse4a");
 
 #[derive(Debug)]
 pub(super) struct Tail {
@@ -67,17 +64,16 @@ impl Tail {
     }
 }
 
-/// Fetches memory for units to come behind one. Each count of lines is a number that the compiler
-/// knows: a loop would cost more than to fetch some of them twice.
+/// Fetches memory for units to come behind one that is written: before, it would cost the writing of
+/// long ones a fifth. Each count of lines is a number that the compiler knows: a loop would cost more
+/// than to fetch some of them twice.
 #[inline(always)]
-pub(super) fn prefetch_behind(room: &Room<'_>, size: usize) {
-    if IS_FETCHED_ANYWAY {
-        return;
-    }
-    if size <= PREFETCHED_BYTES_MIN {
-        room.prefetch(PREFETCH_DISTANCE, PREFETCHED_BYTES_MIN);
-    } else {
+pub(super) fn prefetch_behind(room: &Room<'_>) {
+    let size = room.end() - room.start();
+    if size > PREFETCHED_BYTES_MIN {
         let distance = size.max(PREFETCH_DISTANCE);
-        room.prefetch(distance, PREFETCHED_BYTES_MAX);
+        fetch_bytes(room.address_at(distance), PREFETCHED_BYTES_MAX);
+    } else if !IS_FETCHED_ANYWAY {
+        fetch_bytes(room.address_at(PREFETCH_DISTANCE), PREFETCHED_BYTES_MIN);
     }
 }

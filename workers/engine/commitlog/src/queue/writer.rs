@@ -13,7 +13,7 @@ use crate::queue_ahead::{QueuesAhead, Slice};
 use crate::queue_file::{SLICE_SIZE_BYTES, create_file, extend_file, slice_end};
 use crate::queue_layout::{ENTRY_SIZE, Layout, Placed, encode_entry};
 use crate::sys::MapWriter;
-use crate::sys::fetch::prefetch_value;
+use crate::sys::fetch::{IS_FETCHED_ANYWAY, prefetch_value};
 
 /// Most that a queue is given ahead at once.
 const SLICE_SIZE_MAX_BYTES: u64 = 256 << 10;
@@ -166,11 +166,15 @@ impl QueueWriter {
     /// cache; until the push it comes.
     #[inline(always)]
     fn has_room_for(&self, size: usize) -> bool {
-        prefetch_value(&self.shared.max_offset);
+        if !IS_FETCHED_ANYWAY {
+            prefetch_value(&self.shared.max_offset);
+        }
         let Some(QueueTail { map, .. }) = &self.file else {
             return false;
         };
-        map.prefetch();
+        if !IS_FETCHED_ANYWAY {
+            map.prefetch();
+        }
         map.has_room(size)
     }
 

@@ -2,6 +2,10 @@
 
 const CACHE_LINE_BYTES: usize = 64;
 
+/// AMD's processors, the only ones with `SSE4a`, have a few lines in time by themselves, and what is
+/// short takes longer there with instructions for it.
+pub(crate) const IS_FETCHED_ANYWAY: bool = cfg!(target_feature = "sse4a");
+
 /// Has the processor fetch the memory of a value that will be looked at soon.
 #[inline(always)]
 pub(crate) fn prefetch_value<T>(value: &T) {
@@ -11,7 +15,7 @@ pub(crate) fn prefetch_value<T>(value: &T) {
 
 /// Fetches so many bytes, beginning with the line that holds the first.
 #[inline(always)]
-pub(super) fn fetch_bytes(first: *const u8, length: usize) {
+pub(crate) fn fetch_bytes(first: *const u8, length: usize) {
     for line in 0..length.div_ceil(CACHE_LINE_BYTES) {
         fetch_line(first.wrapping_add(line * CACHE_LINE_BYTES));
     }

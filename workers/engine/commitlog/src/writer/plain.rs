@@ -5,7 +5,7 @@ use std::ptr;
 use super::{Writer, appended, check_unit, checked_size, push};
 use crate::config::{CrcProperty, StoreConfig};
 use crate::error::AppendError;
-use crate::log::LogWriter;
+use crate::log::{LogWriter, Unit};
 use crate::message::{Appended, NewMessage, QueueEntry, Traffic};
 use crate::properties::{find_property, tags_code};
 use crate::queue_places::INNER_COUNT;
@@ -49,27 +49,10 @@ impl Writer<'_> {
             return None;
         }
         let size = encoded_size(message, Version::V1, Tail::Nothing);
-        let mut unit = log.room(size)?;
-        let placement = Placement {
-            queue_offset: queue.end_offset(),
-            log_position: unit.position(),
-            store_timestamp_ms: now_ms,
-        };
-        encode(
-            unit.bytes(),
-            message,
-            Version::V1,
-            &placement,
-            Tail::Nothing,
-        );
-        unit.commit(now_ms);
-        let appended = appended(&placement, size);
+        let unit = log.room(size)?;
         let tags_code = message.tags_code;
-        queue.push_plain(&QueueEntry {
-            log_position: appended.log_position,
-            size: appended.size,
-            tags_code: tags_code
-                .unwrap_or_else(|| self::tags_code(message.properties, now_ms, None)),
+        let appended = write_ordinary(unit, &mut queue, message, now_ms, || {
+            tags_code.unwrap_or_else(|| self::tags_code(message.properties, now_ms, None))
         });
         traffic.count(1, size);
         Some(appended)
@@ -120,6 +103,7 @@ impl Writer<'_> {
             None
         };
         let first = queue.as_ref().map_or(0, OpenQueue::end_offset);
+        let is_ordinary = traits.are_ordinary() && has_short_hosts(shared);
         let mut looked = Looked::default();
         let mut appended = Traffic::default();
         let mut write_all = || {
@@ -129,15 +113,17 @@ impl Writer<'_> {
                 let known = shared.tags_code;
                 message.tags_code = known.or_else(|| Some(looked.tags_code(properties)));
                 let size = encoded_size(&message, traits.version, Tail::Nothing);
-                let queue = queue.as_mut();
-                write(
-                    log,
-                    queue,
-                    &message,
-                    &traits,
-                    (Tail::Nothing, size),
-                    (config, now_ms),
-                )?;
+                let unit = if is_ordinary { log.room(size) } else { None };
+                match (unit, queue.as_mut()) {
+                    (Some(unit), Some(queue)) => {
+                        let known = message.tags_code.unwrap_or_default();
+                        write_ordinary(unit, queue, &message, now_ms, || known);
+                    }
+                    (_, queue) => {
+                        let how = (Tail::Nothing, size);
+                        write(log, queue, &message, &traits, how, (config, now_ms))?;
+                    }
+                }
                 appended.count(1, size);
             }
             Ok::<_, AppendError>(())
@@ -262,6 +248,33 @@ fn check(
     let size = checked_size(message, traits.version, tail, config.message_body_size_max)?;
     check_unit(size, log.unit_size_max())?;
     Ok(size)
+}
+
+/// Appends a message that nothing speaks against to a plain queue with room for it.
+#[inline(always)]
+fn write_ordinary(
+    mut unit: Unit<'_>,
+    queue: &mut OpenQueue<'_>,
+    message: &NewMessage<'_>,
+    now_ms: i64,
+    tags_code: impl FnOnce() -> i64,
+) -> Appended {
+    let placement = Placement {
+        queue_offset: queue.end_offset(),
+        log_position: unit.position(),
+        store_timestamp_ms: now_ms,
+    };
+    let record = unit.bytes();
+    let size = record.len();
+    encode(record, message, Version::V1, &placement, Tail::Nothing);
+    unit.commit(now_ms);
+    let appended = appended(&placement, size);
+    queue.push_plain(&QueueEntry {
+        log_position: appended.log_position,
+        size: appended.size,
+        tags_code: tags_code(),
+    });
+    appended
 }
 
 /// Appends a message that was checked to a queue with room for it.
