@@ -311,14 +311,19 @@ class _Lane:
 
 
 _pipelines: WeakKeyDictionary[Engine, Pipeline] = WeakKeyDictionary()
+_patient_pipelines: WeakKeyDictionary[Engine, Pipeline] = WeakKeyDictionary()
 
 
-def pipeline_of(database: Database) -> Pipeline:
-    """Find the pipeline beside a pool; it is closed when the pool is disposed of."""
+def pipeline_of(database: Database, *, is_patient: bool = False) -> Pipeline:
+    """Find the pipeline beside a pool; it is closed when the pool is disposed of.
+
+    What takes long, or waits for locks, has a patient one: nobody's election shall wait behind it.
+    """
     engine = database.sync_engine
-    found = _pipelines.get(engine)
+    pipelines = _patient_pipelines if is_patient else _pipelines
+    found = pipelines.get(engine)
     if found is None:
-        found = _pipelines[engine] = Pipeline(engine.url)
+        found = pipelines[engine] = Pipeline(engine.url)
         closing = found
 
         def close(_engine: Engine) -> None:

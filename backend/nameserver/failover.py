@@ -26,7 +26,8 @@ MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
 # A scan that comes later than this shows that the process stood still.
 PAUSE_MIN_S: Final = 1.0
 RETRY_DELAY_S: Final = 0.5
-# Who was replaced is not forgotten while its successor takes over, and then with others.
+# So long after the first one that was replaced, those are forgotten that were meanwhile: together,
+# and not while its successor takes over.
 FORGET_DELAY_S: Final = 0.5
 # What is elected within this time is logged together.
 LOG_DELAY_S: Final = 0.02

@@ -152,7 +152,7 @@ class EventFeed:
 
     async def _read(self) -> None:
         while self._newest is None or not self._subscriber_count:
-            ends = await events.get_ends(pipeline_of(self._database))
+            ends = await events.get_ends(pipeline_of(self._database, is_patient=True))
             # Whoever came meanwhile counts on what is held to have no gap.
             if self._newest is None or not self._subscriber_count:
                 self._begin_at(ends.newest_number)

@@ -60,7 +60,7 @@ async def list_events(
 
 async def number_events(*, database: Database) -> int:
     """Give numbers to what has been committed without one; return how many were given."""
-    return await events.number_staged(pipeline_of(database))
+    return await events.number_staged(pipeline_of(database, is_patient=True))
 
 
 async def expire_events(

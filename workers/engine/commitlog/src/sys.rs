@@ -12,6 +12,7 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,11 +54,15 @@ pub(crate) struct MapWriter {
 }
 
 /// The next bytes of a map, which its writer fills before anybody may read them.
+///
+/// It holds no slice of them: from the moment of publishing on they are others' to read.
 #[derive(Debug)]
 pub(crate) struct Room<'a> {
-    bytes: &'a mut [u8],
+    first: *mut u8,
+    size: usize,
     published: &'a AtomicUsize,
     end: usize,
+    writer: PhantomData<&'a mut MapWriter>,
 }
 
 /// The published part of a map.
@@ -175,16 +180,12 @@ impl MapWriter {
         if size > limit.checked_sub(position)? {
             return None;
         }
-        // SAFETY: as for `tail`, of which these are the first bytes: no limit is behind the map.
-        let bytes = unsafe {
-            let first = raw.as_mut_ptr().add(position);
-            std::slice::from_raw_parts_mut(first, size)
-        };
-        let end = position + size;
         Some(Room {
-            bytes,
+            first: raw.as_mut_ptr().wrapping_add(position),
+            size,
             published,
-            end,
+            end: position + size,
+            writer: PhantomData,
         })
     }
 
@@ -214,13 +215,20 @@ impl MapWriter {
 impl Room<'_> {
     #[inline(always)]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        self.bytes
+        // SAFETY: as for `MapWriter::tail`, of which these are the first bytes: no limit is behind
+        // the map, and the writer is borrowed as long as this lives.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.size) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     /// Where it begins in the map.
     #[inline(always)]
     pub(crate) fn start(&self) -> usize {
-        self.end - self.bytes.len()
+        self.end - self.size
     }
 
     /// Where it ends in the map.
@@ -232,7 +240,7 @@ impl Room<'_> {
     /// Address of what is `distance` behind the first byte, which may lie behind the map.
     #[inline(always)]
     pub(crate) fn address_at(&self, distance: usize) -> *const u8 {
-        self.bytes.as_ptr().wrapping_add(distance)
+        self.first.wrapping_add(distance)
     }
 
     /// Makes the bytes readable; they never change again.

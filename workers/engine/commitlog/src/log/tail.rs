@@ -69,7 +69,7 @@ impl Tail {
 /// than to fetch some of them twice.
 #[inline(always)]
 pub(super) fn prefetch_behind(room: &Room<'_>) {
-    let size = room.end() - room.start();
+    let size = room.size();
     if size > PREFETCHED_BYTES_MIN {
         let distance = size.max(PREFETCH_DISTANCE);
         fetch_bytes(room.address_at(distance), PREFETCHED_BYTES_MAX);
