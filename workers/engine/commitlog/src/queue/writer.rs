@@ -166,13 +166,11 @@ impl QueueWriter {
     /// cache; until the push it comes.
     #[inline(always)]
     fn has_room_for(&self, size: usize) -> bool {
-        if !IS_FETCHED_ANYWAY {
-            prefetch_value(&self.shared.max_offset);
-        }
         let Some(QueueTail { map, .. }) = &self.file else {
             return false;
         };
         if !IS_FETCHED_ANYWAY {
+            prefetch_value(&self.shared.max_offset);
             map.prefetch();
         }
         map.has_room(size)

@@ -103,7 +103,7 @@ impl Writer<'_> {
             None
         };
         let first = queue.as_ref().map_or(0, OpenQueue::end_offset);
-        let is_ordinary = traits.are_ordinary() && has_short_hosts(shared);
+        let go_short_way = traits.are_ordinary() && has_short_hosts(shared);
         let mut looked = Looked::default();
         let mut appended = Traffic::default();
         let mut write_all = || {
@@ -113,7 +113,7 @@ impl Writer<'_> {
                 let known = shared.tags_code;
                 message.tags_code = known.or_else(|| Some(looked.tags_code(properties)));
                 let size = encoded_size(&message, traits.version, Tail::Nothing);
-                let unit = if is_ordinary { log.room(size) } else { None };
+                let unit = if go_short_way { log.room(size) } else { None };
                 match (unit, queue.as_mut()) {
                     (Some(unit), Some(queue)) => {
                         let known = message.tags_code.unwrap_or_default();
