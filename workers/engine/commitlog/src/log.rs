@@ -246,21 +246,21 @@ impl LogWriter {
     /// A unit that would leave less than the blank header's 8 bytes goes to the next segment.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, size: usize) -> Result<Unit<'_>, StoreError> {
-        if !self.tail.as_ref().is_some_and(|tail| tail.is_ready(size)) {
+        if !self.has_room(size) {
             self.make_room(size)?;
         }
         self.room(size).ok_or(StoreError::Closed)
     }
 
+    /// Whether there is room for `size` bytes already.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, size: usize) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.is_ready(size))
+    }
+
     /// As [`Self::reserve`], if there is room already.
     #[inline(always)]
     pub(crate) fn room(&mut self, size: usize) -> Option<Unit<'_>> {
-        self.unit(size)
-    }
-
-    /// The next `size` bytes of the segment as a unit.
-    #[inline(always)]
-    fn unit(&mut self, size: usize) -> Option<Unit<'_>> {
         let tail = self.tail.as_mut()?;
         Some(Unit {
             room: tail.map.room(size)?,

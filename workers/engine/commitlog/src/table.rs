@@ -228,7 +228,7 @@ impl QueueTable {
         let writer = topic.queues.get_mut(queue_id as usize)?.as_mut()?;
         let dirty = &mut self.dirty;
         writer
-            .has_room()
+            .has_room(1)
             .then_some((OpenQueue { writer, dirty }, &mut topic.traffic))
     }
 

@@ -1,4 +1,5 @@
-//! Ordinary messages are appended a short way: what it writes is what the long way writes.
+//! Ordinary messages are appended a short way, alone or together: what it writes is what the long
+//! way writes.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -28,6 +29,7 @@ const SYS_FLAGS: [i32; 6] = [0, 1, 4, 8, 12, 0x80];
 const BODY_SIZE_MAX: usize = 600;
 
 /// Everything that an append is told.
+#[derive(Clone)]
 struct Sample {
     topic: &'static str,
     queue_id: i32,
@@ -91,6 +93,15 @@ fn append_the_long_way(store: &Store, sample: &Sample) -> Result<Option<u64>, Ap
     writer.append_each(&message, &alone, sample.now_ms)
 }
 
+/// The short way for several that differ in body and properties only.
+fn append_together(store: &Store, samples: &[Sample]) -> Option<u64> {
+    let shared = samples[0].message();
+    let messages = samples.iter().map(|it| (&it.body[..], it.properties));
+    let mut writer = store.writer().unwrap();
+    let first = writer.append_ordinary_each(&shared, messages, samples[0].now_ms);
+    first.unwrap()
+}
+
 fn append_as_usual(store: &Store, sample: &Sample) -> Result<Appended, AppendError> {
     let mut writer = store.writer().unwrap();
     writer.append(&sample.message(), sample.now_ms)
@@ -108,6 +119,18 @@ fn files_below(dir: &Path) -> Vec<(String, Vec<u8>)> {
     }
     files.sort();
     files
+}
+
+fn assert_same_files(one_dir: &Path, other_dir: &Path) {
+    for part in ["commitlog", "consumequeue"] {
+        let ones = files_below(&one_dir.join(part));
+        let others = files_below(&other_dir.join(part));
+        let name = |(path, _): &(String, Vec<u8>)| path.split(part).nth(1).map(str::to_owned);
+        assert!(ones.iter().map(name).eq(others.iter().map(name)));
+        for (one, other) in ones.iter().zip(&others) {
+            assert!(one.1 == other.1, "{} and {} differ", one.0, other.0);
+        }
+    }
 }
 
 #[test]
@@ -150,13 +173,75 @@ fn both_ways_write_the_same_bytes_and_refuse_the_same_messages() {
     assert_eq!(short.counters(), long.counters());
     short.close().unwrap();
     long.close().unwrap();
-    for part in ["commitlog", "consumequeue"] {
-        let short = files_below(&short_dir.path().join(part));
-        let long = files_below(&long_dir.path().join(part));
-        let name = |(path, _): &(String, Vec<u8>)| path.split(part).nth(1).map(str::to_owned);
-        assert!(short.iter().map(name).eq(long.iter().map(name)));
-        for (one, other) in short.iter().zip(&long) {
-            assert!(one.1 == other.1, "{} and {} differ", one.0, other.0);
+    assert_same_files(short_dir.path(), long_dir.path());
+}
+
+/// Some that share what all messages of one append share.
+fn random_group(random: &mut Rng, number: i64) -> Vec<Sample> {
+    let first = Sample::random(random, number);
+    let others = (0..random.usize(..20)).map(|_| Sample {
+        body: vec![random.u8(..); random.usize(..BODY_SIZE_MAX + 3)],
+        properties: PROPERTIES[random.usize(..PROPERTIES.len())],
+        ..first.clone()
+    });
+    let others: Vec<_> = others.collect();
+    [vec![first], others].concat()
+}
+
+#[test]
+fn what_goes_together_is_written_as_it_is_alone_or_not_at_all() {
+    let (together_dir, alone_dir) = (tempdir(), tempdir());
+    let configured = |dir: &Path| {
+        let mut config = config(dir);
+        config.message_body_size_max = BODY_SIZE_MAX;
+        // Most groups fit, and some reach into the next file.
+        config.segment_size_bytes = 64 << 10;
+        config.queue_file_size_bytes = 2_000;
+        config
+    };
+    let together = Store::open(configured(together_dir.path()), NOW_MS).unwrap();
+    let alone = Store::open(configured(alone_dir.path()), NOW_MS).unwrap();
+    let mut random = Rng::with_seed(17);
+    let (mut short_count, mut refused_count) = (0, 0);
+
+    for number in 0..1_500 {
+        let group = random_group(&mut random, number);
+        let end = together.max_position();
+        let all_fit = group.iter().all(|it| it.body.len() <= BODY_SIZE_MAX);
+        let first = append_together(&together, &group);
+        if first.is_none() {
+            assert_eq!(
+                together.max_position(),
+                end,
+                "group {number} was half written"
+            );
         }
+        if !all_fit {
+            assert_eq!(first, None, "group {number} breaks a limit");
+            refused_count += 1;
+            continue;
+        }
+        short_count += usize::from(first.is_some());
+        for sample in &group {
+            let one = append_as_usual(&alone, sample);
+            if first.is_none() {
+                let other = append_as_usual(&together, sample);
+                assert_eq!(one.is_ok(), other.is_ok(), "group {number}");
+            } else {
+                assert!(one.is_ok(), "group {number}: {one:?}");
+            }
+        }
+        assert_eq!(
+            together.max_position(),
+            alone.max_position(),
+            "group {number}"
+        );
     }
+
+    assert!(short_count > 300, "{short_count} went together");
+    assert!(refused_count > 50, "{refused_count}");
+    assert_eq!(together.counters(), alone.counters());
+    together.close().unwrap();
+    alone.close().unwrap();
+    assert_same_files(together_dir.path(), alone_dir.path());
 }

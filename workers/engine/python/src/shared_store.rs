@@ -36,6 +36,20 @@ impl SharedStore {
             .map_err(|failure| into_python(py, failure))
     }
 
+    /// Run `work` that waits for nothing and is done at once, so that to let the interpreter lock go
+    /// would take longer; `None` while the store is to be opened or closed.
+    pub(crate) fn run_attached<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&commitlog::Store) -> Result<Option<T>, Failure>,
+    ) -> PyResult<Option<T>> {
+        let outcome = self.guarded_detached(|| match self.store.try_read().as_deref() {
+            Some(Some(store)) => work(store),
+            _ => Ok(None),
+        });
+        outcome.map_err(|failure| into_python(py, failure))
+    }
+
     /// [`Self::run`] for a thread that does not have the interpreter lock.
     pub(crate) fn run_detached<T>(
         &self,

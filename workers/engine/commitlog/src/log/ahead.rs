@@ -85,6 +85,6 @@ impl LogWriter {
 
     /// The next of the units that were written ahead.
     pub(crate) fn next_ahead(&mut self, size: usize) -> Option<Unit<'_>> {
-        self.unit(size)
+        self.room(size)
     }
 }

@@ -156,10 +156,10 @@ impl QueueWriter {
             .is_none_or(|position| position < log_position)
     }
 
-    /// Whether one entry can be pushed to a plain queue.
+    /// Whether so many entries can be pushed to a plain queue.
     #[inline(always)]
-    pub(crate) fn has_room(&self) -> bool {
-        self.has_room_for(ENTRY_SIZE)
+    pub(crate) fn has_room(&self, count: usize) -> bool {
+        self.has_room_for(count.saturating_mul(ENTRY_SIZE))
     }
 
     /// Whether so many bytes of entries can be pushed. Among many queues, nothing of one is in a

@@ -43,8 +43,7 @@ impl Writer<'_> {
     fn append_ordinary(&mut self, message: &NewMessage<'_>, now_ms: i64) -> Option<Appended> {
         let Appender { log, queues } = &mut *self.appender;
         let (mut queue, traffic) = queues.ordinary_queue(message.topic, message.queue_id)?;
-        let is_within = message.body.len() <= self.store.config.message_body_size_max
-            && message.properties.len() <= PROPERTIES_SIZE_MAX;
+        let is_within = is_within(message, &self.store.config);
         if !is_within || !is_ordinary(message.sys_flag) || !has_short_hosts(message) {
             return None;
         }
@@ -68,7 +67,64 @@ impl Writer<'_> {
     }
 
     /// Appends messages to one queue that differ in body and properties only, given as pairs of
-    /// both, and returns the queue offset of the first: the others follow it.
+    /// both, and returns the queue offset of the first: the others follow it. `None`, and nothing
+    /// is done, where [`Self::append_each`] is needed: a message is out of the ordinary, or not all
+    /// of them have room yet. So this waits neither for the disk nor for another thread.
+    ///
+    /// # Errors
+    /// The disk lost what was written.
+    ///
+    /// # Panics
+    /// The iterator gives longer messages when it is asked again.
+    pub fn append_ordinary_each<'m>(
+        &mut self,
+        shared: &NewMessage<'_>,
+        messages: impl Iterator<Item = (&'m [u8], &'m [u8])> + Clone,
+        now_ms: i64,
+    ) -> Result<Option<u64>, AppendError> {
+        let config = &self.store.config;
+        let has_crc = config.crc_property != CrcProperty::Off;
+        if has_crc || !is_ordinary(shared.sys_flag) || !has_short_hosts(shared) {
+            return Ok(None);
+        }
+        let Appender { log, queues } = &mut *self.appender;
+        let queue = queues.ordinary_queue(shared.topic, shared.queue_id);
+        let Some((mut queue, traffic)) = queue else {
+            return Ok(None);
+        };
+        let whole = |(body, properties)| NewMessage {
+            body,
+            properties,
+            ..*shared
+        };
+        let size = |message: &_| encoded_size(message, Version::V1, Tail::Nothing);
+        let messages = messages.map(whole);
+        let (mut count, mut total) = (0, 0);
+        for message in messages.clone() {
+            if !is_within(&message, config) {
+                return Ok(None);
+            }
+            count += 1;
+            total += size(&message);
+        }
+        if count == 0 || !queue.has_room(count) || !log.has_room(total) {
+            return Ok(None);
+        }
+        let first = queue.end_offset();
+        let mut looked = Looked::default();
+        for message in messages {
+            let unit = log.room(size(&message)).expect("there is room for all");
+            write_ordinary(unit, &mut queue, &message, now_ms, || {
+                let known = message.tags_code;
+                known.unwrap_or_else(|| looked.tags_code(message.properties))
+            });
+        }
+        traffic.count(count as u64, total);
+        self.store.check_maps()?;
+        Ok(Some(first))
+    }
+
+    /// As [`Self::append_ordinary_each`], for any messages.
     ///
     /// # Errors
     /// As for [`Self::append`]. If a message breaks a limit, nothing was written; if there is no
@@ -87,14 +143,15 @@ impl Writer<'_> {
         if messages.is_empty() {
             return Ok(None);
         }
+        let messages = messages.iter().map(whole);
         if self.store.config.crc_property != CrcProperty::Off {
-            return self.append_each_with_crc(messages.iter().map(whole), now_ms);
+            return self.append_each_with_crc(messages, now_ms);
         }
         let config = &self.store.config;
         let Appender { log, queues } = &mut *self.appender;
         let mut open = queues.open_topic(shared.topic)?;
         let traits = open.topic.traits;
-        for message in messages.iter().map(whole) {
+        for message in messages.clone() {
             check(&message, &traits, Tail::Nothing, config, log)?;
         }
         let mut queue = if occupies_queue(shared.sys_flag) {
@@ -103,27 +160,19 @@ impl Writer<'_> {
             None
         };
         let first = queue.as_ref().map_or(0, OpenQueue::end_offset);
-        let go_short_way = traits.are_ordinary() && has_short_hosts(shared);
-        let mut looked = Looked::default();
         let mut appended = Traffic::default();
-        let mut write_all = || {
-            let mut message = *shared;
-            for &(body, properties) in messages {
-                (message.body, message.properties) = (body, properties);
-                let known = shared.tags_code;
-                message.tags_code = known.or_else(|| Some(looked.tags_code(properties)));
+        let write_all = || {
+            for message in messages {
                 let size = encoded_size(&message, traits.version, Tail::Nothing);
-                let unit = if go_short_way { log.room(size) } else { None };
-                match (unit, queue.as_mut()) {
-                    (Some(unit), Some(queue)) => {
-                        let known = message.tags_code.unwrap_or_default();
-                        write_ordinary(unit, queue, &message, now_ms, || known);
-                    }
-                    (_, queue) => {
-                        let how = (Tail::Nothing, size);
-                        write(log, queue, &message, &traits, how, (config, now_ms))?;
-                    }
-                }
+                let how = (Tail::Nothing, size);
+                write(
+                    log,
+                    queue.as_mut(),
+                    &message,
+                    &traits,
+                    how,
+                    (config, now_ms),
+                )?;
                 appended.count(1, size);
             }
             Ok::<_, AppendError>(())
@@ -224,6 +273,13 @@ impl<'m> Looked<'m> {
             }
         }
     }
+}
+
+/// Whether no part of a message is longer than it may be; its topic was looked at on its first use.
+#[inline(always)]
+fn is_within(message: &NewMessage<'_>, config: &StoreConfig) -> bool {
+    message.body.len() <= config.message_body_size_max
+        && message.properties.len() <= PROPERTIES_SIZE_MAX
 }
 
 /// The size of the record; what is no plain message or breaks a limit is refused.
