@@ -37,16 +37,51 @@ fn chunk_holds_pair<const FIRST: u8, const SECOND: u8>(chunk: &[u8]) -> bool {
     (firsts << 1) & seconds != 0
 }
 
-/// As [`holds_pair`], for one to 64 bytes: without a branch inside, so that it becomes vector
-/// instructions.
+/// As [`holds_pair`], for one to 64 bytes.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw")))]
 #[inline(always)]
 fn chunk_holds_pair<const FIRST: u8, const SECOND: u8>(chunk: &[u8]) -> bool {
-    let mut found = 0;
-    for (left, right) in chunk.iter().zip(&chunk[1..]) {
-        found |= u8::from(*left == FIRST) & u8::from(*right == SECOND);
+    #[cfg(target_arch = "x86_64")]
+    if chunk.len() > lane::PLACES {
+        return lane::chunk_holds_pair::<FIRST, SECOND>(chunk);
     }
-    found != 0
+    let mut pairs = chunk.iter().zip(&chunk[1..]);
+    pairs.any(|(left, right)| (*left, *right) == (FIRST, SECOND))
+}
+
+#[cfg(all(target_arch = "x86_64", not(target_feature = "avx512bw")))]
+mod lane {
+    use std::arch::x86_64::{
+        __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
+        _mm_set1_epi8,
+    };
+
+    /// So many places of a pair are looked at at once.
+    pub(super) const PLACES: usize = size_of::<__m128i>();
+
+    /// As for any bytes, for more than the places. Some of the last ones are looked at twice.
+    #[inline(always)]
+    pub(super) fn chunk_holds_pair<const FIRST: u8, const SECOND: u8>(chunk: &[u8]) -> bool {
+        let last = chunk.len() - 1 - PLACES;
+        // SAFETY: every processor has these instructions, and behind the last place is a byte.
+        unsafe {
+            let pairs_at = |at: usize| {
+                let place = chunk.as_ptr().add(at);
+                let firsts = _mm_loadu_si128(place.cast());
+                let seconds = _mm_loadu_si128(place.add(1).cast());
+                _mm_and_si128(
+                    _mm_cmpeq_epi8(firsts, _mm_set1_epi8(FIRST.cast_signed())),
+                    _mm_cmpeq_epi8(seconds, _mm_set1_epi8(SECOND.cast_signed())),
+                )
+            };
+            let (mut found, mut at) = (pairs_at(last), 0);
+            while at < last {
+                found = _mm_or_si128(found, pairs_at(at));
+                at += PLACES;
+            }
+            _mm_movemask_epi8(found) != 0
+        }
+    }
 }
 
 #[cfg(test)]
