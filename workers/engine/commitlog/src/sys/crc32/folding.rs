@@ -212,3 +212,6 @@ unsafe fn remainder(sum: __m128i) -> u32 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
