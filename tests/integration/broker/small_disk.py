@@ -1,6 +1,7 @@
-"""A file system of its own for a store, small enough to be filled."""
+"""A file system of its own for a store, small enough to be filled, or on a disk that fails."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,16 +59,84 @@ def mounted(directory: Path) -> Iterator[SmallDisk]:
     """
     image, root = directory / "disk.img", directory / "disk"
     root.mkdir()
-    with image.open("wb") as file:
-        file.truncate(DISK_BYTES)
-    # Nothing is reserved for root, which would else go on where other users' disk is full.
-    _run("mkfs.ext4", "-q", "-F", "-m", "0", "-b", str(BLOCK_BYTES), str(image))
+    _make(image)
+    with _mounted(image, root):
+        yield SmallDisk(root)
+
+
+@dataclass(frozen=True)
+class FailingDisk:
+    """A mounted ext4 image which itself lies where room can run out: then writes to it fail."""
+
+    root: Path
+    _image: Path
+
+    @property
+    def store(self) -> Path:
+        return self.root / "store"
+
+    def fail(self) -> None:
+        """Let every write fail to what was never written before."""
+        with self._ballast.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(BLOCK_BYTES))
+            except OSError:
+                return
+
+    def work(self) -> None:
+        """Let writes succeed again."""
+        self._ballast.unlink()
+
+    @contextmanager
+    def after_power_cut(self, directory: Path) -> Iterator[Path]:
+        """Mount what the disk has by now, without what only memory has; give the store in it."""
+        image, root = directory / "power-cut.img", directory / "power-cut"
+        shutil.copyfile(self._image, image)
+        root.mkdir()
+        with _mounted(image, root):
+            yield root / "store"
+
+    @property
+    def _ballast(self) -> Path:
+        return self._image.parent / "ballast"
+
+
+@contextmanager
+def failing(directory: Path) -> Iterator[FailingDisk]:
+    """Make an ext4 image without a journal in a file system of 64 MiB, and mount both.
+
+    Raises:
+        AssertionError: this machine does not let us, so that nothing can be shown.
+    """
+    outer, root = directory / "outer", directory / "failing"
+    outer.mkdir()
+    root.mkdir()
+    image = outer / "disk.img"
+    _run("mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES + (24 << 20)}", "tmpfs", str(outer))
+    try:
+        _make(image, "-O", "^has_journal")
+        with _mounted(image, root):
+            yield FailingDisk(root, image)
+    finally:
+        _run("umount", "--lazy", str(outer))
+
+
+@contextmanager
+def _mounted(image: Path, root: Path) -> Iterator[None]:
     _run("mount", "-o", "loop", str(image), str(root))
     try:
-        yield SmallDisk(root)
+        yield
     finally:
         # Lazily: whatever a failing test left open must not keep it mounted for ever.
         _run("umount", "--lazy", str(root))
+
+
+def _make(image: Path, *options: str) -> None:
+    with image.open("wb") as file:
+        file.truncate(DISK_BYTES)
+    # Nothing is reserved for root, which would else go on where other users' disk is full.
+    _run("mkfs.ext4", "-q", "-F", "-m", "0", *options, "-b", str(BLOCK_BYTES), str(image))
 
 
 def _run(*command: str) -> None:

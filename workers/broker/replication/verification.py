@@ -2,7 +2,8 @@
 
 After an unclean stop the end of the log may be missing although others count on it. Such a replica
 must not be elected before it holds again all that its master holds. A process that was killed on a
-machine that went on has lost nothing: what it wrote is in the system's page cache.
+machine that went on has lost nothing: what it wrote is in the system's page cache. Once a flush has
+failed that does not hold: what the disk did not have is forgotten when the store is opened again.
 """
 
 import os
@@ -14,6 +15,9 @@ import structlog
 MARK_NAME: Final = ".unverified"
 BOOT_NAME: Final = ".boot"
 ABORT_NAME: Final = "abort"
+UNFLUSHED: Final = "unflushed"
+"""Second line of the mark of an unclean stop once a flush has failed (FORMAT.md 5)."""
+
 _BOOT_ID_PATH: Final = Path("/proc/sys/kernel/random/boot_id")
 
 log = structlog.get_logger()
@@ -71,11 +75,16 @@ def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Ver
     boot_path = root / BOOT_NAME
     boot_id = boot_id_path.read_text(encoding="ascii").strip()
     former = boot_path.read_text(encoding="ascii").strip() if boot_path.exists() else ""
-    if (root / ABORT_NAME).exists() and former != boot_id:
+    if (root / ABORT_NAME).exists() and (former != boot_id or _has_failed_flush(root)):
         _put(root / MARK_NAME, "")
     if former != boot_id:
         _put(boot_path, boot_id)
     return Verification(root)
+
+
+def _has_failed_flush(root: Path) -> bool:
+    lines = (root / ABORT_NAME).read_text(encoding="ascii", errors="replace").splitlines()
+    return lines[1:2] == [UNFLUSHED]
 
 
 def _put(path: Path, text: str) -> None:

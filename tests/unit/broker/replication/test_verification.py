@@ -34,6 +34,13 @@ def test_a_process_that_was_killed_has_lost_nothing(root, boot):
     assert begin(root, boot).is_verified
 
 
+def test_what_a_failed_flush_left_in_memory_may_be_missing(root, boot):
+    begin(root, boot)
+    (root / "abort").write_text("1\nunflushed\n")
+
+    assert not begin(root, boot).is_verified
+
+
 def test_a_machine_that_went_down_may_have_lost_the_end(root, boot):
     begin(root, boot)
     (root / "abort").write_text("1")

@@ -9,8 +9,11 @@ use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, remove_file, sync_dir};
-use crate::sys::lock_first_byte;
+use crate::sys::lock::lock_first_byte;
 use crate::table::QueueHomes;
+
+/// What the mark of an unclean stop says instead of a run of the system once a flush has failed.
+const UNFLUSHED: &str = "unflushed";
 
 /// A locked store directory; dropping it releases the lock.
 #[derive(Debug)]
@@ -92,7 +95,7 @@ impl StoreDirectory {
     }
 
     /// Which run of the system the mark is of, if its writer told: stock, which may have written
-    /// over the mark, does not.
+    /// over the mark, does not. No run at all where a flush failed.
     pub(crate) fn abort_boot_id(&self) -> Option<String> {
         let text = fs::read_to_string(self.abort()).ok()?;
         text.lines().nth(1).map(str::to_owned)
@@ -128,6 +131,36 @@ impl StoreDirectory {
         }
         sync_dir(&self.root)?;
         Ok(is_written)
+    }
+
+    /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a block
+    /// that is there, so that it seldom fails; nobody could do anything about it.
+    pub(crate) fn note_failed_flush(&self) {
+        let path = self.abort();
+        let content = format!("{}\n{UNFLUSHED}\n", std::process::id());
+        let _ = step(Step::Write, &path, || {
+            let file = OpenOptions::new().write(true).open(&path)?;
+            file.write_all_at(content.as_bytes(), 0)?;
+            file.set_len(content.len() as u64)
+        });
+    }
+
+    /// Whether a flush failed since the store was opened last.
+    pub(crate) fn has_failed_flush(&self) -> bool {
+        self.abort_boot_id().as_deref() == Some(UNFLUSHED)
+    }
+
+    /// Where all is that a store writes down of its messages, files and directories.
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        vec![
+            self.commit_log.clone(),
+            self.consume_queues(),
+            self.batch_queues(),
+            self.index(),
+            self.checkpoint(),
+            self.epochs(),
+            self.truncation(),
+        ]
     }
 
     pub(crate) fn remove_abort_mark(&self) -> Result<(), StoreError> {

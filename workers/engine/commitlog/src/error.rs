@@ -140,6 +140,13 @@ impl StoreError {
         }
     }
 
+    /// Names a file that could not be flushed. Room alone does not help, where it was that: the
+    /// store has to be reopened.
+    pub(crate) fn unflushed(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        let path = path.into();
+        Self::Io { path, source }
+    }
+
     /// Names the file; a full disk, quota or file-size limit becomes [`StoreError::DiskFull`].
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
         let path = path.into();

@@ -38,6 +38,7 @@ mod index;
 pub mod inspect;
 mod log;
 mod loss;
+mod memory;
 mod message;
 mod prepare;
 mod properties;

@@ -259,7 +259,10 @@ impl Store {
 
     /// Refuses all further work.
     pub(crate) fn poison(&self, reason: impl Display) {
-        self.failure.get_or_init(|| reason.to_string());
+        self.failure.get_or_init(|| {
+            self.directory.note_failed_flush();
+            reason.to_string()
+        });
         self.state.store(POISONED, Ordering::Release);
     }
 

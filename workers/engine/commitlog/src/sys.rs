@@ -21,10 +21,13 @@ use memmap2::{Advice, UncheckedAdvice};
 
 pub(crate) mod crc32;
 pub(crate) mod fetch;
+pub(crate) mod lock;
 pub(crate) mod pair;
+pub(crate) mod residency;
 pub(crate) mod trap;
 
 use fetch::fetch_line;
+use residency::{page_size, resident_pages};
 use trap::Map;
 
 const LOST: &str =
@@ -299,22 +302,9 @@ impl MapReader {
     pub(crate) fn resident_bytes(&self, at: usize, length: usize) -> io::Result<usize> {
         assert!(at <= self.size(), "a position beyond the map");
         let length = length.min(self.size() - at);
-        // SAFETY: a question about the system, which takes no pointer.
-        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) })
-            .map_err(|_| io::Error::last_os_error())?;
-        let lead = at % page;
-        let mut pages = vec![0_u8; (lead + length).div_ceil(page)];
-        // SAFETY: the start is a page of a live mapping, the length ends inside its last page, and
-        // the answer is one byte for each page.
-        let answer = unsafe {
-            let start = self.shared.raw.as_ptr().add(at - lead);
-            libc::mincore(start.cast_mut().cast(), lead + length, pages.as_mut_ptr())
-        };
-        if answer != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let count = pages.iter().take_while(|page| **page & 1 == 1).count();
-        Ok((count * page).saturating_sub(lead).min(length))
+        let (lead, pages) = resident_pages(&self.shared.raw, at, length)?;
+        let count = pages.iter().take_while(|is_resident| **is_resident).count();
+        Ok((count * page_size()?).saturating_sub(lead).min(length))
     }
 
     /// Takes the pages of a range out of this map; the next look at one brings it back.
@@ -367,30 +357,5 @@ fn write_back(file: &File, from: usize, to: usize, flags: libc::c_uint) -> io::R
     match unsafe { libc::sync_file_range(file.as_raw_fd(), from, size, flags) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// Takes the exclusive lock on byte 0 of a lock file; `false` when someone else holds it.
-///
-/// The lock belongs to the open file, so that a second store in this process is refused as well,
-/// and it conflicts with the record lock that stock takes on the same byte.
-pub(crate) fn lock_first_byte(file: &File) -> io::Result<bool> {
-    // SAFETY: all-zero bytes are a valid value of this plain C structure.
-    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-    #[allow(clippy::cast_possible_truncation)] // both constants are single digits
-    {
-        lock.l_type = libc::F_WRLCK as libc::c_short;
-        lock.l_whence = libc::SEEK_SET as libc::c_short;
-    }
-    lock.l_len = 1;
-    // SAFETY: the descriptor is open for the life of `file`, and `lock` outlives the call.
-    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) };
-    if answer == 0 {
-        return Ok(true);
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::EAGAIN | libc::EACCES) => Ok(false),
-        _ => Err(error),
     }
 }
