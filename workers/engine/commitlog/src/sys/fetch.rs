@@ -2,9 +2,11 @@
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// AMD's processors, the only ones with `SSE4a`, have a few lines in time by themselves, and what is
-/// short takes longer there with instructions for it.
-pub(crate) const IS_FETCHED_ANYWAY: bool = cfg!(target_feature = "sse4a");
+/// AMD's processors from Zen 4 on, the only ones with both `SSE4a` and AVX-512, have a few lines in
+/// time by themselves, and what is short takes longer there with instructions for it. On Zen 3 it
+/// takes a twentieth less with them.
+pub(crate) const IS_FETCHED_ANYWAY: bool =
+    cfg!(all(target_feature = "sse4a", target_feature = "avx512f"));
 
 /// Has the processor fetch the memory of a value that will be looked at soon.
 #[inline(always)]
