@@ -285,6 +285,12 @@ def _open_store(settings: BrokerSettings) -> Store:
         store_host=(settings.advertised_ip, settings.listen_port),
         cut_damage_at=settings.cut_damage_at,
     )
+    if store.had_failed_flush:
+        log.warning(
+            "store_forgot_unflushed",
+            reason="a flush failed when it was open last: what the disk did not have is gone",
+            log_position=store.max_position,
+        )
     if (damage := store.damage) is not None:
         log.critical(
             "store_damaged",

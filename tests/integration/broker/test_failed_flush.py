@@ -72,6 +72,7 @@ def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_
 
     assert failed.value.code == "io"
     assert reopened_at == durable
+    assert store.had_failed_flush
     with disk.after_power_cut(tmp_path) as path:
         survivor = Store(str(path), flush_mode=flush_mode, **SETTINGS)
         assert survivor.max_position == acknowledged_to

@@ -330,8 +330,8 @@ class Store:
     ) -> Appended: ...
     def append_many(
         self, topic: str, queue_id: int, bodies: list[bytes], properties: bytes | list[bytes]
-    ) -> range:
-        """Append messages under one lock and return their queue offsets.
+    ) -> int:
+        """Append messages under one lock; return the first's queue offset, which others follow.
 
         Properties are those of all messages, or a list of each one's. A message that breaks a limit
         leaves nothing appended, a disk without room the messages before it.
@@ -476,6 +476,9 @@ class Store:
     @property
     def damage(self) -> Damage | None:
         """The damage found when the store was opened; appends are refused if there is any."""
+    @property
+    def had_failed_flush(self) -> bool:
+        """Whether a flush failed when it was open last, so that only what the disk has is left."""
     @property
     def are_epochs_from_backup(self) -> bool:
         """Whether the epoch file was not readable when the store was opened."""

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::CheckpointFile;
 use crate::config::StoreConfig;
+use crate::epoch_file::backup_of;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, remove_file, sync_dir};
@@ -159,6 +160,7 @@ impl StoreDirectory {
             self.index(),
             self.checkpoint(),
             self.epochs(),
+            backup_of(&self.epochs()),
             self.truncation(),
         ]
     }

@@ -140,11 +140,17 @@ impl StoreError {
         }
     }
 
-    /// Names a file that could not be flushed. Room alone does not help, where it was that: the
-    /// store has to be reopened.
-    pub(crate) fn unflushed(path: impl Into<PathBuf>, source: io::Error) -> Self {
-        let path = path.into();
-        Self::Io { path, source }
+    /// The same error where room on the disk is of no use: the store has to be reopened.
+    pub(crate) fn whatever_room(self) -> Self {
+        match self {
+            Self::DiskFull { path, source } => Self::Io { path, source },
+            other => other,
+        }
+    }
+
+    /// Whether the system refused something.
+    pub(crate) fn is_of_system(&self) -> bool {
+        matches!(self, Self::DiskFull { .. } | Self::Io { .. })
     }
 
     /// Names the file; a full disk, quota or file-size limit becomes [`StoreError::DiskFull`].

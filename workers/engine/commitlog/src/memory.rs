@@ -10,22 +10,21 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
-use rustix::fs::{Advice, fadvise, statfs};
+use rustix::fs::{Advice, fadvise, fstatfs};
 
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
 use crate::files::list;
 use crate::sys::residency::is_in_memory;
 
-const STILL_THERE: &str = "a flush failed, and what the disk may not have is still in memory as if \
-                           it had: stop whatever else uses the file, or restart the machine";
+const ATTEMPT_COUNT: usize = 5;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Has the system forget what it holds of a store's files, once what can be written is written.
 pub(crate) fn forget(directory: &StoreDirectory) -> Result<(), StoreError> {
-    if !has_disk(directory.commit_log()) {
-        return Ok(());
-    }
     let mut places = directory.places();
     while let Some(path) = places.pop() {
         if path.is_dir() {
@@ -42,16 +41,73 @@ fn forget_file(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
-    // What fails here is what this is about.
-    let _ = file.sync_all();
-    fadvise(&file, 0, None, Advice::DontNeed)?;
-    if is_in_memory(&file)? {
-        return Err(io::Error::other(STILL_THERE));
+    if !has_disk(&file)? {
+        return Ok(());
     }
-    Ok(())
+    let mut last = None;
+    // Somebody may be looking at a page just now.
+    for attempt in 0..ATTEMPT_COUNT {
+        if attempt > 0 {
+            sleep(PAUSE);
+        }
+        // What fails here is what this is about: nothing is left to be written then.
+        last = file.sync_all().err().or(last);
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+        if !is_in_memory(&file)? {
+            return Ok(());
+        }
+    }
+    let last = last.map_or_else(String::new, |error| format!(" ({error})"));
+    Err(io::Error::other(format!(
+        "a flush failed, and what the disk may not have is still in memory as if it had{last}: stop \
+         whatever else uses the file and try again, or restart the machine"
+    )))
 }
 
 /// What lies in memory only stays there.
-fn has_disk(dir: &Path) -> bool {
-    !statfs(dir).is_ok_and(|about| about.f_type == libc::TMPFS_MAGIC)
+fn has_disk(file: &File) -> io::Result<bool> {
+    const RAMFS_MAGIC: i64 = 0x8584_58F6;
+    let kind = fstatfs(file)?.f_type;
+    Ok(![libc::TMPFS_MAGIC, RAMFS_MAGIC].contains(&kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use memmap2::MmapOptions;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_kept_and_no_longer_in_memory() {
+        // Not below the folder for temporary files, which may lie in memory.
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, [7; 10_000]).expect("room");
+        let file = File::open(&path).expect("the file");
+        assert!(is_in_memory(&file).expect("the kernel tells"));
+
+        forget_file(&path).expect("nobody else uses it");
+
+        assert!(!is_in_memory(&file).expect("the kernel tells"));
+        let mut bytes = [0; 10_000];
+        file.read_exact_at(&mut bytes, 0).expect("readable");
+        assert_eq!(bytes, [7; 10_000]);
+    }
+
+    #[test]
+    fn a_page_that_somebody_uses_is_an_error_and_no_file_is_none() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, [7; 10_000]).expect("room");
+        let file = File::open(&path).expect("the file");
+        let populated = MmapOptions::new().populate().map_raw_read_only(&file);
+        let _user = populated.expect("a map");
+
+        let refused = forget_file(&path).expect_err("it is mapped");
+
+        assert!(refused.to_string().contains("restart the machine"));
+        forget_file(&dir.path().join("none")).expect("there is no such file");
+    }
 }

@@ -172,7 +172,7 @@ impl SharedQueue {
             };
             let path = self.dir.join(segment_name(segment.base));
             step(range, &path, || segment.map.flush(at, local_end))
-                .map_err(|error| StoreError::unflushed(path, error))?;
+                .map_err(|error| StoreError::io(path, error))?;
             from = end;
         }
         self.flushed_bytes.store(flushed, Ordering::Release);

@@ -18,7 +18,6 @@ use crate::files::{
     clear_file, data_end, is_unwritten, list_segments, open_segment, remove_file, sync_dir,
 };
 use crate::log::LogSegment;
-use crate::memory;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{Found, RecordView};
 use crate::seal;
@@ -35,7 +34,7 @@ pub struct RecoveryReport {
     /// Whether the last user closed the store.
     pub was_clean: bool,
     /// Whether a flush of the last user failed, so that what was in memory only does not count.
-    pub has_failed_flush: bool,
+    pub had_failed_flush: bool,
     /// Where the log was cut to finish a truncation.
     pub truncated_to: Option<u64>,
     /// The epoch file was not readable, and its backup may lack the newest epoch.
@@ -78,10 +77,6 @@ pub(crate) fn recover(
     config: &StoreConfig,
     directory: &StoreDirectory,
 ) -> Result<Recovered, StoreError> {
-    let has_failed_flush = directory.has_failed_flush();
-    if has_failed_flush {
-        memory::forget(directory)?;
-    }
     let truncation = Truncation::load(directory)?;
     let was_clean = !directory.has_abort_mark() && truncation.is_none();
     if let Some(truncation) = &truncation {
@@ -129,7 +124,6 @@ pub(crate) fn recover(
     }
     let report = RecoveryReport {
         was_clean,
-        has_failed_flush,
         truncated_to: truncation.map(|truncation| truncation.position),
         damage: end.damage,
         scanned_from,

@@ -16,6 +16,7 @@ use crate::files::segment_name;
 use crate::flushing::Flusher;
 use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
+use crate::memory;
 use crate::message::{Counters, QueueRange, Traffic};
 use crate::prepare::SegmentPlan;
 use crate::queue::SharedQueue;
@@ -74,7 +75,18 @@ impl Store {
     pub fn open(config: StoreConfig, now_ms: i64) -> Result<Self, StoreError> {
         let config = config.validated()?;
         let directory = Arc::new(StoreDirectory::open(&config)?);
-        Self::recover(config, directory, now_ms)
+        let had_failed_flush = directory.has_failed_flush();
+        if had_failed_flush {
+            memory::forget(&directory)?;
+        }
+        let opened = Self::recover(config, Arc::clone(&directory), now_ms);
+        let mut store = opened.inspect_err(|error| {
+            if error.is_of_system() {
+                directory.note_failed_flush();
+            }
+        })?;
+        store.recovery.had_failed_flush = had_failed_flush;
+        Ok(store)
     }
 
     /// Recovers what the directory holds, finishing a truncation that is under way.
@@ -238,11 +250,11 @@ impl Store {
             Err(error) => return Err(error),
         }
         self.poisoning(|| self.index.flush())?;
-        {
+        self.poisoning(|| {
             let mut appender = self.appender.lock();
             self.state.store(CLOSED, Ordering::Release);
-            appender.stop()?;
-        }
+            appender.stop()
+        })?;
         if self.is_read_only() {
             return Ok(());
         }
@@ -250,19 +262,22 @@ impl Store {
         self.directory.remove_abort_mark()
     }
 
+    /// Does work after whose failure nobody knows what the disk has (D13).
     pub(crate) fn poisoning<T>(
         &self,
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        work().inspect_err(|error| self.poison(error))
+        work().map_err(|error| {
+            let error = error.whatever_room();
+            self.poison(&error);
+            self.directory.note_failed_flush();
+            error
+        })
     }
 
     /// Refuses all further work.
     pub(crate) fn poison(&self, reason: impl Display) {
-        self.failure.get_or_init(|| {
-            self.directory.note_failed_flush();
-            reason.to_string()
-        });
+        self.failure.get_or_init(|| reason.to_string());
         self.state.store(POISONED, Ordering::Release);
     }
 

@@ -158,7 +158,7 @@ impl Store {
         };
         self.flush_all()?;
         let done = self.begin_and_reopen(truncation);
-        done.inspect_err(|error| self.poison(error))
+        self.poisoning(|| done)
     }
 
     fn begin_and_reopen(&mut self, truncation: Truncation) -> Result<(), StoreError> {

@@ -36,8 +36,8 @@ impl SharedStore {
             .map_err(|failure| into_python(py, failure))
     }
 
-    /// Run `work` that waits for nothing and is done at once, so that to let the interpreter lock go
-    /// would take longer; `None` while the store is to be opened or closed.
+    /// Run `work` that takes no lock another thread has, and is done so soon that to let the
+    /// interpreter lock go would take longer; `None` while the store is about to be closed.
     pub(crate) fn run_attached<T>(
         &self,
         py: Python<'_>,

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyRange};
+use pyo3::types::{PyBytes, PyList};
 use regent_commitlog as commitlog;
 use regent_commitlog::{Boundary, CrcProperty, FlushMode, NewMessage, StoreConfig};
 
@@ -164,14 +164,14 @@ impl Store {
         Ok(Appended::new(&appended, store_host))
     }
 
-    fn append_many<'py>(
+    fn append_many(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         topic: &str,
         queue_id: i32,
         bodies: &Bound<'_, PyList>,
         properties: &Bound<'_, PyAny>,
-    ) -> PyResult<Bound<'py, PyRange>> {
+    ) -> PyResult<u64> {
         // A tuple never changes, so what its items hold stays while the interpreter runs on.
         let bodies = bodies.to_tuple();
         let each = properties.cast::<PyList>().map(PyListMethods::to_tuple);
@@ -204,16 +204,12 @@ impl Store {
         } else {
             None
         };
-        let first = if let Some(first) = at_once {
-            first
-        } else {
-            let messages: Vec<_> = messages.collect();
-            self.0
-                .run(py, |store| append_each(store, &shared, &messages, now_ms))?
-        };
-        // Under one lock and in one queue, offsets follow one another.
-        let first = isize::try_from(first)?;
-        PyRange::new(py, first, first.saturating_add_unsigned(bodies.len()))
+        if let Some(first) = at_once {
+            return Ok(first);
+        }
+        let messages: Vec<_> = messages.collect();
+        self.0
+            .run(py, |store| append_each(store, &shared, &messages, now_ms))
     }
 
     #[pyo3(signature = (topic, queue_id, packed, properties, *, born_timestamp_ms=0))]

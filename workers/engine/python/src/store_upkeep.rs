@@ -115,6 +115,12 @@ impl Store {
     }
 
     #[getter]
+    fn had_failed_flush(&self, py: Python<'_>) -> PyResult<bool> {
+        self.0
+            .run(py, |store| Ok(store.recovery().had_failed_flush))
+    }
+
+    #[getter]
     fn are_epochs_from_backup(&self, py: Python<'_>) -> PyResult<bool> {
         self.0
             .run(py, |store| Ok(store.recovery().are_epochs_from_backup))

@@ -44,7 +44,7 @@ impl SharedLog {
             }
             let flush = || part.segment.map.flush(from, to);
             step(Step::SyncRange { from, to }, &path, flush)
-                .map_err(|error| StoreError::unflushed(path, error))?;
+                .map_err(|error| StoreError::io(path, error))?;
         }
         if let Some(seals) = seals.filter(|_| !parts.is_empty()) {
             seals.finish()?;

@@ -49,7 +49,7 @@ fn chunk_holds_pair<const FIRST: u8, const SECOND: u8>(chunk: &[u8]) -> bool {
     pairs.any(|(left, right)| (*left, *right) == (FIRST, SECOND))
 }
 
-#[cfg(all(target_arch = "x86_64", not(target_feature = "avx512bw")))]
+#[cfg(all(target_arch = "x86_64", any(test, not(target_feature = "avx512bw"))))]
 mod lane {
     use std::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
@@ -97,6 +97,11 @@ mod tests {
                 bytes[at] = b'A';
                 let is_there = at + 1 < size;
                 assert_eq!(holds_pair::<b'A', b'G'>(&bytes), is_there, "{at} of {size}");
+                #[cfg(target_arch = "x86_64")]
+                if size > lane::PLACES {
+                    let in_lanes = lane::chunk_holds_pair::<b'A', b'G'>(&bytes);
+                    assert_eq!(in_lanes, is_there, "{at} of {size} in lanes");
+                }
                 bytes[at] = b'G';
             }
             bytes.fill(b'A');

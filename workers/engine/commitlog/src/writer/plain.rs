@@ -68,8 +68,9 @@ impl Writer<'_> {
 
     /// Appends messages to one queue that differ in body and properties only, given as pairs of
     /// both, and returns the queue offset of the first: the others follow it. `None`, and nothing
-    /// is done, where [`Self::append_each`] is needed: a message is out of the ordinary, or not all
-    /// of them have room yet. So this waits neither for the disk nor for another thread.
+    /// is done, where [`Self::append_each`] is needed: there is none, one is out of the ordinary, or
+    /// not all of them have room yet. So this allocates nothing on the disk; to write to a page may
+    /// still fault.
     ///
     /// # Errors
     /// The disk lost what was written.
@@ -124,7 +125,7 @@ impl Writer<'_> {
         Ok(Some(first))
     }
 
-    /// As [`Self::append_ordinary_each`], for any messages.
+    /// As [`Self::append_ordinary_each`], for any messages; `None` when there are none.
     ///
     /// # Errors
     /// As for [`Self::append`]. If a message breaks a limit, nothing was written; if there is no

@@ -42,27 +42,3 @@ fn every_size_at_every_alignment_has_the_checksum_of_the_definition() {
         assert_eq!((copied[0], copied[size + 1]), (0x5A, 0x5A), "beside {size}");
     }
 }
-
-#[test]
-fn a_message_alone_on_its_page_is_read_without_the_pages_around_it() {
-    use memmap2::MmapOptions;
-
-    let mut map = MmapOptions::new().len(4 << 20).map_anon().unwrap();
-    map.fill(0x42);
-    let page = map.as_ptr() as usize;
-    for closed in [page, page + 3 * 4096] {
-        // SAFETY: these pages are looked at by nobody any more.
-        let refused = unsafe { libc::mprotect(closed as *mut libc::c_void, 4096, libc::PROT_NONE) };
-        assert_eq!(refused, 0);
-    }
-
-    for size in [4, 5, 16, 17, 31, 32, 33, 63, 64, 65, 100, 1000, 5000] {
-        let expected = slow(&vec![0x42; size]);
-        for from in [4096, 3 * 4096 - size] {
-            let message = &map[from..][..size];
-            let mut copied = vec![0; size];
-            assert_eq!(crc32(message), expected);
-            assert_eq!(copy_with_crc32(&mut copied, message), expected);
-        }
-    }
-}
