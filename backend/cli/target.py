@@ -80,6 +80,8 @@ class Target:
         """Return the command that signs in there."""
         if self.context is not None:
             return f"regent login --context {self.context}"
+        if self.local is not None:
+            return f"regent login --data {Path(self.origin).parent}"
         return f"regent login --server {self.server}"
 
 

@@ -110,7 +110,9 @@ def test_signing_out_of_a_local_cluster_ends_the_session_that_is_kept(server, ke
     assert codes == [0, 5]
     assert asked(server) == [("DELETE", "Bearer open")]
     assert not kept.exists()
-    assert "not signed in" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "not signed in" in told
+    assert "regent login --data .regent" in told
 
 
 def test_to_sign_out_of_a_session_that_is_over_opens_no_other(server, kept):
