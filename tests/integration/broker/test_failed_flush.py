@@ -3,8 +3,10 @@
 The kernel tells once that pages could not be written, and then takes them for written.
 """
 
+import multiprocessing
 import os
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +48,8 @@ def assert_holds(store: Store, numbers: list[int]) -> None:
         assert body(number) in record
 
 
-@pytest.mark.parametrize("flush_mode", ["sync", "async"])
-def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_later(
-    tmp_path, disk, flush_mode
-):
+def fail_to_flush(disk: FailingDisk, flush_mode: str) -> tuple[int, str]:
+    """Give the end of what was flushed before the disk failed, and the error's code."""
     store = Store(str(disk.store), flush_mode=flush_mode, **SETTINGS)
     append(store, range(50))
     durable = store.flush()
@@ -61,7 +61,17 @@ def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_
         store.append("Orders", 0, b"refused", b"")
     with pytest.raises(StoreError, match="until it is reopened"):
         store.close()
-    del store
+    return durable, failed.value.code
+
+
+@pytest.mark.parametrize("flush_mode", ["sync", "async"])
+def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_later(
+    tmp_path, disk, flush_mode
+):
+    # As a broker does, the process ends with its store open.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as process:
+        durable, code = process.submit(fail_to_flush, disk, flush_mode).result()
     disk.work()
 
     store = Store(str(disk.store), flush_mode=flush_mode, **SETTINGS)
@@ -70,7 +80,7 @@ def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_
     acknowledged_to = store.flush()
     os.sync()
 
-    assert failed.value.code == "io"
+    assert code == "io"
     assert reopened_at == durable
     assert store.had_failed_flush
     with disk.after_power_cut(tmp_path) as path:
