@@ -53,6 +53,8 @@ def fail_to_flush(disk: FailingDisk, flush_mode: str) -> tuple[int, str]:
     store = Store(str(disk.store), flush_mode=flush_mode, **SETTINGS)
     append(store, range(50))
     durable = store.flush()
+    # The names of all files: a file system that lost its own blocks is another matter.
+    os.sync()
     disk.fail()
     append(store, range(50, 200))
     with pytest.raises(StoreError, match="No space left on device") as failed:
@@ -75,17 +77,20 @@ def test_after_a_failed_flush_a_store_holds_what_the_disk_has_and_loses_nothing_
     disk.work()
 
     store = Store(str(disk.store), flush_mode=flush_mode, **SETTINGS)
-    reopened_at = store.max_position
+    reopened_at, kept = store.max_position, store.offsets("Orders", 0)
     append(store, range(200, 260))
     acknowledged_to = store.flush()
     os.sync()
 
     assert code == "io"
-    assert reopened_at == durable
     assert store.had_failed_flush
+    # What lay in blocks that the disk had by then may have got there.
+    assert kept is not None
+    assert durable <= reopened_at
+    assert 50 <= kept[1] < 200
     with disk.after_power_cut(tmp_path) as path:
         survivor = Store(str(path), flush_mode=flush_mode, **SETTINGS)
         assert survivor.max_position == acknowledged_to
-        assert_holds(survivor, [*range(50), *range(200, 260)])
+        assert_holds(survivor, [*range(kept[1]), *range(200, 260)])
         survivor.close()
     store.close()
