@@ -102,13 +102,7 @@ pub(crate) fn recover(
     let dispatched = rebuild.dispatched_position();
     let start = start_index(&segments, was_clean, &checkpoint, dispatched);
     let (start, end) = scan(&segments, start, &hints, &mut rebuild, directory)?;
-    // Nothing may be cut because of bytes that could not be read.
-    let lost = segments
-        .iter()
-        .find_map(|segment| segment.map.loss().map(|why| (segment, why)));
-    if let Some((segment, why)) = lost {
-        return Err(StoreError::io(&segment.path, io::Error::other(why)));
-    }
+    check_all_was_read(&segments)?;
     let scanned_from = segments
         .get(start)
         .map_or(end.position, |segment| segment.base);
@@ -331,6 +325,17 @@ fn remove_later(dir: &Path, segments: &mut Vec<Segment>, end: &WalkEnd) -> Resul
         remove_file(&segment.path)?;
     }
     sync_dir(dir)
+}
+
+/// Nothing may be cut because of bytes that could not be read.
+fn check_all_was_read(segments: &[Segment]) -> Result<(), StoreError> {
+    let lost = segments
+        .iter()
+        .find_map(|segment| segment.map.loss().map(|why| (segment, why)));
+    match lost {
+        Some((segment, why)) => Err(StoreError::io(&segment.path, io::Error::other(why))),
+        None => Ok(()),
+    }
 }
 
 /// Turns exclusive maps into what readers and the writer use.
