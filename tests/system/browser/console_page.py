@@ -1,5 +1,6 @@
 """The console as a person uses it: by names, roles and words."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -68,6 +69,20 @@ class ConsolePage:
         self.page.get_by_label("Name").fill(name)
         self.page.get_by_label("Password", exact=True).fill(password)
         self.page.get_by_role("button", name="Sign in").click()
+
+    def go(self, keys: str) -> None:
+        """Press keys one right after the other, as `g` and `t` are to reach the topology.
+
+        Playwright presses a key when the page has heard the one before, which a busy page does
+        seconds later. A person does not wait for that: these keys carry one time.
+        """
+        session = self.page.context.new_cdp_session(self.page)
+        pressed_at = time.time()
+        for key in keys:
+            for kind in ("keyDown", "keyUp"):
+                press = {"type": kind, "key": key, "timestamp": pressed_at}
+                session.send("Input.dispatchKeyEvent", press)
+        session.detach()
 
     def heading(self, name: str) -> Locator:
         return self.page.get_by_role("heading", name=name, level=1, exact=True)

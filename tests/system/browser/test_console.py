@@ -107,7 +107,7 @@ def test_the_message_rate_moves_while_a_stock_client_sends_and_rests_after_it(
 def test_the_keyboard_alone_leads_through_the_console(console: ConsolePage):
     keyboard = console.page.keyboard
 
-    keyboard.type("gp")
+    console.go("gp")
     expect(console.heading("Topics")).to_be_visible()
     keyboard.press("/")
     keyboard.type("TBW")

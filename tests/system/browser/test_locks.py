@@ -121,7 +121,7 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
 ):
     with dead_holder(cluster, "by-keyboard", 2) as topic:
         keyboard = console.page.keyboard
-        keyboard.type("gl")
+        console.go("gl")
         expect(console.heading("Locks")).to_be_visible()
         expect(row_of(console, topic, 2)).to_be_visible()
         keyboard.press("/")

@@ -67,7 +67,7 @@ def test_the_list_is_narrowed_and_stays_so_after_a_reload(
 ):
     plan_election(client, another(client, await_whole(group, GROUP)))
     page = console.page
-    page.keyboard.type("gx")
+    console.go("gx")
     expect(console.heading("Operations")).to_be_visible()
 
     page.get_by_role("combobox", name="State").click()
@@ -91,7 +91,7 @@ def test_the_audit_is_searched_verified_and_exported(
 ):
     page = console.page
     planned = client.get(OPERATIONS, params={"limit": "1"}).json()["items"][0]
-    page.keyboard.type("ga")
+    console.go("ga")
     expect(console.heading("Audit")).to_be_visible()
 
     page.get_by_role("button", name="Verify").click()

@@ -118,7 +118,7 @@ def test_a_master_is_elected_by_keyboard_alone(
     wanted = another(client, before)
     keyboard = console.page.keyboard
 
-    keyboard.type("gr")
+    console.go("gr")
     expect(console.heading("Replica groups")).to_be_visible()
     tab_to(console, console.page.get_by_role("link", name=GROUP))
     keyboard.press("Enter")

@@ -75,7 +75,7 @@ def test_a_group_is_found_in_the_list_and_opens_with_all_there_is_to_know(
     console: ConsolePage, group: Cluster
 ):
     state = await_whole(group, GROUP)
-    console.page.keyboard.type("gr")
+    console.go("gr")
     expect(console.heading("Replica groups")).to_be_visible()
     listed = console.table("Replica groups").get_by_role("row").filter(has_text=GROUP)
     expect(listed).to_contain_text("3 of 3")
