@@ -124,7 +124,9 @@ def _connect_arguments(application_name: str) -> dict[str, Any]:
         "keepalives_idle": 5,
         "keepalives_interval": 2,
         "keepalives_count": 3,
-        "options": f"-c statement_timeout={STATEMENT_TIMEOUT_MS}"
+        # Each statement reads what is committed when it begins, whatever this server's default is.
+        "options": r"-c default_transaction_isolation=read\ committed"
+        f" -c statement_timeout={STATEMENT_TIMEOUT_MS}"
         f" -c lock_timeout={LOCK_TIMEOUT_MS}"
         f" -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_MS} -c timezone=UTC",
     }

@@ -4,7 +4,7 @@ import asyncio
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
 from backend.db.engine import open_database
@@ -80,3 +80,23 @@ async def test_what_a_transaction_did_before_an_error_is_undone(database):
 
     async with database.connect() as connection:
         assert await connection.scalar(text("SELECT count(*) FROM users")) == 0
+
+
+async def test_a_statement_reads_what_is_committed_whatever_the_servers_default_is(
+    database_url, watcher
+):
+    name = make_url(database_url).database
+    await watcher.execute(
+        f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'"
+    )
+    database = open_database(database_url)
+    try:
+        async with database.connect() as connection:
+            shown = await connection.scalar(text("SHOW transaction_isolation"))
+            assert shown == "read committed"
+        async with database.begin() as connection:
+            shown = await connection.scalar(text("SHOW transaction_isolation"))
+            assert shown == "read committed"
+    finally:
+        await database.dispose()
+        await watcher.execute(f"ALTER DATABASE {name} RESET default_transaction_isolation")
