@@ -153,6 +153,15 @@ impl StoreError {
         matches!(self, Self::DiskFull { .. } | Self::Io { .. })
     }
 
+    /// Whether the system could not open one more file. Only opening answers that: nothing was synced
+    /// or written before it was asked.
+    pub(crate) fn is_for_want_of_files(&self) -> bool {
+        let Self::Io { source, .. } = self else {
+            return false;
+        };
+        matches!(source.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+    }
+
     /// Names the file; a full disk, quota or file-size limit becomes [`StoreError::DiskFull`].
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
         let path = path.into();
@@ -186,6 +195,9 @@ pub enum AppendError {
     /// Properties are over 32 767 bytes.
     #[error("properties of {0} bytes are over the limit of 32767")]
     PropertiesTooLarge(usize),
+    /// Properties that could be taken for never written after a crash (FORMAT.md 2).
+    #[error("properties must neither begin nor end with a NUL byte, nor have 512 of them in a row")]
+    BlankProperties,
     /// A packed batch that is empty, or whose lengths do not add up.
     #[error("malformed batch: {0}")]
     MalformedBatch(&'static str),
@@ -207,6 +219,7 @@ impl AppendError {
             Self::IllegalTopic
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }
+            | Self::BlankProperties
             | Self::NoBatchTopic
             | Self::MalformedBatch(_) => "illegal_message",
         }

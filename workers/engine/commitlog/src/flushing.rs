@@ -25,7 +25,8 @@ impl Store {
     /// No flush of a read-only store, nor closing it, writes anything.
     ///
     /// # Errors
-    /// A failed flush poisons the store: what the disk holds is unknown (D13).
+    /// A failed flush poisons the store: what the disk holds is unknown (D13). Not where the process may
+    /// open no more files: nothing is lost then, and the next call may go through.
     pub fn flush(&self) -> Result<u64, StoreError> {
         let mut flusher = self.flusher.lock();
         self.check_open()?;
@@ -43,6 +44,8 @@ impl Store {
         let waited_ms = now_ms.saturating_sub(flusher.queues_flushed_at_ms);
         let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
         if waited_ms >= interval_ms || waited_ms < 0 {
+            // An entry on the disk whose record is not makes recovery read the whole log.
+            self.flush_log(&mut flusher)?;
             self.flush_queues(&mut flusher)?;
             flusher.queues_flushed_at_ms = now_ms;
         }
@@ -67,7 +70,7 @@ impl Store {
         }
         let timestamp_ms = self.log.last_store_timestamp_ms();
         let seals = flusher.seals.as_mut();
-        let position = self.poisoning(|| self.log.flush(seals))?;
+        let position = self.flushing(|| self.log.flush(seals))?;
         flusher.checkpoint.log_timestamp_ms = timestamp_ms;
         flusher.checkpoint.flushed_position = position;
         flusher.checkpoint.confirmed_position = position;
@@ -87,7 +90,11 @@ impl Store {
             )
         };
         let dir = self.directory.consume_queues();
-        self.poisoning(|| flush_queues(&touched, &dir))?;
+        if let Err(error) = self.flushing(|| flush_queues(&touched, &dir)) {
+            // Where the store goes on, they are flushed by the next call.
+            self.appender.lock().queues.put_dirty(touched);
+            return Err(error);
+        }
         flusher.checkpoint.queue_timestamp_ms = timestamp_ms;
         flusher.queues_position = position;
         Ok(())

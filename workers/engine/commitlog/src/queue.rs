@@ -142,9 +142,24 @@ impl SharedQueue {
         self.is_dirty.store(false, Ordering::Relaxed);
     }
 
+    /// Notes that the queue was touched; returns whether it was not yet. The append lock is held.
+    #[inline]
+    pub(crate) fn mark_dirty(&self) -> bool {
+        if self.is_dirty.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.is_dirty.store(true, Ordering::Relaxed);
+        true
+    }
+
     /// Whether a file was created since the last call.
     pub(crate) fn take_new_file(&self) -> bool {
         self.has_new_file.swap(false, Ordering::AcqRel)
+    }
+
+    /// Has the next flush sync the directory again.
+    pub(crate) fn note_new_file(&self) {
+        self.has_new_file.store(true, Ordering::Release);
     }
 
     /// Declares the bytes before a place durable.

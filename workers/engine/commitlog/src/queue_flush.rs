@@ -25,9 +25,11 @@ pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<()
         return Ok(());
     }
     let mut dirs = BTreeSet::new();
+    let mut grown = Vec::new();
     for queue in queues {
         queue.flush()?;
         if queue.take_new_file() {
+            grown.push(queue);
             let dirs_made = match queue.layout() {
                 Layout::Plain => 3,
                 // The directory of all batch queues is made with the first of them.
@@ -37,12 +39,15 @@ pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>], dir: &Path) -> Result<()
             dirs.extend(made.map(Path::to_path_buf));
         }
     }
-    for dir in dirs {
-        match sync_dir(&dir) {
-            // Its topic was deleted meanwhile.
-            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
-            synced => synced?,
+    let synced = dirs.iter().try_for_each(|dir| match sync_dir(dir) {
+        // Its topic was deleted meanwhile.
+        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(()),
+        synced => synced,
+    });
+    if synced.is_err() {
+        for queue in grown {
+            queue.note_new_file();
         }
     }
-    Ok(())
+    synced
 }

@@ -120,12 +120,13 @@ impl SealFile {
         (from, to): (usize, usize),
         seal: impl FnOnce() -> Seal,
     ) -> Result<(), StoreError> {
-        self.slot = (self.slot + 1) % SLOT_COUNT;
-        let (seal_from, seal_to) = self.range();
         let segment = match &mut self.segment {
             Some((known, file)) if known == path => file,
             other => &mut other.insert((path.to_path_buf(), open_segment(path)?)).1,
         };
+        // Not before it is open: the other slot has the seal that counts.
+        self.slot = (self.slot + 1) % SLOT_COUNT;
+        let (seal_from, seal_to) = range_of(self.slot);
         // What takes longest goes first: the checksum is computed while it is under way.
         step(Step::StartWriteBack { from, to }, path, || {
             start_write_back(segment, from, to)
@@ -140,15 +141,15 @@ impl SealFile {
 
     /// Notes that the flush which took the seal along is over.
     pub(crate) fn finish(&self) -> Result<(), StoreError> {
-        let (from, to) = self.range();
+        let (from, to) = range_of(self.slot);
         step(Step::SyncRange { from, to }, &self.path, || Ok(()))
             .map_err(|error| StoreError::io(&self.path, error))
     }
+}
 
-    fn range(&self) -> (usize, usize) {
-        let from = self.slot * BLOCK_SIZE;
-        (from, from + BLOCK_SIZE)
-    }
+fn range_of(slot: usize) -> (usize, usize) {
+    let from = slot * BLOCK_SIZE;
+    (from, from + BLOCK_SIZE)
 }
 
 #[cfg(test)]

@@ -275,6 +275,18 @@ impl Store {
         })
     }
 
+    /// As [`Self::poisoning`], for work that can be done again as a whole after it found no room in the
+    /// table of open files: then the disk has all it was said to have.
+    pub(crate) fn flushing<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match work() {
+            Err(error) if error.is_for_want_of_files() => Err(error),
+            done => self.poisoning(|| done),
+        }
+    }
+
     /// Refuses all further work.
     pub(crate) fn poison(&self, reason: impl Display) {
         self.failure.get_or_init(|| reason.to_string());

@@ -260,7 +260,7 @@ impl QueueTable {
         &mut self,
         topic: &str,
         queue_id: i32,
-        mut queue: QueueWriter,
+        queue: QueueWriter,
         is_dirty: bool,
     ) {
         let (Ok(index), Ok(mut open)) = (queue_index(queue_id), self.open_topic(topic)) else {
@@ -309,6 +309,12 @@ impl QueueTable {
             queue.clear_dirty();
         }
         std::mem::take(&mut self.dirty)
+    }
+
+    /// Takes back queues that could not be flushed.
+    pub(crate) fn put_dirty(&mut self, queues: Vec<Arc<SharedQueue>>) {
+        let not_listed = queues.into_iter().filter(|queue| queue.mark_dirty());
+        self.dirty.extend(not_listed);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
-    clear_file, data_end, list_segments, open_segment, remove_file, replace_file, sync_dir,
+    Replacement, clear_file, data_end, list_segments, open_segment, remove_file, sync_dir,
     sync_parent,
 };
 use crate::record::{Found, check};
@@ -68,14 +68,14 @@ impl Truncation {
         })
     }
 
-    /// Writes the journal; from here on the truncation will be finished.
-    fn begin(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
+    /// Writes the journal beside its place; once it is put there, the truncation will be finished.
+    fn prepare(&self, directory: &StoreDirectory) -> Result<Replacement, StoreError> {
         let lines = [
             self.position.to_string(),
             self.last_store_timestamp_ms.to_string(),
         ];
         let content = checked_text::encode(&lines);
-        replace_file(&directory.truncation(), content.as_bytes())
+        Replacement::prepare(&directory.truncation(), content.as_bytes())
     }
 
     /// Removes the journal, once everything is cut and synced.
@@ -145,8 +145,9 @@ impl Store {
     /// the offset after their last record in the log. The end of the log is fine: nothing happens.
     ///
     /// # Errors
-    /// [`StoreError::NoBoundary`] when no record starts at `position`; nothing was changed. Any
-    /// other error poisons the store: reopening it finishes the truncation if it had begun.
+    /// [`StoreError::NoBoundary`] when no record starts at `position`, [`StoreError::DiskFull`] where the
+    /// journal has no room: nothing was changed. Any other error poisons the store: reopening it finishes
+    /// the truncation if it had begun.
     pub fn truncate_to(&mut self, position: u64) -> Result<(), StoreError> {
         self.check_open()?;
         if position == self.max_position() {
@@ -157,12 +158,17 @@ impl Store {
             last_store_timestamp_ms: self.last_timestamp_before(position)?,
         };
         self.flush_all()?;
-        let done = self.begin_and_reopen(truncation);
+        let journal = truncation.prepare(&self.directory)?;
+        let done = self.begin_and_reopen(truncation, journal);
         self.poisoning(|| done)
     }
 
-    fn begin_and_reopen(&mut self, truncation: Truncation) -> Result<(), StoreError> {
-        truncation.begin(&self.directory)?;
+    fn begin_and_reopen(
+        &mut self,
+        truncation: Truncation,
+        journal: Replacement,
+    ) -> Result<(), StoreError> {
+        journal.put()?;
         // The helper must not make a segment while segments are removed.
         self.appender.get_mut().stop()?;
         let directory = Arc::clone(&self.directory);

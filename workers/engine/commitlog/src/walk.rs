@@ -268,6 +268,24 @@ fn have_empty_sector(end: usize, topic: &[u8], properties: &[u8]) -> bool {
     has_empty_sector(topic_at, topic) || has_empty_sector(properties_at, properties)
 }
 
+/// Whether properties could be taken for torn where their record's place is unlucky: zeros at an end of
+/// them, or a sector full of zeros. Messages that have such are refused, or whoever sent one could have a
+/// store that is killed lose it, or be read-only.
+#[inline(always)]
+pub(crate) fn may_look_torn(properties: &[u8]) -> bool {
+    properties.first() == Some(&0)
+        || properties.last() == Some(&0)
+        || properties.len() > SECTOR_SIZE && may_have_empty_sector(properties)
+}
+
+#[cold]
+fn may_have_empty_sector(text: &[u8]) -> bool {
+    // Wherever so many zeros begin, one of these places is among them.
+    let mut probes = text.iter().skip(SECTOR_SIZE - 1).step_by(SECTOR_SIZE);
+    let is_empty = |zeros: &[u8]| zeros.len() >= SECTOR_SIZE;
+    probes.any(|byte| *byte == 0) && text.split(|byte| *byte != 0).any(is_empty)
+}
+
 /// Whether a text in a file has nothing but zeros in one of the sectors that it touches.
 fn has_empty_sector(mut at: usize, mut text: &[u8]) -> bool {
     while !text.is_empty() {
@@ -279,4 +297,26 @@ fn has_empty_sector(mut at: usize, mut text: &[u8]) -> bool {
         (at, text) = (at + here, behind);
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_refused_looks_torn_nowhere() {
+        let mut random = fastrand::Rng::with_seed(20);
+        let mut refused_count = 0;
+        for _ in 0..4_000 {
+            let size = random.usize(1..2_000);
+            let mut text: Vec<u8> = (0..size).map(|_| random.u8(1..)).collect();
+            let from = random.usize(..size);
+            let to = (from + random.usize(..700)).min(size);
+            text[from..to].fill(0);
+            let looks_torn = (0..SECTOR_SIZE).any(|at| has_empty_sector(at, &text));
+            assert_eq!(may_look_torn(&text), looks_torn, "{size} {from} {to}");
+            refused_count += usize::from(looks_torn);
+        }
+        assert!((400..3_600).contains(&refused_count), "{refused_count}");
+    }
 }

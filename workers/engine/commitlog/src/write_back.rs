@@ -44,7 +44,7 @@ impl Store {
             return Ok(0);
         }
         let mut write_back = self.write_back.lock();
-        self.poisoning(|| write_back.start(&self.log))
+        self.flushing(|| write_back.start(&self.log))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::record::{
 };
 use crate::store::{Appender, Store};
 use crate::table::OpenQueue;
+use crate::walk::may_look_torn;
 
 mod inner_batch;
 mod plain;
@@ -33,8 +34,8 @@ pub struct Writer<'a> {
 impl Store {
     /// Takes the append lock, which the returned value holds.
     ///
-    /// While holding it, call no method of this store but reads and [`Store::flush`] on the same
-    /// thread: the others wait for the lock.
+    /// While holding it, call no method of this store but reads on the same thread: the others wait for
+    /// the lock, or for somebody who does.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only.
@@ -214,6 +215,9 @@ fn checked_size(
     let properties_size = message.properties.len() + tail.size();
     if properties_size > PROPERTIES_SIZE_MAX {
         return Err(AppendError::PropertiesTooLarge(properties_size));
+    }
+    if may_look_torn(message.properties) {
+        return Err(AppendError::BlankProperties);
     }
     let size = encoded_size(message, version, tail);
     let limit = body_size_max + RECORD_ALLOWANCE;

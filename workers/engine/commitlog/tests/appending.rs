@@ -314,6 +314,46 @@ fn messages_over_a_limit_are_refused() {
 }
 
 #[test]
+fn properties_that_could_look_unwritten_after_a_crash_are_refused_by_every_way_in() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let within = |count| [b"a\x01".as_slice(), &vec![0; count], b"b"].concat();
+    let refused = [b"\0a\x01b".to_vec(), b"a\x01b\0".to_vec(), within(512)];
+    let (least, longest) = (within(1), within(511));
+
+    let mut writer = store.writer().unwrap();
+    for properties in &refused {
+        let message = NewMessage {
+            properties,
+            ..NewMessage::new("t", 0, b"x")
+        };
+        let (one, each) = (
+            NewMessage::new("t", 0, b""),
+            [(b"x".as_slice(), &properties[..])],
+        );
+        let packed = element(b"x", properties);
+        let outcomes = [
+            writer.append(&message, NOW_MS).map(|_| ()),
+            writer.append_each(&one, &each, NOW_MS).map(|_| ()),
+            writer.append_batch(&one, &packed, NOW_MS, &mut Vec::new()),
+        ];
+        for outcome in outcomes {
+            assert!(matches!(outcome, Err(AppendError::BlankProperties)));
+        }
+        let short = writer.append_ordinary_each(&one, each.iter().copied(), NOW_MS);
+        assert_eq!(short.unwrap(), None);
+    }
+    assert_eq!(store.max_position(), 0);
+    for properties in [&least, &longest] {
+        let message = NewMessage {
+            properties,
+            ..NewMessage::new("t", 0, b"x")
+        };
+        writer.append(&message, NOW_MS).unwrap();
+    }
+}
+
+#[test]
 fn counters_tell_messages_and_bytes_by_topic() {
     let dir = tempdir();
     let store = open(dir.path());

@@ -80,6 +80,7 @@ impl Asker<'_> {
             AppendError::IllegalTopic | AppendError::IllegalQueueId(_) => INVALID_PARAMETER,
             AppendError::MessageTooLarge { .. }
             | AppendError::PropertiesTooLarge(_)
+            | AppendError::BlankProperties
             | AppendError::MalformedBatch(_) => MESSAGE_ILLEGAL,
             AppendError::Store(
                 StoreError::DiskFull { .. }

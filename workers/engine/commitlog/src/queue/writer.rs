@@ -211,7 +211,7 @@ impl QueueWriter {
             } else {
                 let (map, allocated) = create_file(dir, base, *file_size, end)?;
                 let map = map.into_writer(0);
-                self.shared.has_new_file.store(true, Ordering::Release);
+                self.shared.note_new_file();
                 self.shared.segments.write().push(QueueSegment {
                     base,
                     map: map.reader(),
@@ -275,11 +275,7 @@ impl QueueWriter {
 
     /// Notes that the queue was touched; returns whether it was not yet.
     #[inline]
-    pub(crate) fn mark_dirty(&mut self) -> bool {
-        if self.shared.is_dirty.load(Ordering::Relaxed) {
-            return false;
-        }
-        self.shared.is_dirty.store(true, Ordering::Relaxed);
-        true
+    pub(crate) fn mark_dirty(&self) -> bool {
+        self.shared.mark_dirty()
     }
 }

@@ -60,7 +60,7 @@ impl OpenTopic<'_> {
             stored.push(placed)?;
         }
         stored.fill_to(offset)?;
-        let mut queue = stored.into_writer();
+        let queue = stored.into_writer();
         queue.shared().correct_min_offset(min_position);
         if queue.mark_dirty() {
             self.dirty.push(Arc::clone(queue.shared()));

@@ -15,6 +15,7 @@ use crate::record::{
 };
 use crate::store::Appender;
 use crate::table::{OpenQueue, TopicTraits};
+use crate::walk::may_look_torn;
 
 impl Writer<'_> {
     /// Appends one message and its queue entry.
@@ -281,6 +282,7 @@ impl<'m> Looked<'m> {
 fn is_within(message: &NewMessage<'_>, config: &StoreConfig) -> bool {
     message.body.len() <= config.message_body_size_max
         && message.properties.len() <= PROPERTIES_SIZE_MAX
+        && !may_look_torn(message.properties)
 }
 
 /// The size of the record; what is no plain message or breaks a limit is refused.

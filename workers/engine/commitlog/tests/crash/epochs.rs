@@ -1,4 +1,4 @@
-//! A disk without room when an epoch begins, and one that fails when its file is replaced.
+//! A disk without room when an epoch begins or the log is cut, and one that fails when a file is replaced.
 
 use std::io;
 use std::path::Path;
@@ -20,7 +20,8 @@ fn append(store: &Store) {
     store.writer().unwrap().append(&message, NOW_MS).unwrap();
 }
 
-/// Fails steps on files of epochs with an error, as long as the switch says so.
+/// Fails steps on files of epochs, and on the journal of a cut, with an error, as long as the switch
+/// says so.
 fn refuse(
     dir: &Path,
     is_on: &Arc<AtomicBool>,
@@ -30,7 +31,8 @@ fn refuse(
     let is_on = Arc::clone(is_on);
     let hook: Hook = Arc::new(move |event: &Event<'_>| {
         let name = event.path.file_name().unwrap().to_string_lossy();
-        let is_it = name.starts_with("epochFileCheckpoint") && is_meant(event.step, &name);
+        let is_small = name.starts_with("epochFileCheckpoint") || name.starts_with("truncation");
+        let is_it = is_small && is_meant(event.step, &name);
         if is_it && !event.is_done && is_on.load(Ordering::SeqCst) {
             return Err(kind.into());
         }
@@ -88,4 +90,29 @@ fn an_epoch_of_which_nobody_knows_whether_it_began_ends_all_work() {
     store.begin_epoch(2).unwrap_err();
     drop(store);
     drop(watched);
+}
+
+#[test]
+fn a_cut_that_finds_no_room_changes_nothing_and_is_made_once_there_is_some() {
+    let dir = tempdir();
+    let is_full = Arc::new(AtomicBool::new(false));
+    let kind = io::ErrorKind::StorageFull;
+    let watched = refuse(dir.path(), &is_full, kind, |step, _| step == Step::Write);
+    let mut store = open(dir.path());
+    append(&store);
+    let cut_at = store.max_position();
+    append(&store);
+
+    is_full.store(true, Ordering::SeqCst);
+    let refused = store.truncate_to(cut_at).unwrap_err();
+
+    assert_eq!(refused.code(), "disk_full", "{refused}");
+    assert_eq!(store.failure(), None);
+    append(&store);
+    is_full.store(false, Ordering::SeqCst);
+    store.truncate_to(cut_at).unwrap();
+    assert_eq!(store.max_position(), cut_at);
+    drop(store);
+    drop(watched);
+    assert_eq!(open(dir.path()).max_position(), cut_at);
 }

@@ -1,0 +1,84 @@
+//! A process that may open no more files: what it flushes waits, and nothing else does.
+//!
+//! The limit is the process's, so this file has one test.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs::{self, File};
+
+use regent_commitlog::{FlushMode, Store, StoreError};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use support::*;
+
+/// More than are flushed one by one.
+const MANY: i32 = 200;
+
+/// Runs `work` while no descriptor is to be had.
+fn without_descriptors<T>(work: impl FnOnce() -> T) -> T {
+    let before = getrlimit(Resource::Nofile);
+    let none = Rlimit {
+        current: Some(0),
+        ..before
+    };
+    setrlimit(Resource::Nofile, none).unwrap();
+    let outcome = work();
+    setrlimit(Resource::Nofile, before).unwrap();
+    outcome
+}
+
+fn is_for_want_of_files<T>(outcome: Result<T, StoreError>) -> bool {
+    let Err(StoreError::Io { source, .. }) = outcome else {
+        return false;
+    };
+    source.raw_os_error() == Some(24)
+}
+
+fn open_synchronous(dir: &std::path::Path) -> Store {
+    let mut config = config(dir);
+    config.flush_mode = FlushMode::Sync;
+    config.spare_segment_count_max = 2;
+    Store::open(config, NOW_MS).unwrap()
+}
+
+#[test]
+fn what_cannot_be_opened_is_flushed_later_and_the_store_goes_on() {
+    let dir = tempdir();
+    let store = open_synchronous(dir.path());
+    let mut now_ms = NOW_MS;
+    let mut tick = |store: &Store| {
+        now_ms += 1_000_000;
+        store.flush_tick(now_ms)
+    };
+
+    // The file of a segment, for its seal.
+    append(&store, "t", 0, b"first");
+    assert!(is_for_want_of_files(without_descriptors(|| store.flush())));
+    append(&store, "t", 0, b"second");
+    assert_eq!(store.flush().unwrap(), store.max_position());
+
+    // The directory of a queue with a new file; then the file system of many queues.
+    for queue_count in [1, MANY] {
+        for queue_id in 0..queue_count {
+            append(&store, &format!("new-{queue_count}"), queue_id, b"x");
+        }
+        store.flush().unwrap();
+        let before = fs::read(dir.path().join("checkpoint")).unwrap();
+        for _ in 0..2 {
+            assert!(is_for_want_of_files(without_descriptors(|| tick(&store))));
+            assert_eq!(store.failure(), None);
+        }
+        assert_eq!(fs::read(dir.path().join("checkpoint")).unwrap(), before);
+        append(&store, "t", 0, b"goes on");
+        tick(&store).unwrap();
+        assert_ne!(fs::read(dir.path().join("checkpoint")).unwrap(), before);
+    }
+
+    store.close().unwrap();
+    drop(store);
+    let store = open_synchronous(dir.path());
+    assert!(store.recovery().was_clean && !store.recovery().had_failed_flush);
+    assert_eq!(store.recovery().damage, None);
+    assert_eq!(read_all(&store, "t", 0).len(), 4);
+    assert!(File::open(dir.path()).is_ok());
+}
