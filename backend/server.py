@@ -28,6 +28,7 @@ from backend.clients.brokers import Brokers
 from backend.clients.remoting_client import RemotingClient
 from backend.logging import configure_logging
 from backend.nameserver.server import NameServer
+from backend.open_files import allow_open_files
 from backend.services import topology
 from backend.services.cluster_census import Censuses
 from backend.services.event_feed import EventFeed
@@ -61,6 +62,7 @@ def main() -> int:
     try:
         settings = _read_settings()
         configure_logging(settings.log_format)
+        allow_open_files()
         uvloop.run(run(settings))
     except CannotStart as error:
         print(f"regent server: {error}", file=sys.stderr)  # noqa: T201 - the one clear line

@@ -16,6 +16,7 @@ import structlog
 import uvloop
 from regent_engine import StoreError
 
+from backend.open_files import allow_open_files
 from workers.broker.config_file import ConfigFile
 from workers.broker.heap import keep_heap
 from workers.broker.log import configure_log
@@ -46,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     configure_log()
     keep_heap()
+    allow_open_files()
     try:
         loaded = load_settings(options.config) if options.config else parse_settings({})
         if loaded.unused:

@@ -2,7 +2,8 @@
 
 One thread flushes on its interval, and at once when somebody waits for a position. Everybody whose
 position a flush has passed is released together: that is the group commit of `SYNC_FLUSH`. After a
-failed flush nothing is released any more and the owner is told, once (D13).
+failed flush nothing is released any more and the owner is told, once (D13). A flush that could not
+begin, since the process has too many files open, is tried again on the next interval.
 
 While much is appended the thread has the system write it between the flushes already, so that none
 of them waits for all of it at once.
@@ -25,6 +26,8 @@ _JOIN_TIMEOUT_S: Final = 10.0
 _PACED_BYTES: Final = 8 << 20
 # How often it is started then: at 0.5 GB/s, more than an agent takes, every 10 MB.
 _PACE_S: Final = 0.02
+# How often the checkpoint is written at most: it costs the disk as much as a group commit does.
+_TICK_INTERVAL_S: Final = 1.0
 
 log = structlog.get_logger()
 
@@ -66,6 +69,7 @@ class Flusher:
         self._failed = False
         self._is_paced = False
         self._refusal: str | None = None
+        self._tick_due_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
 
@@ -133,16 +137,32 @@ class Flusher:
     def _run(self) -> None:
         assert self._loop is not None, "started by start()"
         stopping = False
-        while not self._failed:
+        while not self._failed and not stopping:
             try:
-                self._await_turn()
-                stopping = self._stopping
-                self._flush()
+                stopping = self._take_turn()
             except Exception as error:  # noqa: BLE001 - whatever it is, nothing is durable any more
                 self._failed = True
                 self._tell_loop(self._fail, error)
-            if stopping:
-                return
+
+    def _take_turn(self) -> bool:
+        """Wait for the next turn and do its work; whether it was the last one."""
+        event, stopping = "flush_put_off", False
+        try:
+            self._await_turn()
+            stopping = self._stopping
+            self._flush()
+            event = "checkpoint_not_written"
+            self._tick()
+        except StoreError as error:
+            # What the store could not do now, and will do once it can, is said once.
+            if self._store.failure is not None:
+                raise
+            if self._refusal != str(error):
+                log.warning(event, code=error.code, reason=str(error))
+            self._refusal = str(error)
+        else:
+            self._refusal = None
+        return stopping
 
     def _await_turn(self) -> None:
         """Wait for the interval to end, or for somebody who waits for a position."""
@@ -162,19 +182,12 @@ class Flusher:
             self._tell_loop(self._release, flushed)
         elif self._waiting:
             self._tell_loop(self._release, before)
-        self._tick()
 
     def _tick(self) -> None:
-        try:
-            self._store.tick(self._clock())
-        except StoreError as error:
-            if self._store.failure is not None:
-                raise
-            if self._refusal != str(error):
-                log.warning("checkpoint_not_written", code=error.code, reason=str(error))
-            self._refusal = str(error)
-        else:
-            self._refusal = None
+        if time.monotonic() < self._tick_due_at:
+            return
+        self._tick_due_at = time.monotonic() + _TICK_INTERVAL_S
+        self._store.tick(self._clock())
 
     def _tell_loop(self, call: Callable[..., None], argument: object) -> None:
         assert self._loop is not None, "started by start()"

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from tests.integration.api.event_clients import SocketClient, SseClient, happening, write
+from tests.open_files import FEW, few_open_files, open_file_limits
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
 
@@ -52,7 +53,8 @@ def run(environment):
 async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
     environment, eventually
 ):
-    process = start(environment)
+    with few_open_files():
+        process = start(environment)
     base_url = f"http://127.0.0.1:{environment['REGENT_HTTP_PORT']}"
     try:
         async with httpx.AsyncClient(base_url=base_url) as client:
@@ -65,6 +67,8 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
                     return False
 
             await eventually(is_ready)
+            allowed, most = open_file_limits(process.pid)
+            assert allowed == most > FEW
             body = {"name": "admin", "password": "let me in"}
             signed_in = await client.post("/api/v1/session", json=body)
             _, writer = await asyncio.open_connection(

@@ -8,6 +8,15 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.broker.client import bodies
+from tests.open_files import FEW, few_open_files, open_file_limits
+
+
+async def test_a_broker_may_open_all_files_that_the_system_allows(agent):
+    with few_open_files():
+        await agent.start()
+
+    allowed, most = open_file_limits(agent.process.pid)
+    assert allowed == most > FEW
 
 
 async def test_messages_topics_groups_and_offsets_survive_a_restart(agent):

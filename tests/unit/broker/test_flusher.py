@@ -21,6 +21,7 @@ class StoreDouble:
         self.error = None
         self.failure = None
         self.tick_error = None
+        self.tick_count = 0
         self.started_at = []
 
     def start_write_back(self):
@@ -37,6 +38,7 @@ class StoreDouble:
         return position
 
     def tick(self, _now_ms):
+        self.tick_count += 1
         if self.tick_error:
             raise self.tick_error
 
@@ -121,7 +123,7 @@ async def test_after_a_failed_flush_nobody_is_released_as_durable():
     store, failures = StoreDouble(), []
     flusher = flusher_of(store, failures)
     flusher.start()
-    store.error = StoreError("the disk is gone")
+    store.error, store.failure = StoreError("the disk is gone"), "the disk is gone"
     store.max_position = 10
 
     assert await flusher.durable(10, timeout_s=PATIENCE_S) is False
@@ -131,6 +133,40 @@ async def test_after_a_failed_flush_nobody_is_released_as_durable():
     await flusher.stop()
     assert failures == [failures[0]]
     assert store.flushed_position == 0
+
+
+async def test_a_flush_that_the_store_puts_off_is_tried_again_and_said_once(eventually):
+    store, failures = StoreDouble(), []
+    flusher = flusher_of(store, failures, interval_ms=10)
+    store.error = StoreError("too many open files")
+    store.error.code = "io"
+    with capture_logs() as logs:
+        flusher.start()
+        store.max_position = 10
+        waiting = asyncio.ensure_future(flusher.durable(10, timeout_s=PATIENCE_S))
+        await eventually(lambda: store.flush_count >= 3)
+        assert not waiting.done()
+
+        store.error = None
+
+        assert await waiting is True
+        await flusher.stop()
+    assert failures == []
+    assert [entry["event"] for entry in logs] == ["flush_put_off"]
+
+
+async def test_the_checkpoint_is_not_written_with_every_flush():
+    store = StoreDouble()
+    flusher = flusher_of(store)
+    flusher.start()
+
+    for position in range(1, 51):
+        store.max_position = position
+        assert await flusher.durable(position, timeout_s=PATIENCE_S) is True
+
+    await flusher.stop()
+    assert store.flush_count == 50
+    assert 1 <= store.tick_count < 25
 
 
 async def test_the_interval_flushes_without_being_asked(eventually):
