@@ -4,9 +4,10 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Literal
 
-from regent_engine import Command, Store
+from regent_engine import Command, IndexStatus, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies import KeyValueTable
@@ -33,6 +34,8 @@ _QUEUE_ENTRY_SIZE: Final = 20
 _UNIQUE_KEY_COUNT_MAX: Final = 32
 # A frame of 16 MiB is all that clients take; stock lets 64 large messages exceed it.
 _QUERY_SIZE_MAX: Final = 12 << 20
+# Stock clients wait 18 s for a query by key: before that they are told that it takes too long.
+SEARCH_TIMEOUT_MS: Final = 15_000
 
 KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
@@ -53,9 +56,11 @@ async def on_query_message(broker: Broker, _caller: Caller, command: Command) ->
     count_max = max(0, header.count_max)
     if command.ext.get("_UNIQUE_KEY_QUERY", "").lower() == "true":
         kind, count_max = "unique_key", _UNIQUE_KEY_COUNT_MAX
-    status = broker.store.index_status()
-    # A long chain on a cold disk may take a while, and others are served meanwhile.
-    body = await asyncio.to_thread(_find_messages, broker.store, header, kind, count_max)
+    # A long chain on a cold disk takes a while: others are served meanwhile, and on its own threads
+    # it keeps no other work of this broker waiting.
+    search = partial(_search, broker.store, header, kind, count_max, asked_at_s=time.monotonic())
+    loop = asyncio.get_running_loop()
+    status, body = await loop.run_in_executor(broker.read_threads.searches, search)
     found = QueryMessageAnswer(
         index_end_timestamp_ms=status.end_timestamp_ms, index_end_position=status.end_position
     )
@@ -69,9 +74,16 @@ async def on_query_message(broker: Broker, _caller: Caller, command: Command) ->
     return answer(command, ext=encode_header(found), body=body)
 
 
-def _find_messages(
-    store: Store, header: QueryMessageHeader, kind: KeyKind, count_max: int
-) -> bytes:
+def _search(
+    store: Store, header: QueryMessageHeader, kind: KeyKind, count_max: int, *, asked_at_s: float
+) -> tuple[IndexStatus, bytes]:
+    """Give what the index held when the search began, and the messages found.
+
+    Raises:
+        StoreError: it took too long, the wait for a thread included.
+    """
+    status = store.index_status()
+    waited_ms = int((time.monotonic() - asked_at_s) * 1000)
     positions = store.find_by_key(
         header.topic,
         header.key,
@@ -79,6 +91,7 @@ def _find_messages(
         count_max=count_max,
         begin_ms=header.begin_timestamp,
         end_ms=header.end_timestamp,
+        timeout_ms=max(0, SEARCH_TIMEOUT_MS - waited_ms),
     )
     records: list[bytes] = []
     size = 0
@@ -90,7 +103,7 @@ def _find_messages(
         if records and size > _QUERY_SIZE_MAX:
             break
         records.append(record)
-    return b"".join(reversed(records))
+    return status, b"".join(reversed(records))
 
 
 def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
