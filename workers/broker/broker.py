@@ -38,7 +38,7 @@ from workers.broker.queue_locks import QueueLocks
 from workers.broker.queue_readers import QueueReaders
 from workers.broker.read_threads import ReadThreads
 from workers.broker.replication.face import Replication
-from workers.broker.resources import disk_of
+from workers.broker.resources import store_disks_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
@@ -113,7 +113,7 @@ class Broker:
             store,
             settings,
             clock=clock,
-            measure=lambda: disk_of(settings.commit_log_dir or settings.root_dir),
+            measure=lambda: store_disks_of(settings).fuller,
             set_full=self._on_disk_full,
         )
         # The hot path stays open: the store itself refuses each send, and says why (D13).

@@ -26,7 +26,7 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
-from workers.broker.resources import disk_of, resident_bytes
+from workers.broker.resources import Disk, resident_bytes, store_disks_of
 from workers.broker.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
@@ -135,7 +135,7 @@ def sample_of(broker: Broker) -> BrokerSample:
         for topic in broker.topics.all()
         for count, size in [counters.topics.get(topic.name, (0, 0))]
     ]
-    disk = disk_of(settings.root_dir)
+    disk = store_disks_of(broker.settings).fuller
     log_bytes = store.max_position - store.min_position
     return BrokerSample(
         observed_at_ms=broker.clock(),
@@ -161,10 +161,9 @@ def sample_of(broker: Broker) -> BrokerSample:
 
 
 def _runtime_info(broker: Broker) -> dict[str, str]:
-    store, meters, settings = broker.store, broker.meters, broker.settings
+    store, meters = broker.store, broker.meters
     now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
-    disk = disk_of(settings.root_dir)
-    used_ratio = f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
+    disks = store_disks_of(broker.settings)
     info: dict[str, str | int] = {
         "brokerVersionDesc": "V5_5_0",
         "brokerVersion": 513,
@@ -185,9 +184,11 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
         "commitLogMinOffset": store.min_position,
         "commitLogMaxOffset": store.max_position,
         "remainHowManyDataToFlush": f"{store.max_position - store.flushed_position} bytes",
-        "commitLogDiskRatio": used_ratio,
-        "consumeQueueDiskRatio": used_ratio,
-        "commitLogDirCapacity": f"Total : {disk.total_bytes} B, Free : {disk.free_bytes} B",
+        "commitLogDiskRatio": _used_ratio(disks.log),
+        "consumeQueueDiskRatio": _used_ratio(disks.queues),
+        "commitLogDirCapacity": (
+            f"Total : {disks.log.total_bytes} B, Free : {disks.log.free_bytes} B"
+        ),
         "dispatchBehindBytes": _bytes_not_indexed(broker),
         "pageCacheLockTimeMills": 0,
         "startAcceptSendRequestTimeStamp": 0,
@@ -204,6 +205,10 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
     }
     info |= _thread_pools() | _delay_progress(broker)
     return {name: str(value) for name, value in info.items()}
+
+
+def _used_ratio(disk: Disk) -> str:
+    return f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
 
 
 def _bytes_not_indexed(broker: Broker) -> int:
