@@ -7,7 +7,6 @@ Everything here belongs to the loop's thread. What must be durable before an ans
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
@@ -37,8 +36,9 @@ from workers.broker.name_servers import NameServers
 from workers.broker.offset_resets import OffsetResets
 from workers.broker.queue_locks import QueueLocks
 from workers.broker.queue_readers import QueueReaders
+from workers.broker.read_threads import ReadThreads
 from workers.broker.replication.face import Replication
-from workers.broker.resources import disk_of
+from workers.broker.resources import store_disks_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
@@ -46,8 +46,6 @@ from workers.broker.topics import WRITABLE, check_visible, permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
 REFUSAL_REPORT_MS: Final = 10_000
-# Reads that wait for the disk have threads of their own, so that they hold up no flush.
-COLD_READER_COUNT: Final = 4
 
 log = structlog.get_logger()
 
@@ -103,7 +101,7 @@ class Broker:
         self.locks = QueueLocks()
         self.gate = Gate()
         self.meters = Meters(clock())
-        self.cold_readers = ThreadPoolExecutor(COLD_READER_COUNT, "cold-read")
+        self.read_threads = ReadThreads()
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
@@ -115,7 +113,7 @@ class Broker:
             store,
             settings,
             clock=clock,
-            measure=lambda: disk_of(settings.commit_log_dir or settings.root_dir),
+            measure=lambda: store_disks_of(settings).fuller,
             set_full=self._on_disk_full,
         )
         # The hot path stays open: the store itself refuses each send, and says why (D13).

@@ -115,6 +115,8 @@ _STORE_FAULTS: Final = {
     "illegal_message": ResponseCode.MESSAGE_ILLEGAL,
     "properties_too_large": ResponseCode.MESSAGE_ILLEGAL,
     "corrupt": ResponseCode.SYSTEM_ERROR,
+    # To ask the same again would take as long.
+    "search_too_long": ResponseCode.SYSTEM_ERROR,
 }
 
 

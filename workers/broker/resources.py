@@ -4,11 +4,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from workers.broker.settings import BrokerSettings
+
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """The size of the file system that holds the store."""
+    """The size of the file system below a path."""
 
+    path: Path
     total_bytes: int
     used_bytes: int
     free_bytes: int
@@ -20,10 +23,30 @@ class Disk:
         return -(-self.used_bytes * 100 // usable_bytes) if usable_bytes else 100
 
 
+@dataclass(frozen=True, slots=True)
+class StoreDisks:
+    """The file systems of a log, and of its queues and index: one and the same as a rule."""
+
+    log: Disk
+    queues: Disk
+
+    @property
+    def fuller(self) -> Disk:
+        """Give the one that is full first: a store takes no message without room on both."""
+        return max(self.log, self.queues, key=lambda disk: disk.used_percent)
+
+
+def store_disks_of(settings: BrokerSettings) -> StoreDisks:
+    """Measure where a store lies; its log may have been given a directory of its own."""
+    queues, log_dir = disk_of(settings.root_dir), settings.commit_log_dir
+    return StoreDisks(queues if log_dir is None else disk_of(log_dir), queues)
+
+
 def disk_of(path: Path) -> Disk:
     """Measure the file system below a path; free is what an ordinary process may still write."""
     figures = os.statvfs(path)
     return Disk(
+        path=path,
         total_bytes=figures.f_blocks * figures.f_frsize,
         used_bytes=(figures.f_blocks - figures.f_bfree) * figures.f_frsize,
         free_bytes=figures.f_bavail * figures.f_frsize,

@@ -1,5 +1,6 @@
 """Delete old segments of the log, and stop taking messages before the disk is full.
 
+Where the log has a disk of its own, the fuller of the two decides, since queues need room as well.
 The rules are stock's (storage-and-ha.md 5.6): by age at the hours of `deleteWhen`, or as soon as
 the disk passes `diskMaxUsedSpaceRatio`; whatever the age past `diskSpaceCleanForciblyRatio`; and
 past `diskSpaceWarningLevelRatio` no more messages, until there is room again. `fileReservedSize` is
@@ -147,8 +148,13 @@ class Cleaner:
         if is_full == self._is_full:
             return
         self._is_full = is_full
+        facts = {
+            "path": str(disk.path),
+            "used_percent": disk.used_percent,
+            "free_bytes": disk.free_bytes,
+        }
         if is_full:
-            log.critical("disk_full", used_percent=disk.used_percent, free_bytes=disk.free_bytes)
+            log.critical("disk_full", **facts)
         else:
-            log.info("disk_has_room", used_percent=disk.used_percent, free_bytes=disk.free_bytes)
+            log.info("disk_has_room", **facts)
         self._set_full(is_full)

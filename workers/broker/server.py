@@ -192,7 +192,7 @@ class BrokerServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await broker.indexer.stop()
         await broker.flusher.stop()
-        await asyncio.to_thread(broker.cold_readers.shutdown)
+        await broker.read_threads.stop()
         for session in list(self._sessions):
             session.close()
         await broker.state.save_all()

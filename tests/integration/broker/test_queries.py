@@ -1,11 +1,15 @@
 """Finding messages by key (request 12), through the index that the agent builds."""
 
+import asyncio
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from regent_engine import parse_offset_message_id
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, bodies
+from workers.broker.processors import inspection
 from workers.broker.server import BrokerServer
 
 EVER = {"beginTimestamp": 0, "endTimestamp": 2**63 - 1}
@@ -89,6 +93,72 @@ async def test_what_is_not_there_is_answered_as_not_found(broker, client):
 
     assert {answer.code for answer in answers} == {22}
     assert answers[0].remark == "can not find message, maybe time range not correct"
+
+
+async def test_a_search_that_takes_too_long_is_answered_with_what_helps(
+    broker, client, monkeypatch
+):
+    monkeypatch.setattr(inspection, "SEARCH_TIMEOUT_MS", 0)
+    for _ in range(10):
+        # "Aa" has the same hash, so that each of these is looked at.
+        await client.send("T", b"x", properties={"KEYS": "BB"})
+    indexed(broker)
+
+    refused = await query(client, "Aa")
+
+    assert refused.code == 1
+    assert refused.remark.startswith("search_too_long: the search was given up after ")
+    assert refused.remark.endswith("narrow its range of times")
+
+
+async def test_searches_have_threads_of_their_own(broker, client):
+    await client.send("T", b"x", properties={"KEYS": "k"})
+    indexed(broker)
+    release = threading.Event()
+    loop = asyncio.get_running_loop()
+    # All threads that other work goes to are busy.
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    other = loop.run_in_executor(None, release.wait)
+    try:
+        async with asyncio.timeout(5):
+            found = await query(client, "k")
+    finally:
+        release.set()
+        await other
+
+    assert bodies(found) == [b"x"]
+
+
+async def test_searches_that_do_not_end_hold_up_nothing_else(broker, client, connect):
+    release = threading.Event()
+    waiting = [broker.broker.read_threads.searches.submit(release.wait) for _ in range(4)]
+    searching = asyncio.create_task(query(await connect(broker), "k"))
+    try:
+        async with asyncio.timeout(5):
+            await client.send("T", b"x")
+            info = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
+            await asyncio.to_thread(broker.store.index_tick, 1, 0)
+        assert not searching.done()
+    finally:
+        release.set()
+
+    assert info.code == 0
+    assert (await searching).code == 22
+    assert all(one.result() for one in waiting)
+
+
+async def test_a_broker_that_stops_waits_for_no_search(broker):
+    threads, release = broker.broker.read_threads, threading.Event()
+    running = [threads.searches.submit(release.wait) for _ in range(2)]
+    queued = threads.searches.submit(release.wait)
+    try:
+        async with asyncio.timeout(5):
+            await broker.close()
+    finally:
+        release.set()
+
+    assert queued.cancelled()
+    assert all(one.result() for one in running)
 
 
 async def test_a_query_without_its_fields_is_refused(client):

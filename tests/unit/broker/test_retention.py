@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,9 @@ FOUR_MS = int(datetime(2026, 11, 21, 4, 30).timestamp() * 1000)  # noqa: DTZ001
 
 
 def disk(used_percent):
-    return Disk(total_bytes=100, used_bytes=used_percent, free_bytes=100 - used_percent)
+    return Disk(
+        path=Path("/store"), total_bytes=100, used_bytes=used_percent, free_bytes=100 - used_percent
+    )
 
 
 def settings(**properties):

@@ -2,6 +2,7 @@
 
 import resource
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -62,6 +63,43 @@ def test_a_kind_of_key_that_does_not_exist_is_refused(tmp_path: Path) -> None:
         store.find_by_key("Orders", "k", kind="other")  # type: ignore[arg-type]
 
     store.close()
+
+
+def test_a_search_that_takes_too_long_is_an_error_and_not_an_answer(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    position = append(store, b"old", KEYS="Aa")
+    for _ in range(10):
+        # "BB" has the same hash, and a turn looks at one record.
+        append(store, b"newer", KEYS="BB")
+    store.index_tick(NOW_MS, 0)
+
+    with pytest.raises(StoreError, match="narrow its range of times") as refused:
+        store.find_by_key("Orders", "Aa", timeout_ms=0)
+
+    assert refused.value.code == "search_too_long"
+    assert store.find_by_key("Orders", "Aa") == [position]
+    store.close()
+
+
+def test_a_store_can_be_closed_while_a_search_goes_on(tmp_path: Path) -> None:
+    store = store_of(tmp_path, index_slot_count=1, index_entry_count=100_000)
+    for number in range(50_000):
+        append(store, b"", KEYS=f"{number}")
+    while store.index_tick(NOW_MS, 0) > 0:
+        pass
+
+    def search() -> str:
+        while True:
+            try:
+                store.find_by_key("Orders", "absent")
+            except StoreError as error:
+                return error.code
+
+    with ThreadPoolExecutor(1) as searchers:
+        code = searchers.submit(search)
+        store.close()
+
+        assert code.result(timeout=30) == "closed"
 
 
 def test_a_full_disk_holds_up_the_index_and_nothing_else(tmp_path: Path) -> None:

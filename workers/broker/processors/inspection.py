@@ -4,9 +4,10 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Literal
 
-from regent_engine import Command, Store
+from regent_engine import Command, IndexStatus, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies import KeyValueTable
@@ -25,7 +26,7 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
-from workers.broker.resources import disk_of, resident_bytes
+from workers.broker.resources import Disk, resident_bytes, store_disks_of
 from workers.broker.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
@@ -33,6 +34,8 @@ _QUEUE_ENTRY_SIZE: Final = 20
 _UNIQUE_KEY_COUNT_MAX: Final = 32
 # A frame of 16 MiB is all that clients take; stock lets 64 large messages exceed it.
 _QUERY_SIZE_MAX: Final = 12 << 20
+# Stock clients wait 18 s for a query by key: before that they are told that it takes too long.
+SEARCH_TIMEOUT_MS: Final = 15_000
 
 KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
@@ -53,9 +56,11 @@ async def on_query_message(broker: Broker, _caller: Caller, command: Command) ->
     count_max = max(0, header.count_max)
     if command.ext.get("_UNIQUE_KEY_QUERY", "").lower() == "true":
         kind, count_max = "unique_key", _UNIQUE_KEY_COUNT_MAX
-    status = broker.store.index_status()
-    # A long chain on a cold disk may take a while, and others are served meanwhile.
-    body = await asyncio.to_thread(_find_messages, broker.store, header, kind, count_max)
+    # A long chain on a cold disk takes a while: others are served meanwhile, and on its own threads
+    # it keeps no other work of this broker waiting.
+    search = partial(_search, broker.store, header, kind, count_max, asked_at_s=time.monotonic())
+    loop = asyncio.get_running_loop()
+    status, body = await loop.run_in_executor(broker.read_threads.searches, search)
     found = QueryMessageAnswer(
         index_end_timestamp_ms=status.end_timestamp_ms, index_end_position=status.end_position
     )
@@ -69,9 +74,16 @@ async def on_query_message(broker: Broker, _caller: Caller, command: Command) ->
     return answer(command, ext=encode_header(found), body=body)
 
 
-def _find_messages(
-    store: Store, header: QueryMessageHeader, kind: KeyKind, count_max: int
-) -> bytes:
+def _search(
+    store: Store, header: QueryMessageHeader, kind: KeyKind, count_max: int, *, asked_at_s: float
+) -> tuple[IndexStatus, bytes]:
+    """Give what the index held when the search began, and the messages found.
+
+    Raises:
+        StoreError: it took too long, the wait for a thread included.
+    """
+    status = store.index_status()
+    waited_ms = int((time.monotonic() - asked_at_s) * 1000)
     positions = store.find_by_key(
         header.topic,
         header.key,
@@ -79,6 +91,7 @@ def _find_messages(
         count_max=count_max,
         begin_ms=header.begin_timestamp,
         end_ms=header.end_timestamp,
+        timeout_ms=max(0, SEARCH_TIMEOUT_MS - waited_ms),
     )
     records: list[bytes] = []
     size = 0
@@ -90,7 +103,7 @@ def _find_messages(
         if records and size > _QUERY_SIZE_MAX:
             break
         records.append(record)
-    return b"".join(reversed(records))
+    return status, b"".join(reversed(records))
 
 
 def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -122,7 +135,7 @@ def sample_of(broker: Broker) -> BrokerSample:
         for topic in broker.topics.all()
         for count, size in [counters.topics.get(topic.name, (0, 0))]
     ]
-    disk = disk_of(settings.root_dir)
+    disk = store_disks_of(broker.settings).fuller
     log_bytes = store.max_position - store.min_position
     return BrokerSample(
         observed_at_ms=broker.clock(),
@@ -148,10 +161,9 @@ def sample_of(broker: Broker) -> BrokerSample:
 
 
 def _runtime_info(broker: Broker) -> dict[str, str]:
-    store, meters, settings = broker.store, broker.meters, broker.settings
+    store, meters = broker.store, broker.meters
     now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
-    disk = disk_of(settings.root_dir)
-    used_ratio = f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
+    disks = store_disks_of(broker.settings)
     info: dict[str, str | int] = {
         "brokerVersionDesc": "V5_5_0",
         "brokerVersion": 513,
@@ -172,9 +184,11 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
         "commitLogMinOffset": store.min_position,
         "commitLogMaxOffset": store.max_position,
         "remainHowManyDataToFlush": f"{store.max_position - store.flushed_position} bytes",
-        "commitLogDiskRatio": used_ratio,
-        "consumeQueueDiskRatio": used_ratio,
-        "commitLogDirCapacity": f"Total : {disk.total_bytes} B, Free : {disk.free_bytes} B",
+        "commitLogDiskRatio": _used_ratio(disks.log),
+        "consumeQueueDiskRatio": _used_ratio(disks.queues),
+        "commitLogDirCapacity": (
+            f"Total : {disks.log.total_bytes} B, Free : {disks.log.free_bytes} B"
+        ),
         "dispatchBehindBytes": _bytes_not_indexed(broker),
         "pageCacheLockTimeMills": 0,
         "startAcceptSendRequestTimeStamp": 0,
@@ -191,6 +205,10 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
     }
     info |= _thread_pools() | _delay_progress(broker)
     return {name: str(value) for name, value in info.items()}
+
+
+def _used_ratio(disk: Disk) -> str:
+    return f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
 
 
 def _bytes_not_indexed(broker: Broker) -> int:

@@ -78,7 +78,7 @@ class Pull:
         """Read the disk while others are served. There is something there, so this never holds."""
         loop, broker = asyncio.get_running_loop(), self.broker
         read = partial(broker.store.read, *self._wanted(offset))
-        self._send(await loop.run_in_executor(broker.cold_readers, read), offset)
+        self._send(await loop.run_in_executor(broker.read_threads.cold, read), offset)
         return b""
 
     def resume(self, pull: HeldPull[Resumable], *, is_over: bool) -> None:

@@ -24,7 +24,7 @@ class StoreError(Exception):
 
     Codes: `illegal_message`, `properties_too_large`, `disk_full`, `corrupt`, `locked`, `closed`,
     `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`, `read_only`,
-    `no_boundary`, `epoch_refused`.
+    `no_boundary`, `epoch_refused`, `search_too_long`.
     """
 
     code: str
@@ -418,11 +418,16 @@ class Store:
         count_max: int = 32,
         begin_ms: int = 0,
         end_ms: int = 2**63 - 1,
+        timeout_ms: int = 30_000,
     ) -> list[int]:
         """List log positions of messages, the newest first and at most 64; `key` finds either.
 
+        It goes in short turns, and between them others may change the index, cut the log or close
+        the store: what they remove may be missing.
+
         Raises:
             ValueError: there is no such kind of key.
+            StoreError: it took too long (`search_too_long`): a shorter range of times takes less.
         """
     def index_tick(self, now_ms: int, utc_offset_s: int) -> int:
         """Index the next piece of the log and tell how many bytes are left.

@@ -67,6 +67,17 @@ pub enum StoreError {
         /// The newest epoch known.
         newest: Option<Epoch>,
     },
+    /// A search by key was given up, whatever it had found: less than all is no answer.
+    #[error(
+        "the search was given up after {followed_count} entries of the key index, which took \
+         longer than {limit_ms} ms: narrow its range of times"
+    )]
+    SearchTooLong {
+        /// Entries looked at.
+        followed_count: u64,
+        /// How long it was allowed to take.
+        limit_ms: u64,
+    },
     /// A setting is out of range.
     #[error("invalid setting: {0}")]
     Setting(String),
@@ -117,6 +128,7 @@ impl StoreError {
             Self::ReadOnly { .. } => "read_only",
             Self::NoBoundary { .. } => "no_boundary",
             Self::EpochRefused { .. } => "epoch_refused",
+            Self::SearchTooLong { .. } => "search_too_long",
             Self::Setting(_) => "invalid_setting",
             Self::DiskFull { .. } => "disk_full",
             Self::Poisoned { .. } => "poisoned",

@@ -30,6 +30,7 @@ use file::IndexFile;
 pub(crate) use file::file_path;
 pub(crate) use keys::each_hash;
 pub(crate) use layout::{ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape};
+pub use search::KeySearch;
 
 /// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
 const DAMAGED_NAME: &str = "damaged";
@@ -92,7 +93,8 @@ impl Trust {
 pub(crate) struct Index {
     dir: PathBuf,
     shape: Shape,
-    /// Oldest first. Searches hold it shared, and only the holder of `build` changes it.
+    /// Oldest first, and so by stamp. A search holds it shared for a turn, and only the holder of
+    /// `build` changes it.
     files: RwLock<Vec<IndexFile>>,
     build: Mutex<Build>,
     position: AtomicU64,

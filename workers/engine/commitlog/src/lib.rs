@@ -72,7 +72,7 @@ pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
 pub use copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
 pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
-pub use index::IndexStatus;
+pub use index::{IndexStatus, KeySearch};
 pub use message::{
     Appended, Boundary, Counters, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange, QueueRead,
     ReadOutcome, ReadStatus, Traffic,

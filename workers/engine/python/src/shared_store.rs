@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::RwLock;
 use pyo3::prelude::*;
@@ -59,6 +60,34 @@ impl SharedStore {
             Some(store) => work(store),
             None => Err(commitlog::StoreError::Closed.into()),
         })
+    }
+
+    /// Take a search by key to its end on a thread that does not have the interpreter lock.
+    ///
+    /// The store is free between two turns, so that whoever wants it alone waits for one turn only.
+    pub(crate) fn search_detached(
+        &self,
+        mut search: commitlog::KeySearch<'_>,
+        limit_ms: u64,
+    ) -> Result<Vec<u64>, Failure> {
+        let (limit, started) = (Duration::from_millis(limit_ms), Instant::now());
+        loop {
+            self.run_detached(|store| {
+                store.advance(&mut search);
+                Ok(())
+            })?;
+            if search.is_over() {
+                return Ok(search.into_found());
+            }
+            if started.elapsed() >= limit {
+                let followed_count = search.followed_count();
+                let too_long = commitlog::StoreError::SearchTooLong {
+                    followed_count,
+                    limit_ms,
+                };
+                return Err(too_long.into());
+            }
+        }
     }
 
     /// Run `work` that copies bytes of the store's files: they do not count when a part of the

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use regent_commitlog as commitlog;
-use regent_commitlog::{Boundary, CrcProperty, FlushMode, NewMessage, StoreConfig};
+use regent_commitlog::{Boundary, CrcProperty, FlushMode, KeySearch, NewMessage, StoreConfig};
 
 use crate::error::{Failure, caught, into_python};
 use crate::message::host;
@@ -325,7 +325,8 @@ impl Store {
         Ok(found.unwrap_or(-1))
     }
 
-    #[pyo3(signature = (topic, key, *, kind="key", count_max=32, begin_ms=0, end_ms=i64::MAX))]
+    #[pyo3(signature = (topic, key, *, kind="key", count_max=32, begin_ms=0, end_ms=i64::MAX,
+        timeout_ms=30_000))]
     #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
     fn find_by_key(
         &self,
@@ -336,16 +337,17 @@ impl Store {
         count_max: usize,
         begin_ms: i64,
         end_ms: i64,
+        timeout_ms: u64,
     ) -> PyResult<Vec<u64>> {
-        let find = match kind {
-            "key" => commitlog::Store::find_by_key,
-            "unique_key" => commitlog::Store::find_by_unique_key,
-            "tags" => commitlog::Store::find_by_tags,
+        let search_of = match kind {
+            "key" => KeySearch::by_key,
+            "unique_key" => KeySearch::by_unique_key,
+            "tags" => KeySearch::by_tags,
             _ => return Err(PyValueError::new_err("kind is key, unique_key or tags")),
         };
-        self.0.run(py, |store| {
-            Ok(find(store, topic, key, count_max, begin_ms, end_ms))
-        })
+        let search = search_of(topic, key, count_max, begin_ms, end_ms);
+        py.detach(|| self.0.search_detached(search, timeout_ms))
+            .map_err(|failure| into_python(py, failure))
     }
 
     fn index_tick(&self, py: Python<'_>, now_ms: i64, utc_offset_s: i32) -> PyResult<u64> {

@@ -233,37 +233,44 @@ impl IndexFile {
             || own.contains(&end_ms)
     }
 
-    /// Hands out the log positions of a hash whose times lie in the range, newest first, while
-    /// `wants_more` says so (storage-and-ha.md 4.3).
+    /// Number of the newest entry in the chain of a hash, which others may share; 0: it has none.
+    pub(crate) fn newest_link(&self, key_hash: i32) -> u32 {
+        self.newest_number(self.shape.slot_at(key_hash))
+    }
+
+    /// Looks at one entry of a hash's chain: gives its log position if hash and time are the wanted
+    /// ones, and the number of the next entry, 0 at the end (storage-and-ha.md 4.3).
     ///
     /// Times are exact to a second, but for the first entry of a file that continues another: its
     /// seconds count from there. A chain that does not go down, or leaves the file's part of the
-    /// log, is damage: the search ends there.
-    pub(crate) fn select(
+    /// log, is damage, and ends there. A number that the file does not have is of another file,
+    /// which had this one's name: nothing is wrong then, and nothing is known.
+    pub(crate) fn link(
         &self,
+        number: u32,
         key_hash: i32,
         (begin_ms, end_ms): (i64, i64),
-        mut wants_more: impl FnMut(u64) -> bool,
-    ) {
-        let own = self.header.begin_position..=self.header.end_position;
-        let mut number = self.newest_number(self.shape.slot_at(key_hash));
-        while number != 0 {
-            let entry = self.entry(number).filter(|entry| {
-                let goes_down = i64::from(entry.previous) < i64::from(number);
-                goes_down && entry.elapsed_s >= 0 && own.contains(&entry.log_position)
-            });
-            let Some(entry) = entry else {
-                self.mark_damaged();
-                return;
-            };
-            let elapsed_ms = i64::from(entry.elapsed_s) * 1000;
-            let time_ms = self.header.begin_timestamp_ms.saturating_add(elapsed_ms);
-            let is_match = entry.key_hash == key_hash && (begin_ms..=end_ms).contains(&time_ms);
-            if is_match && !wants_more(entry.log_position) || time_ms < begin_ms {
-                return;
-            }
-            number = u32::try_from(entry.previous).unwrap_or(0);
+    ) -> (Option<u64>, u32) {
+        if number >= self.header.next_number {
+            return (None, 0);
         }
+        let own = self.header.begin_position..=self.header.end_position;
+        let entry = self.entry(number).filter(|entry| {
+            let goes_down = i64::from(entry.previous) < i64::from(number);
+            goes_down && entry.elapsed_s >= 0 && own.contains(&entry.log_position)
+        });
+        let Some(entry) = entry else {
+            self.mark_damaged();
+            return (None, 0);
+        };
+        let elapsed_ms = i64::from(entry.elapsed_s) * 1000;
+        let time_ms = self.header.begin_timestamp_ms.saturating_add(elapsed_ms);
+        if time_ms < begin_ms {
+            return (None, 0);
+        }
+        let is_match = entry.key_hash == key_hash && time_ms <= end_ms;
+        let next = u32::try_from(entry.previous).unwrap_or(0);
+        (is_match.then_some(entry.log_position), next)
     }
 
     /// Writes everything to the disk. After a failure nobody knows what is there.

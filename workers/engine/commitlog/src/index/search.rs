@@ -1,7 +1,10 @@
 //! Finding messages by key (storage-and-ha.md 4.3). Nothing is returned that the log does not confirm.
+//!
+//! A search goes in turns. A chain may have millions of links, each on a page of its own that the
+//! disk has to bring; whoever wants to change the index, or the store, waits for one turn only.
 
-use super::Index;
 use super::keys::Wanted;
+use super::{Index, IndexFile};
 use crate::record::{Found, locate};
 use crate::store::Store;
 
@@ -10,12 +13,116 @@ const FOUND_COUNT_MAX: usize = 64;
 /// Most records that one search looks at. Whoever sends many keys with one hash could otherwise
 /// make a search read all the log.
 const EXAMINED_COUNT_MAX: usize = 4096;
+/// Most steps of one turn: a few milliseconds when the disk has to bring a page for each, and in
+/// memory still so many that taking the locks again costs little beside them.
+const STEP_COUNT_MAX: usize = 64;
 
-impl Store {
-    /// Log positions of messages with a unique key or one of their `KEYS`, newest first.
+/// A search by key on its way: [`Store::advance`] takes it further, turn by turn.
+///
+/// It holds nothing of the store. What is added to the index meanwhile is not looked for, and what
+/// is removed from it is not found.
+#[derive(Debug)]
+pub struct KeySearch<'a> {
+    topic: &'a str,
+    wanted: Wanted<'a>,
+    hash: i32,
+    /// First and last store time, in milliseconds.
+    range: (i64, i64),
+    count_max: usize,
+    found: Vec<u64>,
+    examined_count: usize,
+    followed_count: u64,
+    place: Place,
+}
+
+/// Where a search goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// With the newest file that is older than this stamp.
+    Before(u64),
+    /// At an entry of the file with this stamp; 0 is behind the last of the chain.
+    At(u64, u32),
+    /// Nothing is left to look at.
+    End,
+}
+
+impl<'a> KeySearch<'a> {
+    /// Looks for messages with a unique key or one of their `KEYS`, newest first.
     ///
     /// At most `count_max` of them and at most 64, stored between the two times, as far as whole
     /// seconds tell. What is not indexed yet is not found: see [`Store::index_status`].
+    #[must_use]
+    pub fn by_key(
+        topic: &'a str,
+        key: &'a str,
+        count_max: usize,
+        begin_ms: i64,
+        end_ms: i64,
+    ) -> Self {
+        Self::new(topic, Wanted::Key(key), count_max, (begin_ms, end_ms))
+    }
+
+    /// As [`KeySearch::by_key`], but by the unique key alone.
+    #[must_use]
+    pub fn by_unique_key(
+        topic: &'a str,
+        key: &'a str,
+        count_max: usize,
+        begin_ms: i64,
+        end_ms: i64,
+    ) -> Self {
+        Self::new(topic, Wanted::UniqueKey(key), count_max, (begin_ms, end_ms))
+    }
+
+    /// As [`KeySearch::by_key`], but by `TAGS`.
+    #[must_use]
+    pub fn by_tags(
+        topic: &'a str,
+        tags: &'a str,
+        count_max: usize,
+        begin_ms: i64,
+        end_ms: i64,
+    ) -> Self {
+        Self::new(topic, Wanted::Tags(tags), count_max, (begin_ms, end_ms))
+    }
+
+    fn new(topic: &'a str, wanted: Wanted<'a>, count_max: usize, range: (i64, i64)) -> Self {
+        Self {
+            topic,
+            wanted,
+            hash: wanted.hash(topic),
+            range,
+            count_max: count_max.min(FOUND_COUNT_MAX),
+            found: Vec::new(),
+            examined_count: 0,
+            followed_count: 0,
+            place: Place::Before(u64::MAX),
+        }
+    }
+
+    /// Whether everything is found that this search may find.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.place == Place::End
+            || self.found.len() >= self.count_max
+            || self.examined_count >= EXAMINED_COUNT_MAX
+    }
+
+    /// How many entries of the index it has looked at.
+    #[must_use]
+    pub fn followed_count(&self) -> u64 {
+        self.followed_count
+    }
+
+    /// Log positions found so far, newest first.
+    #[must_use]
+    pub fn into_found(self) -> Vec<u64> {
+        self.found
+    }
+}
+
+impl Store {
+    /// Log positions of messages that [`KeySearch::by_key`] looks for, however long it takes.
     #[must_use]
     pub fn find_by_key(
         &self,
@@ -25,7 +132,7 @@ impl Store {
         begin_ms: i64,
         end_ms: i64,
     ) -> Vec<u64> {
-        self.find(topic, Wanted::Key(key), count_max, (begin_ms, end_ms))
+        self.finish(KeySearch::by_key(topic, key, count_max, begin_ms, end_ms))
     }
 
     /// As [`Store::find_by_key`], but by the unique key alone.
@@ -38,7 +145,9 @@ impl Store {
         begin_ms: i64,
         end_ms: i64,
     ) -> Vec<u64> {
-        self.find(topic, Wanted::UniqueKey(key), count_max, (begin_ms, end_ms))
+        self.finish(KeySearch::by_unique_key(
+            topic, key, count_max, begin_ms, end_ms,
+        ))
     }
 
     /// As [`Store::find_by_key`], but by `TAGS`.
@@ -51,30 +160,33 @@ impl Store {
         begin_ms: i64,
         end_ms: i64,
     ) -> Vec<u64> {
-        self.find(topic, Wanted::Tags(tags), count_max, (begin_ms, end_ms))
+        self.finish(KeySearch::by_tags(topic, tags, count_max, begin_ms, end_ms))
     }
 
-    fn find(
-        &self,
-        topic: &str,
-        wanted: Wanted<'_>,
-        count_max: usize,
-        range: (i64, i64),
-    ) -> Vec<u64> {
-        let count_max = count_max.min(FOUND_COUNT_MAX);
-        let mut found: Vec<u64> = Vec::new();
-        let mut examined_count = 0;
-        self.index
-            .candidates(wanted.hash(topic), range, |position| {
-                examined_count += 1;
-                // Two keys of one record may have one hash; its entries are neighbours then.
-                if found.last() != Some(&position) && self.has_key(position, topic, wanted) {
-                    found.push(position);
-                }
-                found.len() < count_max && examined_count < EXAMINED_COUNT_MAX
-            });
-        found.truncate(count_max);
-        found
+    fn finish(&self, mut search: KeySearch<'_>) -> Vec<u64> {
+        while !search.is_over() {
+            self.advance(&mut search);
+        }
+        search.into_found()
+    }
+
+    /// Takes a search one short turn further: some entries of the index, and one record at most.
+    ///
+    /// Whoever repeats it until [`KeySearch::is_over`] lets go of this store in between, if others
+    /// are to have it to themselves.
+    pub fn advance(&self, search: &mut KeySearch<'_>) {
+        if search.is_over() {
+            return;
+        }
+        let Some(position) = self.index.next_candidate(search) else {
+            return;
+        };
+        search.examined_count += 1;
+        // Two keys of one record may have one hash; its entries are neighbours then.
+        let is_known = search.found.last() == Some(&position);
+        if !is_known && self.has_key(position, search.topic, search.wanted) {
+            search.found.push(position);
+        }
     }
 
     fn has_key(&self, position: u64, topic: &str, wanted: Wanted<'_>) -> bool {
@@ -96,20 +208,57 @@ impl Store {
 }
 
 impl Index {
-    /// Hands out positions with a key's hash, newest first, while `wants_more` says so.
-    fn candidates(&self, hash: i32, range: (i64, i64), mut wants_more: impl FnMut(u64) -> bool) {
+    /// Goes on to the next entry with a search's hash and time; `None` also when the turn is over.
+    fn next_candidate(&self, search: &mut KeySearch<'_>) -> Option<u64> {
         let files = self.files.read();
-        let mut is_over = false;
-        for file in files.iter().rev() {
-            if file.is_in_range(range.0, range.1) {
-                file.select(hash, range, |position| {
-                    is_over = !wants_more(position);
-                    !is_over
-                });
-            }
-            if is_over || file.header.begin_timestamp_ms < range.0 {
-                return;
+        for _ in 0..STEP_COUNT_MAX {
+            match search.place {
+                Place::Before(stamp) => search.place = search.enter(&files, stamp),
+                Place::At(stamp, number) => {
+                    // Between two turns the file may have expired, or been cut off or set aside.
+                    let at = files.binary_search_by_key(&stamp, |file| file.stamp).ok();
+                    let position = search.follow(at.map(|at| &files[at]), stamp, number);
+                    if position.is_some() {
+                        return position;
+                    }
+                }
+                Place::End => return None,
             }
         }
+        None
+    }
+}
+
+impl KeySearch<'_> {
+    /// Goes to the newest file before a stamp that may hold something of these times.
+    fn enter(&self, files: &[IndexFile], stamp: u64) -> Place {
+        let (begin_ms, end_ms) = self.range;
+        let older = files.partition_point(|file| file.stamp < stamp);
+        for file in files[..older].iter().rev() {
+            if file.is_in_range(begin_ms, end_ms) {
+                return Place::At(file.stamp, file.newest_link(self.hash));
+            }
+            if file.header.begin_timestamp_ms < begin_ms {
+                break;
+            }
+        }
+        Place::End
+    }
+
+    /// Looks at one entry of a file, if both are still there, and goes on to the next.
+    fn follow(&mut self, file: Option<&IndexFile>, stamp: u64, number: u32) -> Option<u64> {
+        let Some(file) = file.filter(|_| number != 0) else {
+            let is_last = file.is_some_and(|file| file.header.begin_timestamp_ms < self.range.0);
+            self.place = if is_last {
+                Place::End
+            } else {
+                Place::Before(stamp)
+            };
+            return None;
+        };
+        self.followed_count += 1;
+        let (position, next) = file.link(number, self.hash, self.range);
+        self.place = Place::At(stamp, next);
+        position
     }
 }

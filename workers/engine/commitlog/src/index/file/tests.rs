@@ -69,10 +69,12 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 
 fn selected(file: &IndexFile, hash: i32) -> Vec<u64> {
     let mut positions = Vec::new();
-    file.select(hash, (0, i64::MAX), |position| {
-        positions.push(position);
-        true
-    });
+    let mut number = file.newest_link(hash);
+    while number != 0 {
+        let (position, next) = file.link(number, hash, (0, i64::MAX));
+        positions.extend(position);
+        number = next;
+    }
     positions
 }
 
@@ -145,6 +147,18 @@ fn a_search_ends_at_a_chain_that_does_not_go_down() {
         assert!(file.is_damaged(), "entry {number} after {previous}");
         file.map.bytes_mut()[at..at + 4].copy_from_slice(&intact);
     }
+}
+
+#[test]
+fn the_number_of_an_entry_that_is_not_there_ends_a_chain_and_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut file = IndexFile::create(dir.path(), 1, SHAPE, None).unwrap();
+    file.put(&key(3, 100, 1_000)).unwrap();
+
+    for number in [2, 4, u32::MAX] {
+        assert_eq!(file.link(number, 3, (0, i64::MAX)), (None, 0));
+    }
+    assert!(!file.is_damaged());
 }
 
 #[test]
