@@ -16,6 +16,9 @@ pub enum FindingKind {
     LostTail,
     /// Messages of a queue that lie where the log is damaged, missing or lost.
     LostMessages,
+    /// Records with the right checksum of their body and a wrong one of the whole record, which
+    /// stores without the CRC property serve.
+    WrongRecordCrc,
     /// A segment whose size or name is not that of the others.
     OddSegment,
     /// The newest segment was still being allocated when the process died.
@@ -72,11 +75,12 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::DamagedLog,
         Self::MissingSegments,
         Self::LostTail,
         Self::LostMessages,
+        Self::WrongRecordCrc,
         Self::OddSegment,
         Self::UnfinishedSegment,
         Self::TornRecord,
@@ -113,6 +117,7 @@ impl FindingKind {
             Self::MissingSegments => "missing_segments",
             Self::LostTail => "lost_tail",
             Self::LostMessages => "lost_messages",
+            Self::WrongRecordCrc => "wrong_record_crc",
             Self::OddSegment => "odd_segment",
             Self::UnfinishedSegment => "unfinished_segment",
             Self::TornRecord => "torn_record",
@@ -163,7 +168,8 @@ impl FindingKind {
             | Self::AbsentCheckpoint
             | Self::WrongCheckpoint => "derived",
             Self::EpochsFromBackup | Self::DamagedEpochBackup => "weakened",
-            Self::UnfinishedSegment
+            Self::WrongRecordCrc
+            | Self::UnfinishedSegment
             | Self::TornRecord
             | Self::AbsentQueue
             | Self::UnflushedIndex
