@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 
-use regent_commitlog::inspect::{FindingKind, Survey};
+use regent_commitlog::inspect::{FindingKind, Survey, read_index};
 use regent_commitlog::{NewMessage, Retention, Store, StoreConfig};
 use support::*;
 
@@ -20,6 +20,21 @@ fn more(store: &Store, count: i32) {
         append(store, "orders", turn % 3, &[b'x'; 900]);
     }
     store.flush_tick(NOW_MS).unwrap();
+}
+
+/// With forty keys in four index files.
+fn indexed(config: &StoreConfig) -> Store {
+    let store = filled(config, 1);
+    for turn in 0..40 {
+        let keys = format!("KEYS\u{1}key-{turn}\u{2}");
+        let message = NewMessage {
+            properties: keys.as_bytes(),
+            ..NewMessage::new("orders", 0, b"x")
+        };
+        store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    }
+    index::build(&store);
+    store
 }
 
 /// A survey of a store in use that is in the middle of the first segment.
@@ -105,16 +120,7 @@ fn a_topic_that_is_deleted_meanwhile_is_no_finding() {
 fn index_files_that_expire_meanwhile_are_no_finding() {
     let dir = tempdir();
     let config = index::config(dir.path());
-    let store = filled(&config, 1);
-    for turn in 0..40 {
-        let keys = format!("KEYS\u{1}key-{turn}\u{2}");
-        let message = NewMessage {
-            properties: keys.as_bytes(),
-            ..NewMessage::new("orders", 0, b"x")
-        };
-        store.writer().unwrap().append(&message, NOW_MS).unwrap();
-    }
-    index::build(&store);
+    let store = indexed(&config);
     let survey = begun(&config);
     let mut files: Vec<_> = fs::read_dir(dir.path().join("index"))
         .unwrap()
@@ -126,5 +132,38 @@ fn index_files_that_expire_meanwhile_are_no_finding() {
     fs::remove_file(&files[1]).unwrap();
 
     assert_eq!(finished(survey), []);
+    drop(store);
+}
+
+#[test]
+fn what_an_open_segment_became_after_it_expired_is_no_damage() {
+    let dir = tempdir();
+    let config = config(dir.path());
+    let store = filled(&config, 60);
+    let first = segment_path(dir.path(), 0);
+    overwrite(&first, 5_000, &[0; 2_000]);
+    let survey = begun(&config);
+
+    fs::remove_file(&first).unwrap();
+
+    assert_eq!(finished(survey), []);
+    drop(store);
+}
+
+#[test]
+fn files_that_go_between_their_listing_and_their_opening_are_passed_over() {
+    let dir = tempdir();
+    let config = index::config(dir.path());
+    let store = indexed(&config);
+    for name in [
+        format!("commitlog/{:020}", 1_u64 << 40),
+        format!("index/{:017}", 1),
+    ] {
+        // Listed, and not there.
+        std::os::unix::fs::symlink("gone", dir.path().join(name)).unwrap();
+    }
+
+    assert_eq!(finished(begun(&config)), []);
+    assert_eq!(read_index(&config, 0, 100).unwrap().len(), 40);
     drop(store);
 }

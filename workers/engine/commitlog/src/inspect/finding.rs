@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+#[cfg(test)]
+mod tests;
+
 /// Findings kept; more are only counted.
 const FINDINGS_KEPT_MAX: usize = 1000;
 
@@ -147,6 +150,10 @@ impl FindingKind {
         }
     }
 
+    fn is_note(self) -> bool {
+        self.severity() == "note"
+    }
+
     /// How bad it is: `lost` for messages that cannot be read, `blocked` for what keeps a broker
     /// from starting, `derived` for what a rebuild from the log brings right, `weakened` for a
     /// safeguard that is gone, `note` for what is no fault.
@@ -210,15 +217,26 @@ pub(super) fn counted(count: u64, one: &str, more: &str) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     kept: Vec<Finding>,
+    /// Those of them that are no fault.
+    notes_kept: usize,
     count: u64,
 }
 
 impl Findings {
     pub(super) fn add(&mut self, finding: Finding) {
         self.count += 1;
-        if self.kept.len() < FINDINGS_KEPT_MAX {
-            self.kept.push(finding);
+        let is_note = finding.kind.is_note();
+        if self.kept.len() >= FINDINGS_KEPT_MAX {
+            // Notes without number, of deleted topics for example, are to hide no fault.
+            if is_note || self.notes_kept == 0 {
+                return;
+            }
+            let last = self.kept.iter().rposition(|kept| kept.kind.is_note());
+            self.kept.remove(last.unwrap_or_default());
+            self.notes_kept -= 1;
         }
+        self.notes_kept += usize::from(is_note);
+        self.kept.push(finding);
     }
 
     /// Adds what concerns a file and no queue.
