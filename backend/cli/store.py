@@ -4,32 +4,33 @@ They need no server. All but `rebuild` only read, so that a store which is in us
 disk mounted read-only can be looked at.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
-from regent_engine import IndexedKey, Record, StoreError, Survey, read_index, read_log
+from regent_engine import IndexedKey, Record, StoreError, Survey, read_index
 
-from backend.cli import store_files, store_findings
+from backend.cli import store_files, store_findings, store_log
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import UNKNOWN, bytes_text, print_json, print_line, print_table
 from backend.cli.reader import print_note
 from backend.cli.store_files import StorePaths
+from backend.cli.store_log import LogRecords
 from backend.cli.store_options import (
     INDEX_ENTRIES,
     INDEX_SLOTS,
     CommitLog,
+    Crc,
     DelayLevels,
     IndexEntries,
     IndexSlots,
     Output,
+    crc_property,
     read_through,
 )
 from backend.cli.store_rebuild import rebuild
 
-PAGE_RECORDS: Final = 500
 BODY_SHOWN: Final = 60
 
 store = App(name="store", help="Look into a broker's message store, from its files.")
@@ -44,6 +45,7 @@ def verify(
     delay_levels: DelayLevels = None,
     index_slots: IndexSlots = INDEX_SLOTS,
     index_entries: IndexEntries = INDEX_ENTRIES,
+    crc: Crc = False,
     output: Output = "table",
 ) -> None:
     """Check every record of a store, and everything else in it against them.
@@ -64,6 +66,8 @@ def verify(
         delay_levels: The broker's messageDelayLevel, when it is not stock's.
         index_slots: The broker's maxHashSlotNum.
         index_entries: The broker's maxIndexNum.
+        crc: The broker has enabledAppendPropCRC=true: a record whose own checksum does not fit
+            is damaged. To any other broker it is a message like others, and is only noted.
         output: How to print.
     """
     paths = store_files.locate(directory, commit_log)
@@ -77,6 +81,7 @@ def verify(
         compares=True,
         is_in_use=in_use,
         delay_levels=delay_levels,
+        crc=crc,
     )
     findings = survey.findings()
     error = store_findings.unwell(findings, paths)
@@ -114,6 +119,8 @@ def stats(
 ) -> None:
     """Count the messages of a store by topic and queue, and say how far index and epochs are.
 
+    Where the log is damaged or has missing files, nothing can be counted: exit code 6.
+
     Example:
         regent store stats .regent/brokers/broker-a/store
 
@@ -126,16 +133,25 @@ def stats(
     """
     paths = store_files.locate(directory, commit_log)
     survey = _survey(paths, index_slots=index_slots, index_entries=index_entries)
-    queues = survey.queues()
     if output == "json":
         print_json(
             {
                 "store": str(paths.root),
                 **_control_fields(survey),
-                "queues": [store_files.fields(queue) for queue in queues],
+                "finding_count": survey.finding_count,
+                "queues": [store_files.fields(queue) for queue in survey.queues()],
             }
         )
-        return
+    else:
+        _print_queues(survey)
+    findings = survey.findings()
+    if any(found.severity == "lost" for found in findings):
+        raise store_log.incomplete(paths, "counted")
+    if findings:
+        print_note(f"there is something to note: regent store verify {paths.root}")
+
+
+def _print_queues(survey: Survey) -> None:
     _print_totals(survey)
     print_table(
         ("TOPIC", "QUEUE#", "MESSAGES#", "SIZE#", "MIN OFFSET#", "MAX OFFSET#", "FIRST", "LAST"),
@@ -150,7 +166,7 @@ def stats(
                 _time(queue.first_store_timestamp_ms if queue.record_count else None),
                 _time(queue.last_store_timestamp_ms if queue.record_count else None),
             )
-            for queue in queues
+            for queue in survey.queues()
         ],
     )
     if epochs := survey.epochs():
@@ -174,6 +190,9 @@ def dump(
     output: Output = "table",
 ) -> None:
     """Print the records of a store, or the entries of its key index, the oldest first.
+
+    Where the log is damaged or has missing files, this is said on standard error with the log
+    positions, and the exit code is 6.
 
     Examples:
         regent store dump .regent/brokers/broker-a/store --limit 20
@@ -203,15 +222,17 @@ def dump(
             )
         _print_keys(_keys(paths, position or 0, limit, (index_slots, index_entries)), output)
         return
-    found = [
-        record
-        for record, _ in zip(
-            _records(paths, position, topic=topic, queue_id=queue_id), range(limit), strict=False
-        )
-    ]
+    log = LogRecords(paths, position)
+    found = log.take(limit, topic=topic, queue_id=queue_id)
     if output == "json":
         print_json([_record(record) for record in found])
-        return
+    else:
+        _print_records(found)
+    log.print_remarks()
+    log.refuse_gaps()
+
+
+def _print_records(found: list[Record]) -> None:
     print_table(
         ("POSITION#", "SIZE#", "TOPIC", "QUEUE#", "OFFSET#", "STORED", "KEYS", "TAGS", "BODY"),
         [
@@ -242,6 +263,7 @@ def _survey(
     compares: bool = False,
     is_in_use: bool = False,
     delay_levels: str | None = None,
+    crc: bool = False,
 ) -> Survey:
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     try:
@@ -253,28 +275,12 @@ def _survey(
             delay_levels_ms=levels,
             index_slot_count=index_slots,
             index_entry_count=index_entries,
+            crc_property=crc_property(crc=crc),
         )
         read_through(survey, label="reading the log")
     except StoreError as error:
         raise store_files.unreadable(paths, str(error)) from error
     return survey
-
-
-def _records(
-    paths: StorePaths, position: int | None, *, topic: str | None, queue_id: int | None
-) -> Iterator[Record]:
-    while True:
-        try:
-            records, position = read_log(
-                str(paths.commit_log), position=position, count=PAGE_RECORDS
-            )
-        except StoreError as error:
-            raise store_files.unreadable(paths, str(error)) from error
-        for record in records:
-            if topic in (None, record.topic) and queue_id in (None, record.queue_id):
-                yield record
-        if position is None:
-            return
 
 
 def _print_totals(survey: Survey) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+import struct
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ STORES_SHOWN: Final = 5
 QUEUE_FILE_SIZE: Final = 6_000_000
 BATCH_QUEUE_FILE_SIZE: Final = 13_800_000
 BLOCK_BYTES: Final = 512
+# Linux's struct flock: type, whence, start, length, process.
+FLOCK: Final = struct.Struct("hhqqi0q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +65,22 @@ def locate(directory: Path, commit_log: Path | None) -> StorePaths:
 
 
 def is_in_use(paths: StorePaths) -> bool:
-    """Whether a broker holds the store's lock file."""
+    """Whether a broker holds the store's lock file.
+
+    It is asked for, not tried: that needs no right to write, and keeps no broker from starting.
+
+    Raises:
+        CommandError: the file cannot be read.
+    """
     try:
-        file = (paths.root / "lock").open("r+b")
-    except OSError:
-        # Without the file, or the right to write it, nobody here can run a broker on it.
+        with (paths.root / "lock").open("rb") as file:
+            answer = fcntl.fcntl(file, fcntl.F_GETLK, FLOCK.pack(fcntl.F_WRLCK, 0, 0, 1, 0))
+    except FileNotFoundError:
         return False
-    with file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
-        except OSError:
-            return True
-        fcntl.lockf(file, fcntl.LOCK_UN, 1, 0)
-        return False
+    except OSError as error:
+        raise unreadable(paths, str(error)) from error
+    kind, *_ = FLOCK.unpack(answer)
+    return bool(kind != fcntl.F_UNLCK)
 
 
 def parse_delay_levels(text: str) -> list[int]:

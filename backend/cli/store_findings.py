@@ -74,6 +74,17 @@ WORDS: Final = {
         means="consumers of this queue cannot get these messages",
         next_step=_RESTORE,
     ),
+    "wrong_record_crc": Words(
+        means=(
+            "a broker with enabledAppendPropCRC=true takes these messages for damaged, as their"
+            " header, topic or properties may be; any other broker serves them, and a client that"
+            " sends batches can make them up"
+        ),
+        next_step=(
+            "nothing to do, unless broker.conf sets enabledAppendPropCRC=true: then"
+            " regent store verify {store} --crc"
+        ),
+    ),
     "odd_segment": Words(
         means=(
             "no store writes such a file, and no broker opens a store with one: it was cut"

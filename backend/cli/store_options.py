@@ -28,6 +28,13 @@ CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
 DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
 IndexSlots = Annotated[int, Parameter(name="--index-slots", validator=_POSITIVE)]
 IndexEntries = Annotated[int, Parameter(name="--index-entries", validator=_POSITIVE)]
+# Whether records end in a checksum: that of a broker's Survey or Rebuild.
+Crc = Annotated[bool, Parameter(name="--crc", negative="")]
+
+
+def crc_property(*, crc: bool) -> str:
+    """Return the engine's name of what `--crc` says of the broker."""
+    return "verified" if crc else "off"
 
 
 class LogReader(Protocol):

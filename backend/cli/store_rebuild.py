@@ -19,10 +19,12 @@ from backend.cli.store_options import (
     INDEX_ENTRIES,
     INDEX_SLOTS,
     CommitLog,
+    Crc,
     DelayLevels,
     IndexEntries,
     IndexSlots,
     Output,
+    crc_property,
     read_through,
 )
 
@@ -42,6 +44,7 @@ def rebuild(
     delay_levels: DelayLevels = None,
     index_slots: IndexSlots = INDEX_SLOTS,
     index_entries: IndexEntries = INDEX_ENTRIES,
+    crc: Crc = False,
     output: Output = "table",
 ) -> None:
     """Make the consume queues and the key index of a store anew from its log.
@@ -68,6 +71,8 @@ def rebuild(
             messages hold their delivery times.
         index_slots: The broker's maxHashSlotNum.
         index_entries: The broker's maxIndexNum.
+        crc: The broker has enabledAppendPropCRC=true: nothing is made from a log with a record
+            whose own checksum does not fit.
         output: How to print.
     """
     paths = store_files.locate(directory, commit_log)
@@ -84,7 +89,7 @@ def rebuild(
     _note_what_stays(paths, findings)
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
-        work = _begin(paths, parts, levels, index_slots, index_entries)
+        work = _begin(paths, parts, levels, index_slots, index_entries, crc=crc)
         rebuilt = _carry_out(work, old_suffix)
     except StoreError as error:
         raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
@@ -142,6 +147,8 @@ def _begin(
     delay_levels_ms: list[int] | None,
     index_slots: int,
     index_entries: int,
+    *,
+    crc: bool,
 ) -> Rebuild:
     return Rebuild(
         str(paths.root),
@@ -158,6 +165,7 @@ def _begin(
         index_slot_count=index_slots,
         index_entry_count=index_entries,
         utc_offset_s=time.localtime().tm_gmtoff,
+        crc_property=crc_property(crc=crc),
     )
 
 

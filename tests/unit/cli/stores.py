@@ -12,7 +12,7 @@ NOW_MS = 1_758_000_000_000
 
 def open_store(path, **settings):
     sizes = {"segment_size_bytes": SEGMENT_SIZE, "queue_file_size_bytes": 2_000}
-    return Store(str(path), **sizes, **INDEX, **settings)
+    return Store(str(path), **{**sizes, **INDEX, **settings})
 
 
 def fill(path):
@@ -27,6 +27,21 @@ def fill(path):
         pass
     store.close()
     return path
+
+
+def append_made_up(path):
+    """Append three messages, the second with what looks like a checksum of its record.
+
+    A client gets it into the log as a part of a batch; here it is written into the file.
+    """
+    store = open_store(path)
+    for body, end in ((b"one", b""), (b"two", b"__CRC33#\x010123456789\x02"), (b"three", b"")):
+        store.append("orders", 0, body, b"TAGS\x01x\x02" + end)
+    while store.index_tick(NOW_MS, 0):
+        pass
+    store.close()
+    for segment in (path / "commitlog").glob("0*"):
+        segment.write_bytes(segment.read_bytes().replace(b"__CRC33#", b"__CRC32#"))
 
 
 def ask(capsys, *arguments):

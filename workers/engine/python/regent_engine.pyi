@@ -621,10 +621,13 @@ class Survey:
         delay_levels_ms: Sequence[int] | None = None,
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
+        crc_property: str = "off",
     ) -> Survey:
         """Begin a survey that counts or, by default, also compares everything with the log.
 
-        Of a store that is in use it does not tell what every such store has.
+        Of a store that is in use it does not tell what every such store has. With the
+        `crc_property` of a store that has one, a record with a wrong one is damage; without, it
+        counts as a record, and a note says so.
 
         Raises:
             StoreError: the directory cannot be read.
@@ -693,8 +696,9 @@ class Rebuild:
         index_slot_count: int = 5_000_000,
         index_entry_count: int = 20_000_000,
         utc_offset_s: int = 0,
+        crc_property: str = "off",
     ) -> Rebuild:
-        """Lock the store and begin.
+        """Lock the store and begin; a `crc_property` other than "off" judges by it.
 
         Raises:
             StoreError: it is in use, to be truncated first, or cannot be read.
@@ -732,16 +736,40 @@ def read_index(
         StoreError: a file cannot be read, or is no index file of this shape.
     """
 
-def read_log(
-    path: str, *, position: int | None = None, count: int = 100
-) -> tuple[list[Record], int | None]:
-    """Read valid records of a commit log directory, the oldest first or from a position on.
+@final
+class LogRemark:
+    """What is to be said of the log from `position` to `next_position` beside its records.
 
-    Returns them with the position at which more follow, or None at the end.
-
-    Raises:
-        StoreError: no record begins at the position, or a file cannot be read.
+    A gap holds no record that can be read; else it is about the one record that is there.
     """
+
+    @property
+    def position(self) -> int: ...
+    @property
+    def next_position(self) -> int: ...
+    @property
+    def is_gap(self) -> bool: ...
+    @property
+    def text(self) -> str: ...
+
+@final
+class LogReader:
+    """Valid records of a commit log directory, the oldest first or from a position on."""
+
+    def __new__(cls, path: str, *, position: int | None = None) -> LogReader:
+        """Stand before the first record.
+
+        Raises:
+            StoreError: no record begins at the position, or a file cannot be read.
+        """
+    def read(self, count: int) -> tuple[list[Record], list[LogRemark]]:
+        """Read on; fewer records than `count` are the last ones.
+
+        A record whose body has the right checksum is read even if its own does not fit.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
 
 def special_properties() -> list[str]:
     """Name the properties that make a message a special one, which the hot path leaves cold."""

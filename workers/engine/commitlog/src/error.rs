@@ -174,6 +174,11 @@ impl StoreError {
         matches!(source.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
     }
 
+    /// Whether a file that was just listed is not there.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Names the file; a full disk, quota or file-size limit becomes [`StoreError::DiskFull`].
     pub(crate) fn io(path: impl Into<PathBuf>, source: io::Error) -> Self {
         let path = path.into();

@@ -47,7 +47,12 @@ pub(crate) fn list_segments(dir: &Path) -> Result<Vec<SegmentFile>, StoreError> 
             continue;
         }
         let Ok(base) = name.parse() else { continue };
-        let metadata = fs::metadata(&path).map_err(|error| StoreError::io(&path, error))?;
+        let metadata = match fs::metadata(&path) {
+            Ok(metadata) => metadata,
+            // A broker that a tool looks at may have removed it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(StoreError::io(&path, error)),
+        };
         if metadata.is_file() {
             segments.push(SegmentFile {
                 base,
@@ -80,6 +85,15 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
 pub(crate) fn open_segment(path: &Path) -> Result<File, StoreError> {
     let file = OpenOptions::new().read(true).write(true).open(path);
     file.map_err(|error| StoreError::io(path, error))
+}
+
+/// Opens a file for reading; `None` if it is gone.
+pub(crate) fn open_if_there(path: &Path) -> Result<Option<File>, StoreError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io(path, error)),
+    }
 }
 
 /// Creates a file of `size` bytes whose first `allocated` bytes have disk blocks.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{Checkpoint, CheckpointFile};
-use crate::config::StoreConfig;
+use crate::config::{CrcProperty, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::error::StoreError;
 use crate::files::{create_dir, exchange, list, remove_dir, rename, sync_dir, sync_file_system};
@@ -47,6 +47,7 @@ pub struct Rebuild {
     directory: StoreDirectory,
     parts: RebuildParts,
     walk: LogWalk,
+    crc_property: CrcProperty,
     /// Over the log, for queues that turned out to be batch queues.
     is_second_pass: bool,
     /// Where the queues are that are replaced.
@@ -71,6 +72,7 @@ impl Rebuild {
         utc_offset_s: i32,
     ) -> Result<Self, StoreError> {
         let config = config.validated()?;
+        let crc_property = config.crc_property;
         let directory = StoreDirectory::open(&config)?;
         if Truncation::load(&directory)?.is_some() {
             return Err(StoreError::UnexpectedFile {
@@ -85,7 +87,8 @@ impl Rebuild {
         let mut queues = QueueRebuild::beside(&config, places.new_homes(&stored), &stored)?;
         queues.begin_pass(Some(0))?;
         Ok(Self {
-            walk: LogWalk::new(directory.commit_log())?,
+            walk: walk(&directory, crc_property)?,
+            crc_property,
             is_second_pass: false,
             stored,
             queues,
@@ -119,7 +122,7 @@ impl Rebuild {
         let until = self.walk.done_bytes().saturating_add(bytes);
         while self.end_position.is_none() && self.walk.done_bytes() < until {
             match self.walk.step()? {
-                Some(Step::Record(record)) => {
+                Some(Step::Record(record) | Step::WrongCrc(record)) => {
                     let newest_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
                     self.newest_timestamp_ms = newest_ms;
                     if self.parts.queues {
@@ -132,7 +135,7 @@ impl Rebuild {
                 Some(Step::Damaged {
                     position, damage, ..
                 }) => return Err(incomplete(position, &damage.to_string())),
-                Some(Step::Missing { position, .. }) => {
+                Some(Step::Missing { position, .. } | Step::Expired { position, .. }) => {
                     return Err(incomplete(position, "a segment is missing"));
                 }
                 Some(Step::End { position, .. }) => {
@@ -143,7 +146,7 @@ impl Rebuild {
                     }
                     if self.queues.take_new_layout() {
                         self.is_second_pass = true;
-                        self.walk = LogWalk::new(self.directory.commit_log())?;
+                        self.walk = walk(&self.directory, self.crc_property)?;
                         self.queues.begin_pass(Some(0))?;
                         return Ok(true);
                     }
@@ -203,6 +206,11 @@ impl Rebuild {
         }
         Ok(rebuilt)
     }
+}
+
+fn walk(directory: &StoreDirectory, crc_property: CrcProperty) -> Result<LogWalk, StoreError> {
+    let walk = LogWalk::new(directory.commit_log())?.measured()?;
+    Ok(walk.judging_by(crc_property))
 }
 
 fn incomplete(position: u64, reason: &str) -> StoreError {

@@ -6,9 +6,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use regent_commitlog::inspect::{FindingKind, Survey};
+use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
 use regent_commitlog::{
-    AppendError, CrcProperty, NewMessage, RecordDamage, RecordView, Store, StoreConfig,
+    AppendError, CrcProperty, NewMessage, Rebuild, RebuildParts, RecordDamage, RecordView, Store,
+    StoreConfig, StoreError,
 };
 use support::*;
 
@@ -236,4 +237,93 @@ fn an_inner_batch_ends_in_the_property_and_loses_one_that_it_brings() {
     let mut records = Vec::new();
     let read = store.read_queue("batches", 0, &batches::EVERYTHING, &mut records);
     assert_eq!(read.unwrap().count, 4);
+}
+
+/// What looks like the property and is not right.
+const MADE_UP: &[u8] = b"TAGS\x01x\x02__CRC32#\x010123456789\x02";
+
+fn findings(config: &StoreConfig) -> Vec<(FindingKind, u64, String)> {
+    let mut survey = Survey::comparing(config, false).unwrap();
+    while survey.advance(1 << 20).unwrap() {}
+    let found = survey.findings().iter();
+    found
+        .map(|found| (found.kind, found.position, found.text.clone()))
+        .collect()
+}
+
+fn rebuild(config: StoreConfig) -> Result<(), StoreError> {
+    let parts = RebuildParts {
+        queues: true,
+        index: false,
+    };
+    Rebuild::begin(config, parts, NOW_MS, 0)?
+        .finish(None)
+        .map(drop)
+}
+
+#[test]
+fn a_property_that_a_client_made_up_costs_no_message_where_the_option_is_off() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = append_batch(&store, &[b"", MADE_UP, b"", MADE_UP]);
+    assert_eq!(read_all(&store, "a", 0).len(), 4);
+    store.close().unwrap();
+    drop(store);
+    let queues = dir.path().join("consumequeue");
+    let before = contents(&queues);
+
+    let text = "2 records whose own checksum does not fit, this one first".to_owned();
+    let note = (FindingKind::WrongRecordCrc, positions[1], text);
+    let found = findings(&config(dir.path()));
+    assert_eq!(found.first(), Some(&note));
+    // The keys of the batch are not indexed yet, which is told as well.
+    assert!(found[1..].iter().all(|found| found.0.severity() == "note"));
+    assert_eq!(FindingKind::WrongRecordCrc.severity(), "note");
+    let mut walk = LogWalk::new(&dir.path().join("commitlog")).unwrap();
+    walk.seek(positions[1]).unwrap();
+    let Some(Step::WrongCrc(record)) = walk.step().unwrap() else {
+        panic!("the walk passes over it");
+    };
+    assert_eq!(record.properties, MADE_UP);
+
+    rebuild(config(dir.path())).unwrap();
+
+    assert_eq!(contents(&queues), before);
+    assert_eq!(read_all(&open(dir.path()), "a", 0).len(), 4);
+}
+
+#[test]
+fn where_the_option_is_on_a_wrong_property_is_damage_and_no_rebuild_is_made_of_it() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = append_batch(&store, &[b"", MADE_UP, b""]);
+    store.close().unwrap();
+    drop(store);
+
+    let found = findings(&crc_config(dir.path()));
+
+    assert_eq!(
+        (found[0].0, found[0].1),
+        (FindingKind::DamagedLog, positions[1])
+    );
+    let refused = rebuild(crc_config(dir.path())).unwrap_err();
+    assert_eq!(refused.code(), "corrupt");
+}
+
+#[test]
+fn a_wrong_bit_in_a_body_is_damage_whatever_the_property_says() {
+    let dir = tempdir();
+    let store = open_with_crc(dir.path());
+    let positions = fill(&store, 6);
+    store.close().unwrap();
+    drop(store);
+    // The last byte of the body's length and the topic's are before it: the body is behind byte 88.
+    overwrite(&segment_path(dir.path(), 0), positions[2] + 88, &[0xFF]);
+
+    let found = findings(&config(dir.path()));
+
+    assert_eq!(
+        (found[0].0, found[0].1),
+        (FindingKind::DamagedLog, positions[2])
+    );
 }

@@ -1,14 +1,14 @@
 //! Looking at a store from outside, for tools.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use regent_commitlog::StoreConfig;
-use regent_commitlog::inspect::{self, FindingKind, LogWalk, Step};
+use regent_commitlog::inspect::{self, FindingKind};
 
 use crate::error::{Failure, detached};
-use crate::message::{Record, decode_records};
+use crate::store::crc_property_of;
 
 /// One thing that is wrong with a store.
 #[pyclass(frozen, get_all, module = "regent_engine")]
@@ -74,7 +74,8 @@ pub(crate) struct Survey(Mutex<inspect::Survey>);
 impl Survey {
     #[new]
     #[pyo3(signature = (path, *, commit_log_path=None, compares=true, is_in_use=false,
-        delay_levels_ms=None, index_slot_count=5_000_000, index_entry_count=20_000_000))]
+        delay_levels_ms=None, index_slot_count=5_000_000, index_entry_count=20_000_000,
+        crc_property="off"))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -85,11 +86,13 @@ impl Survey {
         delay_levels_ms: Option<Vec<i64>>,
         index_slot_count: u32,
         index_entry_count: u32,
+        crc_property: &str,
     ) -> PyResult<Self> {
         let mut config = StoreConfig::new(path);
         config.commit_log_dir = commit_log_path;
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
+        config.crc_property = crc_property_of(crc_property)?;
         if let Some(levels) = delay_levels_ms {
             config.delay_levels_ms = levels;
         }
@@ -244,40 +247,4 @@ pub(crate) fn read_index(
         previous: key.previous,
     });
     Ok(keys.collect())
-}
-
-/// Read records from a position on.
-#[pyfunction]
-#[pyo3(signature = (path, *, position=None, count=100))]
-pub(crate) fn read_log(
-    py: Python<'_>,
-    path: PathBuf,
-    position: Option<u64>,
-    count: usize,
-) -> PyResult<(Vec<Record>, Option<u64>)> {
-    let (bytes, next) = detached(py, || collect(&path, position, count))?;
-    let records = decode_records(py, &bytes.concat())?;
-    Ok((records, next))
-}
-
-/// The bytes of records, and where more of them may follow.
-type Collected = (Vec<Vec<u8>>, Option<u64>);
-
-fn collect(path: &Path, position: Option<u64>, count: usize) -> Result<Collected, Failure> {
-    let mut walk = LogWalk::new(path)?;
-    if let Some(position) = position {
-        walk.seek(position)?;
-    }
-    let (mut records, mut next) = (Vec::new(), None);
-    while records.len() < count {
-        match walk.step()? {
-            Some(Step::Record(record)) => {
-                next = Some(record.log_position + record.bytes.len() as u64);
-                records.push(record.bytes.to_vec());
-            }
-            Some(Step::Damaged { .. } | Step::Missing { .. }) => {}
-            Some(Step::End { .. }) | None => return Ok((records, None)),
-        }
-    }
-    Ok((records, next))
 }

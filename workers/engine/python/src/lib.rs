@@ -9,6 +9,7 @@ mod command;
 mod error;
 mod hotpath;
 mod inspect;
+mod log_reader;
 mod message;
 mod rebuild;
 mod replication;
@@ -32,8 +33,10 @@ mod regent_engine {
     #[pymodule_export]
     use crate::inspect::{
         CheckpointSurvey, Finding, IndexSurvey, IndexedKey, QueueSurvey, Survey, finding_kinds,
-        read_index, read_log,
+        read_index,
     };
+    #[pymodule_export]
+    use crate::log_reader::{LogReader, LogRemark};
     #[pymodule_export]
     use crate::message::{
         Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,

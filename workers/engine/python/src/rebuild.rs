@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use regent_commitlog::{self as commitlog, RebuildParts, StoreConfig, StoreError};
 
 use crate::error::{Failure, detached};
+use crate::store::crc_property_of;
 
 /// What was made anew.
 #[pyclass(frozen, get_all, module = "regent_engine")]
@@ -28,7 +29,8 @@ impl Rebuild {
     #[pyo3(signature = (path, *, commit_log_path=None, queues=true, index=true,
         delay_levels_ms=None, queue_file_size_bytes=6_000_000,
         batch_queue_file_size_bytes=13_800_000, multi_dispatch_enabled=false,
-        index_slot_count=5_000_000, index_entry_count=20_000_000, utc_offset_s=0))]
+        index_slot_count=5_000_000, index_entry_count=20_000_000, utc_offset_s=0,
+        crc_property="off"))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -43,6 +45,7 @@ impl Rebuild {
         index_slot_count: u32,
         index_entry_count: u32,
         utc_offset_s: i32,
+        crc_property: &str,
     ) -> PyResult<Self> {
         let mut config = StoreConfig::new(path);
         config.commit_log_dir = commit_log_path;
@@ -51,6 +54,7 @@ impl Rebuild {
         config.multi_dispatch_enabled = multi_dispatch_enabled;
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
+        config.crc_property = crc_property_of(crc_property)?;
         if let Some(levels) = delay_levels_ms {
             config.delay_levels_ms = levels;
         }

@@ -98,16 +98,7 @@ impl Store {
             _ => return Err(PyValueError::new_err("flush_mode is async or sync")),
         };
         config.message_body_size_max = message_body_size_max;
-        config.crc_property = match crc_property {
-            "off" => CrcProperty::Off,
-            "verified" => CrcProperty::Verified,
-            "required" => CrcProperty::Required,
-            _ => {
-                return Err(PyValueError::new_err(
-                    "crc_property is off, verified or required",
-                ));
-            }
-        };
+        config.crc_property = crc_property_of(crc_property)?;
         config.index_enabled = index_enabled;
         config.index_slot_count = index_slot_count;
         config.index_entry_count = index_entry_count;
@@ -357,5 +348,17 @@ impl Store {
 
     fn index_status(&self, py: Python<'_>) -> PyResult<IndexStatus> {
         self.0.run(py, |store| Ok(store.index_status().into()))
+    }
+}
+
+/// The setting of this name.
+pub(crate) fn crc_property_of(name: &str) -> PyResult<CrcProperty> {
+    match name {
+        "off" => Ok(CrcProperty::Off),
+        "verified" => Ok(CrcProperty::Verified),
+        "required" => Ok(CrcProperty::Required),
+        _ => Err(PyValueError::new_err(
+            "crc_property is off, verified or required",
+        )),
     }
 }

@@ -38,7 +38,11 @@ pub fn read_index(
     let mut keys = Vec::new();
     let mut previous: Option<Header> = None;
     for stamp in list_stamps(&dir)? {
-        let mut file = open(config, &dir, stamp, previous.as_ref())?;
+        let mut file = match open(config, &dir, stamp, previous.as_ref()) {
+            // It has expired since it was listed.
+            Err(error) if error.is_gone() => continue,
+            opened => opened?,
+        };
         let header = file.header;
         // The first entry counts from the end of the file before.
         let first_base_ms =

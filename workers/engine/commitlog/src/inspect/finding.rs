@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+#[cfg(test)]
+mod tests;
+
 /// Findings kept; more are only counted.
 const FINDINGS_KEPT_MAX: usize = 1000;
 
@@ -16,6 +19,9 @@ pub enum FindingKind {
     LostTail,
     /// Messages of a queue that lie where the log is damaged, missing or lost.
     LostMessages,
+    /// Records with the right checksum of their body and a wrong one of the whole record, which
+    /// stores without the CRC property serve.
+    WrongRecordCrc,
     /// A segment whose size or name is not that of the others.
     OddSegment,
     /// The newest segment was still being allocated when the process died.
@@ -72,11 +78,12 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::DamagedLog,
         Self::MissingSegments,
         Self::LostTail,
         Self::LostMessages,
+        Self::WrongRecordCrc,
         Self::OddSegment,
         Self::UnfinishedSegment,
         Self::TornRecord,
@@ -113,6 +120,7 @@ impl FindingKind {
             Self::MissingSegments => "missing_segments",
             Self::LostTail => "lost_tail",
             Self::LostMessages => "lost_messages",
+            Self::WrongRecordCrc => "wrong_record_crc",
             Self::OddSegment => "odd_segment",
             Self::UnfinishedSegment => "unfinished_segment",
             Self::TornRecord => "torn_record",
@@ -142,6 +150,10 @@ impl FindingKind {
         }
     }
 
+    fn is_note(self) -> bool {
+        self.severity() == "note"
+    }
+
     /// How bad it is: `lost` for messages that cannot be read, `blocked` for what keeps a broker
     /// from starting, `derived` for what a rebuild from the log brings right, `weakened` for a
     /// safeguard that is gone, `note` for what is no fault.
@@ -163,7 +175,8 @@ impl FindingKind {
             | Self::AbsentCheckpoint
             | Self::WrongCheckpoint => "derived",
             Self::EpochsFromBackup | Self::DamagedEpochBackup => "weakened",
-            Self::UnfinishedSegment
+            Self::WrongRecordCrc
+            | Self::UnfinishedSegment
             | Self::TornRecord
             | Self::AbsentQueue
             | Self::UnflushedIndex
@@ -204,15 +217,26 @@ pub(super) fn counted(count: u64, one: &str, more: &str) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     kept: Vec<Finding>,
+    /// Those of them that are no fault.
+    notes_kept: usize,
     count: u64,
 }
 
 impl Findings {
     pub(super) fn add(&mut self, finding: Finding) {
         self.count += 1;
-        if self.kept.len() < FINDINGS_KEPT_MAX {
-            self.kept.push(finding);
+        let is_note = finding.kind.is_note();
+        if self.kept.len() >= FINDINGS_KEPT_MAX {
+            // Notes without number, of deleted topics for example, are to hide no fault.
+            if is_note || self.notes_kept == 0 {
+                return;
+            }
+            let last = self.kept.iter().rposition(|kept| kept.kind.is_note());
+            self.kept.remove(last.unwrap_or_default());
+            self.notes_kept -= 1;
         }
+        self.notes_kept += usize::from(is_note);
+        self.kept.push(finding);
     }
 
     /// Adds what concerns a file and no queue.

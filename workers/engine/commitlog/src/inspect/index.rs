@@ -48,6 +48,8 @@ pub(super) struct IndexCheck {
     last_position: u64,
     /// Of records before this nobody knows which there were.
     known_from: u64,
+    /// Of records up to this nobody knows which entries there were: their file has expired.
+    expired_to: Option<u64>,
     first_missing: u64,
     missing_tags_count: u64,
     has_tags: bool,
@@ -77,6 +79,7 @@ impl IndexCheck {
             chains: Vec::new(),
             last_position: 0,
             known_from: 0,
+            expired_to: None,
             first_missing: 0,
             missing_tags_count: 0,
             has_tags: false,
@@ -88,7 +91,11 @@ impl IndexCheck {
         let mut newest_ms = i64::MIN;
         for (at, stamp) in stamps.iter().enumerate() {
             let previous = check.files.last().map(|file| file.header);
-            let file = match IndexedFile::open(dir, *stamp, shape, previous.as_ref())? {
+            let opened = match IndexedFile::open(dir, *stamp, shape, previous.as_ref()) {
+                Err(error) if error.is_gone() => continue,
+                opened => opened?,
+            };
+            let mut file = match opened {
                 Ok(file) => file,
                 Err((place, reason)) if trust == Trust::All => {
                     check.refused = Some((FindingKind::DamagedIndex, place, reason));
@@ -106,6 +113,7 @@ impl IndexCheck {
             newest_ms = newest_ms.max(file.header.end_timestamp_ms);
             check.survey.key_count += u64::from(file.header.next_number - FIRST_NUMBER);
             check.survey.end_position = file.header.end_position;
+            file.close();
             check.files.push(file);
         }
         check.is_cut_short = check.refused.is_some();
@@ -173,6 +181,9 @@ impl IndexCheck {
     }
 
     fn count_missing(&mut self, record: &RecordView<'_>, missing: &[i32], tags: Option<i32>) {
+        if Some(record.log_position) <= self.expired_to {
+            return;
+        }
         let count = missing.len() as u64;
         // The newest record's keys may be there in part.
         if self.files.is_empty() || record.log_position >= self.survey.end_position {
@@ -255,12 +266,18 @@ impl IndexCheck {
                 return Ok(None);
             };
             let next_number = file.header.next_number;
+            if self.number == FIRST_NUMBER && !file.reopen()? {
+                self.expired_to = Some(file.header.end_position);
+                self.file += 1;
+                continue;
+            }
             if self.number >= next_number {
                 // What a store in use writes is not of one moment.
                 if !(self.is_in_use && is_newest) {
                     file.check_slots(&mut self.chains, findings)?;
                 }
                 self.chains.fill(0);
+                file.close();
                 (self.file, self.number) = (self.file + 1, FIRST_NUMBER);
                 continue;
             }

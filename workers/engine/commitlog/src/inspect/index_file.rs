@@ -1,11 +1,13 @@
 //! One file of the key index, read through a window: its header, entries, chains and slots.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::finding::{FindingKind, Findings};
 use crate::error::StoreError;
+use crate::files::open_if_there;
 use crate::index::{
     ENTRY_SIZE, Entry, FIRST_NUMBER, HEADER_SIZE, Header, SLOT_SIZE, Shape, file_path,
 };
@@ -25,7 +27,8 @@ pub(super) struct IndexedFile {
     /// Its begin is not the first record's, so that no seconds can be right.
     pub(super) has_wrong_times: bool,
     shape: Shape,
-    file: File,
+    /// A store may have more files than a process may have descriptors: closed while not read.
+    file: Option<File>,
     window_from: u32,
     window: Vec<u8>,
 }
@@ -63,7 +66,7 @@ impl IndexedFile {
             header,
             has_wrong_times: false,
             shape,
-            file,
+            file: Some(file),
             window_from: 0,
             window: Vec::new(),
         };
@@ -79,6 +82,20 @@ impl IndexedFile {
             return refuse(24, "its last entry is not the one that its header says");
         }
         Ok(Ok(opened))
+    }
+
+    /// Closes the file until it is read again.
+    pub(super) fn close(&mut self) {
+        self.file = None;
+        (self.window_from, self.window) = (0, Vec::new());
+    }
+
+    /// Opens the file again; `false` if it is gone by now.
+    pub(super) fn reopen(&mut self) -> Result<bool, StoreError> {
+        if self.file.is_none() {
+            self.file = open_if_there(&self.path)?;
+        }
+        Ok(self.file.is_some())
     }
 
     /// The entry with a number; `None` if it points to a negative position.
@@ -158,8 +175,12 @@ impl IndexedFile {
         Ok(self.window.get(at..at + ENTRY_SIZE))
     }
 
-    fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), StoreError> {
-        let read = self.file.read_exact_at(bytes, at);
+    fn read(&mut self, bytes: &mut [u8], at: u64) -> Result<(), StoreError> {
+        self.reopen()?;
+        let read = match &self.file {
+            Some(file) => file.read_exact_at(bytes, at),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
         read.map_err(|error| StoreError::io(&self.path, error))
     }
 }

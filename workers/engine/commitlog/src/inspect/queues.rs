@@ -1,12 +1,11 @@
 //! One consume queue: its files, read entry by entry, and what the log holds of it.
 
-use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::files::{SegmentFile, list_segments};
+use crate::files::{SegmentFile, list_segments, open_if_there};
 use crate::message::QueueEntry;
 use crate::queue_layout::{ENTRY_SIZE, FILLER, decode_entry};
 use crate::queue_places::message_count;
@@ -48,6 +47,16 @@ pub(crate) struct EntryCount {
     pub(crate) first_lost: Option<u64>,
 }
 
+/// What a queue has at an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    Entry(QueueEntry),
+    Absent,
+    /// The file that had it when the queue was first looked at is gone: it has expired, or the
+    /// topic was deleted.
+    Gone,
+}
+
 /// One queue. Files are opened when they are read, since a store may have many thousands.
 #[derive(Debug)]
 pub(crate) struct QueueFiles {
@@ -55,31 +64,54 @@ pub(crate) struct QueueFiles {
     files: Vec<SegmentFile>,
     window_from: u64,
     window: Vec<u8>,
+    /// A broker may write and remove files meanwhile.
+    is_in_use: bool,
 }
 
 impl QueueFiles {
-    pub(crate) fn open(dir: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(dir: &Path, is_in_use: bool) -> Result<Self, StoreError> {
         Ok(Self {
             dir: dir.to_path_buf(),
             files: list_segments(dir)?,
             window_from: 0,
             window: Vec::new(),
+            is_in_use,
         })
     }
 
-    /// The entry at `offset`; `None` where there is none.
-    pub(crate) fn entry(&mut self, offset: u64) -> Result<Option<QueueEntry>, StoreError> {
+    /// The entry at `offset`.
+    pub(crate) fn entry(&mut self, offset: u64) -> Result<Lookup, StoreError> {
+        match self.seen_entry(offset)? {
+            // What was read before may be older than the record that is asked for.
+            Lookup::Absent if self.is_in_use => {
+                self.window.clear();
+                self.files = list_segments(&self.dir)?;
+                let was_deleted = self.files.is_empty() && !self.dir.is_dir();
+                if was_deleted {
+                    return Ok(Lookup::Gone);
+                }
+                self.seen_entry(offset)
+            }
+            found => Ok(found),
+        }
+    }
+
+    fn seen_entry(&mut self, offset: u64) -> Result<Lookup, StoreError> {
         let window_end = self.window_from + (self.window.len() / ENTRY_SIZE) as u64;
         if !(self.window_from..window_end).contains(&offset) {
-            self.fill(offset)?;
+            let is_there = self.fill(offset)?;
+            if !is_there {
+                return Ok(Lookup::Gone);
+            }
         }
         let Some(index) = offset.checked_sub(self.window_from) else {
-            return Ok(None);
+            return Ok(Lookup::Absent);
         };
         #[allow(clippy::cast_possible_truncation)] // inside the window
         let at = index as usize * ENTRY_SIZE;
         let entry = self.window.get(at..at + ENTRY_SIZE);
-        Ok(entry.and_then(decode_entry))
+        let entry = entry.and_then(decode_entry);
+        Ok(entry.map_or(Lookup::Absent, Lookup::Entry))
     }
 
     /// File and byte of the entry at `offset`.
@@ -99,45 +131,49 @@ impl QueueFiles {
         positions: &Range<u64>,
         gaps: &[Range<u64>],
     ) -> Result<EntryCount, StoreError> {
-        let (Some(first), Some(last)) = (self.files.first(), self.files.last()) else {
-            return Ok(EntryCount::default());
-        };
-        let end = (last.base + last.size) / ENTRY_BYTES;
         let mut count = EntryCount::default();
-        for offset in first.base / ENTRY_BYTES..end {
-            match self.entry(offset)? {
-                Some(entry) => {
-                    let position = entry.log_position;
-                    if entry == FILLER || !positions.contains(&position) {
-                        continue;
-                    }
-                    if gaps.iter().any(|gap| gap.contains(&position)) {
-                        count.first_lost.get_or_insert(offset);
-                        count.lost += 1;
-                    } else {
-                        count.present += 1;
-                    }
+        let files = self.files.iter();
+        let files: Vec<_> = files.map(|file| (file.base, file.size)).collect();
+        for (base, size) in files {
+            for offset in base.div_ceil(ENTRY_BYTES)..(base + size) / ENTRY_BYTES {
+                let position = match self.seen_entry(offset)? {
+                    Lookup::Entry(FILLER) => continue,
+                    Lookup::Entry(entry) => entry.log_position,
+                    Lookup::Absent => return Ok(count),
+                    Lookup::Gone => break,
+                };
+                if !positions.contains(&position) {
+                    continue;
                 }
-                None => break,
+                if gaps.iter().any(|gap| gap.contains(&position)) {
+                    count.first_lost.get_or_insert(offset);
+                    count.lost += 1;
+                } else {
+                    count.present += 1;
+                }
             }
         }
         Ok(count)
     }
 
-    fn fill(&mut self, offset: u64) -> Result<(), StoreError> {
+    /// Reads entries from `offset` on; `false` if their file is gone by now.
+    fn fill(&mut self, offset: u64) -> Result<bool, StoreError> {
         self.window.clear();
         self.window_from = offset;
         let at = offset.saturating_mul(ENTRY_BYTES);
         let holds = |file: &&SegmentFile| (file.base..file.base + file.size).contains(&at);
         let Some(file) = self.files.iter().find(holds) else {
-            return Ok(());
+            return Ok(true);
+        };
+        let Some(open) = open_if_there(&file.path)? else {
+            return Ok(false);
         };
         let size = (WINDOW_ENTRIES * ENTRY_BYTES).min(file.base + file.size - at);
         #[allow(clippy::cast_possible_truncation)] // a few kilobytes
         self.window.resize(size as usize, 0);
-        let read = File::open(&file.path)
-            .and_then(|open| open.read_exact_at(&mut self.window, at - file.base));
-        read.map_err(|error| StoreError::io(&file.path, error))
+        open.read_exact_at(&mut self.window, at - file.base)
+            .map_err(|error| StoreError::io(&file.path, error))?;
+        Ok(true)
     }
 }
 

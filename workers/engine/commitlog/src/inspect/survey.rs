@@ -52,9 +52,12 @@ impl Survey {
         let index = IndexCheck::open(config, &index_dir, trust, is_in_use)?;
         let default_dir = config.root.join("commitlog");
         let log_dir = config.commit_log_dir.as_deref().unwrap_or(&default_dir);
-        let walk = LogWalk::new(log_dir)?.flushed_to(control.known_flushed_position());
+        let walk = LogWalk::new(log_dir)?
+            .measured()?
+            .judging_by(config.crc_property)
+            .flushed_to(control.known_flushed_position());
         let mut survey = Self {
-            state: State::new(config, walk.segment_paths(), comparing.is_some()),
+            state: State::new(config, walk.segment_paths(), comparing),
             walk,
             control,
             index,
@@ -148,12 +151,24 @@ impl Survey {
         let cut_at = self.control.truncation_position().unwrap_or(u64::MAX);
         while self.walk.done_bytes() < until && !self.is_over {
             let state = &mut self.state;
-            let (end_position, torn_bytes) = match self.walk.step()? {
-                Some(Step::Record(record)) if record.log_position < cut_at => {
+            let step = self.walk.step()?;
+            let crc_is_wrong = matches!(step, Some(Step::WrongCrc(_)));
+            let (end_position, torn_bytes) = match step {
+                Some(Step::Record(record) | Step::WrongCrc(record))
+                    if record.log_position < cut_at =>
+                {
+                    if crc_is_wrong {
+                        state.on_wrong_crc(record.log_position);
+                    }
                     state.on_record(&record)?;
                     if state.compares {
                         self.index.on_record(&record, &mut state.findings)?;
                     }
+                    continue;
+                }
+                Some(Step::Expired { position, next }) if position < cut_at => {
+                    state.expire(next);
+                    self.index.on_gap(next);
                     continue;
                 }
                 Some(Step::Damaged {
@@ -189,6 +204,7 @@ impl Survey {
         let min_position = self.walk.min_position();
         let (control, state) = (&self.control, &mut self.state);
         state.end_position = position;
+        state.tell_wrong_crcs();
         if !state.compares {
             return Ok(());
         }
@@ -201,7 +217,9 @@ impl Survey {
             let text = counted(torn_bytes, "byte", "bytes") + " behind the last record";
             state.find_in_log(FindingKind::TornRecord, position, text);
         }
-        state.check_strays(&(min_position..cut_at.unwrap_or(u64::MAX)))?;
+        // What a broker wrote since the walk was at the end was not looked at.
+        let end = if state.is_in_use { position } else { u64::MAX };
+        state.check_strays(&(min_position..end.min(cut_at.unwrap_or(u64::MAX))))?;
         let findings = &mut state.findings;
         self.index.on_end(position, cut_at.is_some(), findings)?;
         control.on_end(min_position..position, state.newest_timestamp_ms, findings);

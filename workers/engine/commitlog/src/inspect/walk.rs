@@ -1,26 +1,27 @@
 //! A walk over the log's segments, record by record.
 
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::CrcProperty;
 use crate::error::StoreError;
-use crate::files::{SegmentFile, data_end, list_segments};
 use crate::record::{
     BLANK_SIZE, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record,
 };
 use crate::walk::is_torn;
 
-/// What is read at once; a longer record makes its window longer.
-const WINDOW_SIZE: u64 = 4 << 20;
+mod segments;
+
+use segments::{Segment, Segments, WINDOW_SIZE};
 
 /// What a walk meets.
 #[derive(Debug)]
 pub enum Step<'a> {
     /// A valid record, its checksum included.
     Record(RecordView<'a>),
+    /// A record whose body has the right checksum, and which ends in a property that looks like a
+    /// checksum of the whole record and is not: a store without the CRC property serves it, since
+    /// whoever sent the message may have made that up.
+    WrongCrc(RecordView<'a>),
     /// Bytes that are no record, although one follows at `next`.
     Damaged {
         /// Where they begin.
@@ -37,6 +38,13 @@ pub enum Step<'a> {
         /// Where records go on.
         next: u64,
     },
+    /// A segment whose file is gone since the walk began: it has expired.
+    Expired {
+        /// Where the walk was to go on.
+        position: u64,
+        /// Where it goes on.
+        next: u64,
+    },
     /// The end of the log.
     End {
         /// The position after the last record.
@@ -47,45 +55,49 @@ pub enum Step<'a> {
     },
 }
 
-#[derive(Debug)]
-struct Segment {
-    base: u64,
-    size: u64,
-    /// Bytes from here on are a hole.
-    data_end: u64,
-    path: PathBuf,
-    file: File,
-}
-
 /// Walks over the records of a commit log directory.
 #[derive(Debug)]
 pub struct LogWalk {
-    segments: Vec<Segment>,
+    segments: Segments,
     index: usize,
     /// Where the next record begins in its segment.
     at: u64,
-    window: Window,
+    /// Bytes of the segments before this one.
+    walked: u64,
     is_over: bool,
     /// Behind this position a record may be torn.
     flushed: u64,
+    crc_property: CrcProperty,
 }
 
 impl LogWalk {
     /// Stands before the oldest record of the log in `dir`.
     ///
     /// # Errors
-    /// The directory or a segment cannot be read.
+    /// The directory cannot be read.
     pub fn new(dir: &Path) -> Result<Self, StoreError> {
-        let segments = list_segments(dir)?;
-        let segments: Result<_, _> = segments.into_iter().map(Segment::open).collect();
         Ok(Self {
-            segments: segments?,
+            segments: Segments::list(dir)?,
             index: 0,
             at: 0,
-            window: Window::default(),
+            walked: 0,
             is_over: false,
             flushed: u64::MAX,
+            crc_property: CrcProperty::Off,
         })
+    }
+
+    /// Looks how much is written of each segment, for who wants to know what a whole walk reads.
+    pub(crate) fn measured(mut self) -> Result<Self, StoreError> {
+        self.segments.measure()?;
+        Ok(self)
+    }
+
+    /// Takes a record for damaged whose CRC property a store with this setting finds wrong. Those
+    /// without the property never do, and a walk tells [`Step::WrongCrc`].
+    pub(crate) fn judging_by(mut self, crc_property: CrcProperty) -> Self {
+        self.crc_property = crc_property;
+        self
     }
 
     /// Takes records behind this position for torn that recovery takes for torn.
@@ -96,7 +108,7 @@ impl LogWalk {
 
     /// Where each segment begins, and its file.
     pub(super) fn segment_paths(&self) -> Vec<(u64, PathBuf)> {
-        let segments = self.segments.iter();
+        let segments = self.segments.all().iter();
         segments
             .map(|segment| (segment.base, segment.path.clone()))
             .collect()
@@ -105,20 +117,23 @@ impl LogWalk {
     /// Where the log begins.
     #[must_use]
     pub fn min_position(&self) -> u64 {
-        self.segments.first().map_or(0, |first| first.base)
+        self.segments.all().first().map_or(0, |first| first.base)
     }
 
     /// Bytes that a whole walk reads at most.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.data_end).sum()
+        self.segments
+            .all()
+            .iter()
+            .map(|segment| segment.data_end)
+            .sum()
     }
 
     /// Bytes walked over.
     #[must_use]
     pub fn done_bytes(&self) -> u64 {
-        let walked = self.segments.iter().take(self.index);
-        walked.map(|segment| segment.data_end).sum::<u64>() + self.at
+        self.walked + self.at
     }
 
     /// Goes to a position, which must be the start of a record or of a segment.
@@ -128,16 +143,25 @@ impl LogWalk {
     pub fn seek(&mut self, position: u64) -> Result<(), StoreError> {
         let holds =
             |segment: &Segment| (segment.base..segment.base + segment.size).contains(&position);
-        let Some(index) = self.segments.iter().position(holds) else {
+        let Some(index) = self.segments.all().iter().position(holds) else {
             return Err(no_record(position, "no segment holds this position"));
         };
-        (self.index, self.at, self.is_over) = (index, position - self.segments[index].base, false);
+        self.go_to(index, position - self.segments.all()[index].base);
+        self.is_over = false;
         match self.look() {
             Ok(_) => Ok(()),
             Err(_) if self.at == 0 => Ok(()),
             Err(Look::Damage(damage)) => Err(no_record(position, &damage.to_string())),
             Err(Look::Failed(error)) => Err(error),
         }
+    }
+
+    fn go_to(&mut self, index: usize, at: u64) {
+        if index != self.index {
+            let before = self.segments.all().iter().take(index);
+            self.walked = before.map(|segment| segment.data_end).sum();
+        }
+        (self.index, self.at) = (index, at);
     }
 
     /// Takes the next step; `None` behind the end.
@@ -153,13 +177,16 @@ impl LogWalk {
                 return Ok(Some(self.end(self.last_position(), 0)));
             };
             let position = segment.base + self.at;
+            if !self.segments.open(self.index)? {
+                return Ok(Some(self.expired(position)));
+            }
             match self.look() {
-                Ok(Found::Record(size)) => {
+                Ok(Found::Record { size, crc_fits }) => {
                     let at = self.at;
                     self.at += size;
-                    let view = self.window.record(at, size);
-                    return match view {
-                        Ok(view) => Ok(Some(Step::Record(view))),
+                    return match RecordView::parse(self.segments.seen(at, size)) {
+                        Ok(view) if crc_fits => Ok(Some(Step::Record(view))),
+                        Ok(view) => Ok(Some(Step::WrongCrc(view))),
                         Err(_) => Err(no_record(position, "the segment changes while it is read")),
                     };
                 }
@@ -168,6 +195,9 @@ impl LogWalk {
                         return Ok(Some(missing));
                     }
                 }
+                Err(Look::Damage(_)) if self.segments.is_stale()? => {
+                    return Ok(Some(self.expired(position)));
+                }
                 Err(Look::Damage(damage)) => return self.damaged(position, damage).map(Some),
                 Err(Look::Failed(error)) => return Err(error),
             }
@@ -175,9 +205,7 @@ impl LogWalk {
     }
 
     fn last_position(&self) -> u64 {
-        self.segments
-            .last()
-            .map_or(0, |segment| segment.base + segment.size)
+        self.segments.all().last().map_or(0, Segment::end)
     }
 
     fn end(&mut self, position: u64, torn_bytes: u64) -> Step<'static> {
@@ -188,20 +216,30 @@ impl LogWalk {
         }
     }
 
+    /// Passes the segment whose file is gone.
+    fn expired(&mut self, position: u64) -> Step<'static> {
+        self.go_to(self.index + 1, 0);
+        let next = self.segments.get(self.index);
+        let next = next.map_or_else(|| self.last_position(), |segment| segment.base);
+        Step::Expired { position, next }
+    }
+
     /// Goes to the start of the next segment, and tells of those missing before it.
     fn next_segment(&mut self) -> Option<Step<'static>> {
-        let segment = &self.segments[self.index];
-        let position = segment.base + segment.size;
-        (self.index, self.at) = (self.index + 1, 0);
+        let position = self.segments.get(self.index)?.end();
+        self.go_to(self.index + 1, 0);
         let next = self.segments.get(self.index)?.base;
         (next != position).then_some(Step::Missing { position, next })
     }
 
     /// What lies where the walk stands.
     fn look(&mut self) -> Result<Found, Look> {
-        let segment = &self.segments[self.index];
-        let rest = segment.size.saturating_sub(self.at);
-        let head = self.window.read(segment, self.at, BLANK_SIZE as u64)?;
+        let (index, at) = (self.index, self.at);
+        let Some(segment) = self.segments.get(index) else {
+            return Err(Look::Damage(RecordDamage::Short));
+        };
+        let (rest, position) = (segment.size.saturating_sub(at), segment.base + at);
+        let head = self.segments.read(index, at, BLANK_SIZE as u64)?;
         let Some((size, magic)) = head.first_chunk::<4>().zip(head.get(4..8)) else {
             return Err(Look::Damage(RecordDamage::Short));
         };
@@ -219,13 +257,13 @@ impl LogWalk {
         if size > rest {
             return Err(Look::Damage(RecordDamage::Short));
         }
-        let record = self.window.read(segment, self.at, size)?;
-        let position = segment.base + self.at;
-        let record = check_record(record, position, CrcProperty::Verified);
-        match record.map_err(Look::Damage)? {
-            torn if is_torn(&torn, self.at, self.flushed) => Err(Look::Damage(RecordDamage::Torn)),
-            _ => Ok(Found::Record(size)),
+        let (flushed, rule) = (self.flushed, self.crc_property);
+        let bytes = self.segments.read(index, at, size)?;
+        let (record, crc_fits) = judge(bytes, position, rule).map_err(Look::Damage)?;
+        if is_torn(&record, at, flushed) {
+            return Err(Look::Damage(RecordDamage::Torn));
         }
+        Ok(Found::Record { size, crc_fits })
     }
 
     /// Finds where records go on behind a damaged place.
@@ -236,25 +274,24 @@ impl LogWalk {
     ) -> Result<Step<'static>, StoreError> {
         let (index, at) = (self.index, self.at);
         let mut from = at + 1;
-        while self.index < self.segments.len() {
+        while self.index < self.segments.all().len() {
             if let Some(found) = self.find_record(from)? {
                 self.at = found;
-                let next = self.segments[self.index].base + found;
+                let next = self.segments.all()[self.index].base + found;
                 return Ok(Step::Damaged {
                     position,
                     damage,
                     next,
                 });
             }
-            self.index += 1;
+            self.go_to(self.index + 1, 0);
             from = 0;
         }
-        let segment = &self.segments[index];
-        let head = self.window.read(segment, at, BLANK_SIZE as u64)?;
+        let head = self.segments.read(index, at, BLANK_SIZE as u64)?;
         let torn_bytes = if head.iter().all(|byte| *byte == 0) {
             0
         } else {
-            self.window.count_written(segment, at)?
+            self.segments.count_written(index, at)?
         };
         Ok(self.end(position, torn_bytes))
     }
@@ -263,11 +300,15 @@ impl LogWalk {
     fn find_record(&mut self, from: u64) -> Result<Option<u64>, StoreError> {
         // Both record magics share their first three bytes.
         let magic = &MAGIC_V1.to_be_bytes()[..3];
+        let index = self.index;
+        if !self.segments.open(index)? {
+            return Ok(None);
+        }
+        let data_end = self.segments.all()[index].data_end;
         let mut at = from;
-        while at < self.segments[self.index].data_end {
-            let segment = &self.segments[self.index];
-            let size = WINDOW_SIZE.min(segment.data_end - at);
-            let bytes = self.window.read(segment, at, size)?;
+        while at < data_end {
+            let size = WINDOW_SIZE.min(data_end - at);
+            let bytes = self.segments.read(index, at, size)?;
             let found: Vec<u64> = memchr::memmem::find_iter(bytes, magic)
                 .filter_map(|found| (at + found as u64).checked_sub(MAGIC_AT as u64))
                 .filter(|found| *found >= from)
@@ -275,7 +316,7 @@ impl LogWalk {
             for candidate in found {
                 self.at = candidate;
                 match self.look() {
-                    Ok(Found::Record(_)) => return Ok(Some(candidate)),
+                    Ok(Found::Record { .. }) => return Ok(Some(candidate)),
                     Err(Look::Failed(error)) => return Err(error),
                     Ok(Found::Blank) | Err(Look::Damage(_)) => {}
                 }
@@ -287,9 +328,29 @@ impl LogWalk {
     }
 }
 
+/// Validates the record at `position`, and says whether its CRC property fits, if it has one.
+fn judge(
+    bytes: &[u8],
+    position: u64,
+    rule: CrcProperty,
+) -> Result<(RecordView<'_>, bool), RecordDamage> {
+    if rule != CrcProperty::Off {
+        return check_record(bytes, position, rule).map(|record| (record, true));
+    }
+    match check_record(bytes, position, CrcProperty::Verified) {
+        Err(RecordDamage::RecordCrc) => {
+            check_record(bytes, position, CrcProperty::Off).map(|record| (record, false))
+        }
+        found => found.map(|record| (record, true)),
+    }
+}
+
 enum Found {
     /// A valid record of this size, in the window.
-    Record(u64),
+    Record {
+        size: u64,
+        crc_fits: bool,
+    },
     Blank,
 }
 
@@ -308,89 +369,5 @@ fn no_record(position: u64, reason: &str) -> StoreError {
     StoreError::Corrupt {
         position,
         reason: reason.into(),
-    }
-}
-
-impl Segment {
-    fn open(found: SegmentFile) -> Result<Self, StoreError> {
-        let named = |error| StoreError::io(&found.path, error);
-        let file = File::open(&found.path).map_err(named)?;
-        let data_end = data_end(&file, 0, found.size).map_err(named)?;
-        Ok(Self {
-            base: found.base,
-            size: found.size,
-            data_end,
-            path: found.path,
-            file,
-        })
-    }
-}
-
-/// The bytes of a segment that were read last.
-#[derive(Debug, Default)]
-struct Window {
-    base: u64,
-    from: u64,
-    bytes: Vec<u8>,
-}
-
-impl Window {
-    /// `size` bytes at `at`, fewer at the end of the file.
-    fn read(&mut self, segment: &Segment, at: u64, size: u64) -> Result<&[u8], StoreError> {
-        let end = self.from + self.bytes.len() as u64;
-        let is_here = self.base == segment.base && at >= self.from && at + size <= end;
-        if !is_here {
-            self.fill(segment, at, size.max(WINDOW_SIZE))
-                .map_err(|error| StoreError::io(&segment.path, error))?;
-        }
-        Ok(self.slice(at, size))
-    }
-
-    #[allow(clippy::cast_possible_truncation)] // inside the window
-    fn slice(&self, at: u64, size: u64) -> &[u8] {
-        let start = (at - self.from) as usize;
-        let end = start.saturating_add(size as usize).min(self.bytes.len());
-        self.bytes.get(start..end).unwrap_or_default()
-    }
-
-    /// The record that was looked at last.
-    fn record(&self, at: u64, size: u64) -> Result<RecordView<'_>, RecordDamage> {
-        RecordView::parse(self.slice(at, size))
-    }
-
-    fn fill(&mut self, segment: &Segment, at: u64, size: u64) -> io::Result<()> {
-        let size = size.min(segment.size.saturating_sub(at));
-        (self.base, self.from) = (segment.base, at);
-        self.bytes
-            .resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
-        let mut filled = 0;
-        while filled < self.bytes.len() {
-            match segment
-                .file
-                .read_at(&mut self.bytes[filled..], at + filled as u64)
-            {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.bytes.clear();
-                    return Err(error);
-                }
-            }
-        }
-        self.bytes.truncate(filled);
-        Ok(())
-    }
-
-    /// Counts the bytes from `at` on that are not zero.
-    fn count_written(&mut self, segment: &Segment, mut at: u64) -> Result<u64, StoreError> {
-        let mut count = 0;
-        while at < segment.data_end {
-            let size = WINDOW_SIZE.min(segment.data_end - at);
-            let bytes = self.read(segment, at, size)?;
-            count += bytes.iter().filter(|byte| **byte != 0).count() as u64;
-            at += size;
-        }
-        Ok(count)
     }
 }

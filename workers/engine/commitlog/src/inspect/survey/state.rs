@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ahash::AHashMap;
 
 use super::super::finding::{Finding, FindingKind, Findings, counted};
-use super::super::queues::{QueueFiles, QueueSurvey};
+use super::super::queues::{Lookup, QueueFiles, QueueSurvey};
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::message::QueueEntry;
@@ -32,10 +32,16 @@ pub(super) struct State {
     queues_dir: PathBuf,
     batch_queues_dir: PathBuf,
     pub(super) compares: bool,
+    pub(super) is_in_use: bool,
     delay_levels_ms: Vec<i64>,
     segments: Vec<(u64, PathBuf)>,
     /// Where the log is damaged, missing or lost.
     gaps: Vec<Range<u64>>,
+    /// The log before this expired while it was walked over.
+    expired_to: u64,
+    /// Records whose CRC property is wrong although their store does not use it, and the first.
+    wrong_crc_count: u64,
+    first_wrong_crc: u64,
     queues: AHashMap<String, AHashMap<i32, Queue>>,
     pub(super) end_position: u64,
     pub(super) newest_timestamp_ms: i64,
@@ -43,14 +49,23 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(config: &StoreConfig, segments: Vec<(u64, PathBuf)>, compares: bool) -> Self {
+    /// `comparing` says whether the store is in use.
+    pub(super) fn new(
+        config: &StoreConfig,
+        segments: Vec<(u64, PathBuf)>,
+        comparing: Option<bool>,
+    ) -> Self {
         Self {
             queues_dir: config.root.join("consumequeue"),
             batch_queues_dir: config.root.join("batchconsumequeue"),
-            compares,
+            compares: comparing.is_some(),
+            is_in_use: comparing == Some(true),
             delay_levels_ms: config.delay_levels_ms.clone(),
             segments,
             gaps: Vec::new(),
+            expired_to: 0,
+            wrong_crc_count: 0,
+            first_wrong_crc: 0,
             queues: AHashMap::new(),
             end_position: 0,
             newest_timestamp_ms: 0,
@@ -102,17 +117,21 @@ impl State {
         };
         let kind = match files.entry(offset)? {
             // A topic that was deleted and made again counts its offsets from 0 again.
-            Some(entry) if entry.log_position > record.log_position => return Ok(()),
-            Some(entry) => {
+            Lookup::Entry(entry) if entry.log_position > record.log_position => return Ok(()),
+            Lookup::Gone => return Ok(()),
+            Lookup::Entry(entry) => {
                 queue.met_count += 1;
                 if entry == *expected {
                     return Ok(());
                 }
                 FindingKind::WrongEntry
             }
-            None => FindingKind::MissingEntry,
+            Lookup::Absent => FindingKind::MissingEntry,
         };
         let (file, byte) = files.place(offset);
+        if kind == FindingKind::MissingEntry && self.has_expired(record.log_position) {
+            return Ok(());
+        }
         let text = format!("for the record at log position {}", record.log_position);
         self.findings.add(Finding {
             kind,
@@ -146,7 +165,7 @@ impl State {
                 let is_there = is_legal_topic(topic) && dir.is_dir();
                 let is_batch = is_legal_topic(topic) && self.batch_queues_dir.join(name).is_dir();
                 let files = (self.compares && is_there)
-                    .then(|| QueueFiles::open(&dir))
+                    .then(|| QueueFiles::open(&dir, self.is_in_use))
                     .transpose()?;
                 let survey = QueueSurvey {
                     topic: topic.to_owned(),
@@ -163,8 +182,10 @@ impl State {
         }
     }
 
-    /// Compares how many entries each queue has with how many were expected.
+    /// Compares how many entries for these log positions each queue has with how many were
+    /// expected.
     pub(super) fn check_strays(&mut self, positions: &Range<u64>) -> Result<(), StoreError> {
+        let positions = &(positions.start.max(self.expired_to)..positions.end);
         for (topic, queue_id) in list_queues(&self.queues_dir)? {
             self.queue(&topic, queue_id)?;
         }
@@ -218,15 +239,47 @@ impl State {
         Ok(())
     }
 
+    /// Counts a record whose CRC property is wrong, which is told at the end: whoever sends
+    /// messages can make as many as they like, and they are to crowd out no other finding.
+    pub(super) fn on_wrong_crc(&mut self, position: u64) {
+        if self.wrong_crc_count == 0 {
+            self.first_wrong_crc = position;
+        }
+        self.wrong_crc_count += 1;
+    }
+
+    pub(super) fn tell_wrong_crcs(&mut self) {
+        if self.wrong_crc_count > 0 {
+            let records = counted(self.wrong_crc_count, "record", "records");
+            let text = format!("{records} whose own checksum does not fit, this one first");
+            self.find_in_log(FindingKind::WrongRecordCrc, self.first_wrong_crc, text);
+        }
+    }
+
+    /// Whether a broker removed the segment with a record, and then its queue entries, since.
+    fn has_expired(&self, position: u64) -> bool {
+        let segment = segment_of(&self.segments, position);
+        self.is_in_use && segment.is_some_and(|(_, path)| !path.exists())
+    }
+
+    pub(super) fn expire(&mut self, next: u64) {
+        self.expired_to = next;
+    }
+
     pub(super) fn find_gap(&mut self, kind: FindingKind, gap: Range<u64>, text: String) {
         self.find_in_log(kind, gap.start, text);
         self.gaps.push(gap);
     }
 
     pub(super) fn find_in_log(&mut self, kind: FindingKind, position: u64, text: String) {
-        let begun = self.segments.iter().rfind(|(base, _)| *base <= position);
+        let begun = segment_of(&self.segments, position);
         let place = begun.map(|(base, path)| (path.clone(), position - base));
         let place = place.unwrap_or_default();
         self.findings.add_in_file(kind, place, position, text);
     }
+}
+
+/// The segment that holds a log position, or would.
+fn segment_of(segments: &[(u64, PathBuf)], position: u64) -> Option<&(u64, PathBuf)> {
+    segments.iter().rfind(|(base, _)| *base <= position)
 }

@@ -1,0 +1,85 @@
+"""Read the records of a log for `regent store dump`, and say where some cannot be read."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from regent_engine import LogReader, LogRemark, Record, StoreError
+
+from backend.cli import store_files
+from backend.cli.errors import CommandError, ExitCode
+from backend.cli.reader import print_note
+from backend.cli.store_files import StorePaths
+
+PAGE_RECORDS: Final = 500
+REMARKS_SHOWN: Final = 50
+
+
+class LogRecords:
+    """The records of a log, the oldest first, and what there was to say up to the last taken."""
+
+    def __init__(self, paths: StorePaths, position: int | None) -> None:
+        self._paths = paths
+        self._position = position
+        self._remarks: list[LogRemark] = []
+
+    def take(self, count: int, *, topic: str | None, queue_id: int | None) -> list[Record]:
+        """Return the first records of a topic and a queue, at most `count`.
+
+        Raises:
+            CommandError: no record begins at the position, or a file cannot be read.
+        """
+        found: list[Record] = []
+        for item in self._items():
+            if isinstance(item, LogRemark):
+                self._remarks.append(item)
+            elif topic in (None, item.topic) and queue_id in (None, item.queue_id):
+                found.append(item)
+                if len(found) == count:
+                    break
+        return found
+
+    def _items(self) -> Iterator[Record | LogRemark]:
+        try:
+            reader = LogReader(str(self._paths.commit_log), position=self._position)
+            is_over = False
+            while not is_over:
+                records, remarks = reader.read(PAGE_RECORDS)
+                is_over = len(records) < PAGE_RECORDS
+                # A remark on one record is told before it.
+                page: list[Record | LogRemark] = [*remarks, *records]
+                yield from sorted(page, key=_position)
+        except StoreError as error:
+            raise store_files.unreadable(self._paths, str(error)) from error
+
+    def print_remarks(self) -> None:
+        """Say on standard error what there was to say."""
+        for remark in self._remarks[:REMARKS_SHOWN]:
+            print_note(
+                f"log positions {remark.position} to {remark.next_position}: {remark.text}"
+                + ("; no record of them is shown" if remark.is_gap else "")
+            )
+        if len(self._remarks) > REMARKS_SHOWN:
+            print_note(f"… and {len(self._remarks) - REMARKS_SHOWN} more such places")
+
+    def refuse_gaps(self) -> None:
+        """Say that records are missing in what was taken.
+
+        Raises:
+            CommandError: they are.
+        """
+        if any(remark.is_gap for remark in self._remarks):
+            raise incomplete(self._paths, "shown")
+
+
+def incomplete(paths: StorePaths, done: str) -> CommandError:
+    """Say that parts of a log cannot be read, and what is therefore not done to them."""
+    return CommandError(
+        f"parts of the log in {paths.commit_log} are damaged or missing; what they held is not"
+        f" {done}",
+        next_step=f"regent store verify {paths.root}",
+        exit_code=ExitCode.PARTLY_DONE,
+    )
+
+
+def _position(item: Record | LogRemark) -> int:
+    return item.position if isinstance(item, LogRemark) else item.log_position
