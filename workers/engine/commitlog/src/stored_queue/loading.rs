@@ -1,48 +1,12 @@
-//! The files of a queue as they are found: which of them count, and where their entries end.
+//! The files of a queue opened: where their entries end, and what follows them.
 
 use std::path::Path;
 
+use super::finding::are_adjacent;
 use crate::error::StoreError;
-use crate::failpoint::{Step, step};
-use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment, remove_file};
+use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment};
 use crate::queue_layout::{Layout, Placed};
 use crate::sys::ExclusiveMap;
-
-/// The files of a queue in order; `None` when one is missing between others.
-pub(super) fn usable_files(
-    dir: &Path,
-    file_size: u64,
-) -> Result<Option<Vec<SegmentFile>>, StoreError> {
-    let mut files = list_segments(dir)?;
-    if let Some(last) = files.pop_if(|last| last.size == 0) {
-        remove_file(&last.path)?;
-    }
-    if let Some(last) = files.last_mut().filter(|last| last.size < file_size) {
-        // Torn while it was created; what is missing reads as zeros.
-        let file = open_segment(&last.path)?;
-        let grown = step(Step::Resize, &last.path, || file.set_len(file_size));
-        grown.map_err(|error| StoreError::io(&last.path, error))?;
-        last.size = file_size;
-    }
-    if let Some(odd) = files.iter().find(|file| file.size != file_size) {
-        let reason = format!("{} bytes instead of {file_size}", odd.size);
-        return Err(StoreError::UnexpectedFile {
-            path: odd.path.clone(),
-            reason,
-        });
-    }
-    Ok(are_adjacent(&files, file_size).then_some(files))
-}
-
-fn are_adjacent(files: &[SegmentFile], file_size: u64) -> bool {
-    let is_contiguous = files
-        .windows(2)
-        .all(|pair| pair[1].base == pair[0].base + file_size);
-    let is_aligned = files
-        .first()
-        .is_none_or(|first| first.base % file_size == 0);
-    is_contiguous && is_aligned
-}
 
 /// The last entry of a queue that points before `min_position`, where the log begins, or is a filler;
 /// `None` if there is none, or the files are not those of a queue. Nothing is changed.
