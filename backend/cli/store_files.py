@@ -3,7 +3,6 @@
 import fcntl
 import re
 import struct
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +14,6 @@ INDEX_NAME: Final = re.compile(r"\d{17}")
 DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 STORES_SHOWN: Final = 5
-QUEUE_FILE_SIZE: Final = 6_000_000
-BATCH_QUEUE_FILE_SIZE: Final = 13_800_000
 BLOCK_BYTES: Final = 512
 # Linux's struct flock: type, whence, start, length, process.
 FLOCK: Final = struct.Struct("hhqqi0q")
@@ -114,17 +111,6 @@ def refuse_if_in_use(paths: StorePaths) -> None:
             why="its lock file is held by a running broker",
             next_step="stop the broker and try again",
         )
-
-
-def queue_file_size(queues: Path, default: int) -> int:
-    """Return the size of most queue files below a directory.
-
-    It is the one that the broker was told to use.
-    """
-    sizes = Counter(
-        path.stat().st_size for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name)
-    )
-    return max(sizes, key=lambda size: (sizes[size], size), default=default)
 
 
 def index_files(paths: StorePaths) -> list[Path]:

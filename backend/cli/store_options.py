@@ -22,11 +22,23 @@ INDEX_SLOTS: Final = 5_000_000
 INDEX_ENTRIES: Final = 20_000_000
 
 _POSITIVE: Final = validators.Number(gte=1)
+# As brokers take it, from one entry on.
+_FILE_SIZE_MAX: Final = 1 << 31
 
 Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
 CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
 DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
 IndexSlots = Annotated[int, Parameter(name="--index-slots", validator=_POSITIVE)]
+QueueFileSize = Annotated[
+    int | None,
+    Parameter(name="--queue-file-size", validator=validators.Number(gte=20, lte=_FILE_SIZE_MAX)),
+]
+BatchQueueFileSize = Annotated[
+    int | None,
+    Parameter(
+        name="--batch-queue-file-size", validator=validators.Number(gte=46, lte=_FILE_SIZE_MAX)
+    ),
+]
 IndexEntries = Annotated[int, Parameter(name="--index-entries", validator=_POSITIVE)]
 # Whether records end in a checksum: that of a broker's Survey or Rebuild.
 Crc = Annotated[bool, Parameter(name="--crc", negative="")]

@@ -10,23 +10,26 @@ from typing import Annotated, Final, Literal
 from cyclopts import Parameter
 from regent_engine import Finding, Rebuild, Rebuilt, StoreError, Survey
 
-from backend.cli import store_files, store_findings
+from backend.cli import store_files, store_findings, store_queue_sizes
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.output import bytes_text, print_json, print_line
 from backend.cli.reader import outlive_reader, print_note
-from backend.cli.store_files import BATCH_QUEUE_FILE_SIZE, QUEUE_FILE_SIZE, StorePaths
+from backend.cli.store_files import StorePaths
 from backend.cli.store_options import (
     INDEX_ENTRIES,
     INDEX_SLOTS,
+    BatchQueueFileSize,
     CommitLog,
     Crc,
     DelayLevels,
     IndexEntries,
     IndexSlots,
     Output,
+    QueueFileSize,
     crc_property,
     read_through,
 )
+from backend.cli.store_queue_sizes import QueueSizes
 
 Part = Literal["queues", "index"]
 
@@ -42,6 +45,8 @@ def rebuild(
     keep_old: Annotated[bool, Parameter(negative="")] = False,
     commit_log: CommitLog = None,
     delay_levels: DelayLevels = None,
+    queue_file_size: QueueFileSize = None,
+    batch_queue_file_size: BatchQueueFileSize = None,
     index_slots: IndexSlots = INDEX_SLOTS,
     index_entries: IndexEntries = INDEX_ENTRIES,
     crc: Crc = False,
@@ -60,6 +65,7 @@ def rebuild(
         regent store rebuild /data/store
         regent store rebuild /data/store --only index
         regent store rebuild /data/store --keep-old
+        regent store rebuild /data/store --queue-file-size 2000000
 
     Args:
         directory: The store: storePathRootDir of the broker.
@@ -69,6 +75,9 @@ def rebuild(
         commit_log: Where its log is, when storePathCommitLog moves it.
         delay_levels: The broker's messageDelayLevel, when it is not stock's: queues of delayed
             messages hold their delivery times.
+        queue_file_size: The broker's mappedFileSizeConsumeQueue, in bytes; else that of the queue
+            files that are there, or 6000000.
+        batch_queue_file_size: Its mapperFileSizeBatchConsumeQueue; else likewise, or 13800000.
         index_slots: The broker's maxHashSlotNum.
         index_entries: The broker's maxIndexNum.
         crc: The broker has enabledAppendPropCRC=true: nothing is made from a log with a record
@@ -81,19 +90,20 @@ def rebuild(
     parts = PARTS if only is None else (only,)
     if "index" in parts:
         _check_shape(paths, index_slots, index_entries)
+    sizes = store_queue_sizes.choose(paths, plain=queue_file_size, batch=batch_queue_file_size)
     findings = _look(paths, index_slots, index_entries)
     if dry_run:
-        _print_plan(paths, parts, findings, output)
+        _print_plan(paths, parts, sizes, findings, output)
         return
     _refuse(paths, findings)
     _note_what_stays(paths, findings)
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
-        work = _begin(paths, parts, levels, index_slots, index_entries, crc=crc)
+        work = _begin(paths, parts, levels, sizes, index_slots, index_entries, crc=crc)
         rebuilt = _carry_out(work, old_suffix)
     except StoreError as error:
         raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
-    _print_result(paths, parts, rebuilt, old_suffix, output)
+    _print_result(paths, parts, sizes, rebuilt, old_suffix, output)
 
 
 def _check_shape(paths: StorePaths, slots: int, entries: int) -> None:
@@ -145,6 +155,7 @@ def _begin(
     paths: StorePaths,
     parts: Sequence[Part],
     delay_levels_ms: list[int] | None,
+    sizes: QueueSizes,
     index_slots: int,
     index_entries: int,
     *,
@@ -156,10 +167,8 @@ def _begin(
         queues="queues" in parts,
         index="index" in parts,
         delay_levels_ms=delay_levels_ms,
-        queue_file_size_bytes=store_files.queue_file_size(paths.queues, QUEUE_FILE_SIZE),
-        batch_queue_file_size_bytes=store_files.queue_file_size(
-            paths.batch_queues, BATCH_QUEUE_FILE_SIZE
-        ),
+        queue_file_size_bytes=sizes.plain,
+        batch_queue_file_size_bytes=sizes.batch,
         # All of them, if the broker made any.
         multi_dispatch_enabled=any(paths.queues.glob("%LMQ%*")),
         index_slot_count=index_slots,
@@ -182,7 +191,11 @@ def _carry_out(work: Rebuild, old_suffix: str | None) -> Rebuilt:
 
 
 def _print_plan(
-    paths: StorePaths, parts: Iterable[Part], findings: list[Finding], output: Output
+    paths: StorePaths,
+    parts: Sequence[Part],
+    sizes: QueueSizes,
+    findings: list[Finding],
+    output: Output,
 ) -> None:
     obstacles = [found for found in findings if found.kind in store_findings.OBSTACLES]
     log_bytes = store_files.allocated_bytes(paths.commit_log)
@@ -195,6 +208,7 @@ def _print_plan(
             {
                 "store": str(paths.root),
                 "parts": list(parts),
+                **_size_fields(parts, sizes),
                 "log_bytes": log_bytes,
                 "replaced_bytes": old_bytes,
                 "free_bytes": free_bytes,
@@ -205,15 +219,20 @@ def _print_plan(
         print_line(f"would read {bytes_text(log_bytes)} of log in {paths.commit_log}")
         for part, size in old_bytes.items():
             print_line(f"would replace {bytes_text(size)} in {_joined(_places(paths, part))}")
+        if "queues" in parts:
+            print_line(f"would make queue files of {sizes.plain} bytes")
         print_line(f"needs about as much room beside that; {bytes_text(free_bytes)} are free")
         print_line("nothing was changed")
+    if "queues" in parts:
+        store_queue_sizes.note_assumed(paths, sizes)
     _note_what_stays(paths, findings)
     _refuse(paths, obstacles)
 
 
 def _print_result(
     paths: StorePaths,
-    parts: Iterable[Part],
+    parts: Sequence[Part],
+    sizes: QueueSizes,
     rebuilt: Rebuilt,
     old_suffix: str | None,
     output: Output,
@@ -221,11 +240,14 @@ def _print_result(
     places = [place for part in parts for place in _places(paths, part)]
     kept = [place.with_suffix(f".{old_suffix}") for place in places] if old_suffix else []
     message_count = sum(high - low for *_, low, high in rebuilt.queues)
+    if "queues" in parts:
+        store_queue_sizes.note_assumed(paths, sizes)
     if output == "json":
         print_json(
             {
                 "store": str(paths.root),
                 "parts": list(parts),
+                **_size_fields(parts, sizes),
                 "queue_count": len(rebuilt.queues),
                 "message_count": message_count,
                 "index_file_count": rebuilt.index_file_count,
@@ -245,6 +267,15 @@ def _print_result(
         print_note("the checkpoint is left to the next start, which recovers from a crash")
     for path in kept:
         print_note(f"the old files are in {path}")
+
+
+def _size_fields(parts: Sequence[Part], sizes: QueueSizes) -> dict[str, int]:
+    if "queues" not in parts:
+        return {}
+    return {
+        "queue_file_size_bytes": sizes.plain,
+        "batch_queue_file_size_bytes": sizes.batch,
+    }
 
 
 def _places(paths: StorePaths, part: Part) -> list[Path]:

@@ -184,3 +184,79 @@ def test_rebuild_covers_batch_queues_and_light_queues(directory, capsys):
     assert {name: after[name] for name in queues} == queues
     _, out, _ = ask(capsys, "rebuild", directory, "--dry-run", "--only", "queues")
     assert f"{directory / 'consumequeue'} and {batches}" in out
+
+
+def test_lost_queues_are_made_in_the_size_that_is_given(directory, capsys):
+    before = files_of(directory / "consumequeue")
+    shutil.rmtree(directory / "consumequeue")
+
+    # Rounded up to whole entries, as a broker does it.
+    code, _, err = ask(capsys, "rebuild", directory, "--queue-file-size", 1_999)
+
+    assert code == 0
+    assert "tells the size" not in err
+    assert files_of(directory / "consumequeue") == before
+    store = open_store(directory)
+    assert store.append("orders", 0, b"next", b"").queue_offset == 50
+    store.close()
+
+
+@pytest.mark.parametrize("dry_run", [(), ("--dry-run",)])
+def test_a_size_that_nothing_tells_is_named(directory, capsys, dry_run):
+    shutil.rmtree(directory / "consumequeue")
+
+    code, out, err = ask(capsys, "rebuild", directory, "-o", "json", *dry_run)
+
+    assert code == 0
+    assert "6000000 bytes, as without mappedFileSizeConsumeQueue" in err
+    assert "give the same with --queue-file-size" in err
+    assert "--batch-queue-file-size" not in err
+    assert json.loads(out)["queue_file_size_bytes"] == 6_000_000
+    # Now its own files tell.
+    if not dry_run:
+        _, out, err = ask(capsys, "rebuild", directory, "--dry-run")
+        assert "would make queue files of 6000000 bytes" in out
+        assert "tells the size" not in err
+
+
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [
+        ("--queue-file-size", "mappedFileSizeConsumeQueue"),
+        ("--batch-queue-file-size", "mapperFileSizeBatchConsumeQueue"),
+    ],
+)
+def test_a_size_that_contradicts_the_files_there_is_refused(directory, capsys, option, setting):
+    store = open_store(directory, batch_queue_file_size_bytes=460)
+    element = struct.pack(">5i3sh", 25, 0, 0, 0, 3, b"one", 0)
+    store.append_inner_batch("batches", 0, element, b"")
+    store.close()
+    before = files_of(directory)
+
+    code, _, err = ask(capsys, "rebuild", directory, option, 4_600)
+
+    assert code == 2
+    assert f"give {option} as broker.conf has {setting}" in err
+    assert "it 4600" in err
+    assert files_of(directory) == before
+
+
+def test_lost_batch_queues_are_made_in_the_size_that_is_given(directory, capsys):
+    settings = {"batch_queue_file_size_bytes": 460}
+    store = open_store(directory, **settings)
+    element = struct.pack(">5i3sh", 25, 0, 0, 0, 3, b"one", 0)
+    store.append_inner_batch("batches", 0, element, b"")
+    store.close()
+    before = files_of(directory / "batchconsumequeue")
+    shutil.rmtree(directory / "batchconsumequeue")
+
+    code, _, err = ask(capsys, "rebuild", directory)
+    assert code == 0
+    assert "13800000 bytes, as without mapperFileSizeBatchConsumeQueue" in err
+    shutil.rmtree(directory / "batchconsumequeue")
+    code, _, err = ask(capsys, "rebuild", directory, "--batch-queue-file-size", 460)
+
+    assert code == 0
+    assert "tells the size" not in err
+    assert files_of(directory / "batchconsumequeue") == before
+    open_store(directory, **settings).close()

@@ -3,10 +3,7 @@
 //! The log rules, and later records win. That also brings out right a topic that was deleted and
 //! created again: the records of its first life give way to those of the second.
 
-use ahash::AHashMap;
-
 use crate::config::StoreConfig;
-use crate::directory::StoreDirectory;
 use crate::error::StoreError;
 use crate::files::{remove_dir, sync_file_system};
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
@@ -16,15 +13,17 @@ use crate::queue_layout::{BATCH_ENTRY_SIZE, Layout, Placed};
 use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count, offset_after};
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
-use crate::stored_queue::{StoredQueue, list_queues};
+use crate::stored_queue::StoredQueue;
 use crate::table::{QueueHomes, QueueTable, SCHEDULE_TOPIC};
 
 mod idle;
 mod rebuilding;
 mod run;
+mod stored;
 mod topics;
 
 use rebuilding::{Rebuilding, Topic};
+use stored::list_by_layout;
 use topics::Topics;
 
 /// Last offset whose place in the queue's files is a signed 64-bit integer.
@@ -68,27 +67,6 @@ impl QueueRebuild {
         let mut rebuild = Self::empty(config, homes);
         for (topic, _, layout) in list_by_layout(stored)? {
             rebuild.topics.get_or_add(&topic, layout).is_stored = true;
-        }
-        Ok(rebuild)
-    }
-
-    /// Loads every queue of the store.
-    pub(crate) fn load(
-        config: &StoreConfig,
-        directory: &StoreDirectory,
-        is_clean: bool,
-    ) -> Result<Self, StoreError> {
-        let homes = directory.queue_homes(config);
-        let mut rebuild = Self::empty(config, homes.clone());
-        for (topic, queue_id, layout) in list_by_layout(&homes)? {
-            if let Some(index) = rebuild.queue_index(&topic, queue_id) {
-                let path = homes.queue_dir(layout, &topic, queue_id);
-                let queue = StoredQueue::load(path, layout, homes.file_size(layout), is_clean)?;
-                rebuild.insert(&topic, index, queue);
-            }
-        }
-        for (_, topic) in rebuild.topics.iter_mut() {
-            topic.is_stored = true;
         }
         Ok(rebuild)
     }
@@ -364,24 +342,4 @@ impl QueueRebuild {
         }
         self.table
     }
-}
-
-/// Topic, id and layout of every queue with a directory.
-fn list_by_layout(homes: &QueueHomes) -> Result<Vec<(String, i32, Layout)>, StoreError> {
-    let mut layouts: AHashMap<String, Layout> = AHashMap::new();
-    let mut queues = Vec::new();
-    for layout in [Layout::Plain, Layout::Batch] {
-        for (topic, queue_id) in list_queues(homes.dir(layout))? {
-            if *layouts.entry(topic.clone()).or_insert(layout) != layout {
-                let reason = "the topic has plain queues as well; remove those that do not fit \
-                              its attribute queue.type, stock starts with neither";
-                return Err(StoreError::UnexpectedFile {
-                    path: homes.queue_dir(layout, &topic, queue_id),
-                    reason: reason.into(),
-                });
-            }
-            queues.push((topic, queue_id, layout));
-        }
-    }
-    Ok(queues)
 }

@@ -79,12 +79,13 @@ pub(crate) fn recover(
 ) -> Result<Recovered, StoreError> {
     let truncation = Truncation::load(directory)?;
     let was_clean = !directory.has_abort_mark() && truncation.is_none();
+    let (mut rebuild, stored) = QueueRebuild::find_stored(config, directory, was_clean)?;
     if let Some(truncation) = &truncation {
         truncation.cut_files(directory)?;
     }
     let checkpoint = Checkpoint::load(&directory.checkpoint())?;
     let mut segments = load_segments(directory.commit_log(), config)?;
-    let mut rebuild = QueueRebuild::load(config, directory, was_clean)?;
+    rebuild.load(stored)?;
     if let Some(truncation) = &truncation {
         rebuild.cut_behind(truncation.position)?;
         let min_position = segments.first().map_or(0, |oldest| oldest.base);

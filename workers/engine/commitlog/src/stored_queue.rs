@@ -17,10 +17,12 @@ use crate::queue_layout::{
 use crate::sys::ExclusiveMap;
 
 mod cutting;
+mod finding;
 mod loading;
 
+pub(crate) use finding::QueueFiles;
 pub(crate) use loading::last_expired;
-use loading::{open_file, usable_files};
+use loading::open_file;
 
 /// Disk pages: a written entry brings its whole page with it.
 const PAGE_SIZE: u64 = 4096;
@@ -89,15 +91,12 @@ impl StoredQueue {
 
     /// Reads a queue. One whose files have a gap between them counts as empty: the log still has the
     /// records.
-    pub(crate) fn load(
-        dir: PathBuf,
-        layout: Layout,
-        file_size: u64,
-        is_clean: bool,
-    ) -> Result<Self, StoreError> {
-        let mut queue = Self::empty(dir, layout, file_size);
+    pub(crate) fn load(found: QueueFiles, is_clean: bool) -> Result<Self, StoreError> {
+        let (layout, file_size) = (found.layout, found.file_size);
         let entry_bytes = layout.entry_bytes();
-        let Some(files) = usable_files(&queue.dir, file_size)? else {
+        let (dir, files) = found.complete()?;
+        let mut queue = Self::empty(dir, layout, file_size);
+        let Some(files) = files else {
             queue.is_incomplete = true;
             return Ok(queue);
         };

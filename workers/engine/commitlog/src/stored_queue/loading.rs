@@ -1,48 +1,20 @@
-//! The files of a queue as they are found: which of them count, and where their entries end.
+//! The files of a queue opened: where their entries end, and what follows them.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use rustix::fs::{Advice, fadvise};
+
+use super::finding::are_adjacent;
 use crate::error::StoreError;
-use crate::failpoint::{Step, step};
-use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment, remove_file};
+use crate::files::{SegmentFile, clear, data_end, list_segments, open_segment};
 use crate::queue_layout::{Layout, Placed};
 use crate::sys::ExclusiveMap;
 
-/// The files of a queue in order; `None` when one is missing between others.
-pub(super) fn usable_files(
-    dir: &Path,
-    file_size: u64,
-) -> Result<Option<Vec<SegmentFile>>, StoreError> {
-    let mut files = list_segments(dir)?;
-    if let Some(last) = files.pop_if(|last| last.size == 0) {
-        remove_file(&last.path)?;
-    }
-    if let Some(last) = files.last_mut().filter(|last| last.size < file_size) {
-        // Torn while it was created; what is missing reads as zeros.
-        let file = open_segment(&last.path)?;
-        let grown = step(Step::Resize, &last.path, || file.set_len(file_size));
-        grown.map_err(|error| StoreError::io(&last.path, error))?;
-        last.size = file_size;
-    }
-    if let Some(odd) = files.iter().find(|file| file.size != file_size) {
-        let reason = format!("{} bytes instead of {file_size}", odd.size);
-        return Err(StoreError::UnexpectedFile {
-            path: odd.path.clone(),
-            reason,
-        });
-    }
-    Ok(are_adjacent(&files, file_size).then_some(files))
-}
-
-fn are_adjacent(files: &[SegmentFile], file_size: u64) -> bool {
-    let is_contiguous = files
-        .windows(2)
-        .all(|pair| pair[1].base == pair[0].base + file_size);
-    let is_aligned = files
-        .first()
-        .is_none_or(|first| first.base % file_size == 0);
-    is_contiguous && is_aligned
-}
+/// So much of a file is read at once while its entries are counted.
+const WINDOW_BYTES: u64 = 128 << 10;
 
 /// The last entry of a queue that points before `min_position`, where the log begins, or is a filler;
 /// `None` if there is none, or the files are not those of a queue. Nothing is changed.
@@ -78,13 +50,6 @@ pub(crate) fn last_expired(
     Ok(None)
 }
 
-/// Whether entries end before bytes that are neither an entry nor the zeros behind the last one,
-/// which only a crash leaves, and recovery then clears.
-fn ends_in_damage(bytes: &[u8], end: usize, entry_size: usize) -> bool {
-    let next = bytes.get(end..).and_then(|rest| rest.get(..entry_size));
-    next.is_some_and(|next| next.iter().any(|byte| *byte != 0))
-}
-
 /// Maps a file and finds the byte at which its entries end, and whether anything followed them.
 pub(super) fn open_file(
     file: &SegmentFile,
@@ -94,22 +59,54 @@ pub(super) fn open_file(
 ) -> Result<(ExclusiveMap, u64, bool), StoreError> {
     let named = |error| StoreError::io(&file.path, error);
     let handle = open_segment(&file.path)?;
+    let (end, is_followed) = if is_full {
+        (file.size, false)
+    } else {
+        entries_end(&handle, layout, file.size).map_err(named)?
+    };
     let mut map = ExclusiveMap::new(&handle).map_err(named)?;
     map.advise_random().map_err(named)?;
-    if is_full {
-        return Ok((map, file.size, false));
+    if is_full || is_clean {
+        return Ok((map, end, is_followed));
     }
-    let entries = map.bytes().chunks_exact(layout.entry_size());
-    let end = entries
-        .take_while(|entry| layout.decode(entry, 0).is_some())
-        .count()
-        * layout.entry_size();
-    if is_clean {
-        let is_followed = ends_in_damage(map.bytes(), end, layout.entry_size());
-        return Ok((map, end as u64, is_followed));
-    }
-    let stale = data_end(&handle, end as u64, file.size).map_err(named)?;
+    let stale = data_end(&handle, end, file.size).map_err(named)?;
     #[allow(clippy::cast_possible_truncation)] // within one mapped file
-    let cleared = clear(&mut map.bytes_mut()[end..stale as usize]);
-    Ok((map, end as u64, cleared > 0))
+    let cleared = clear(&mut map.bytes_mut()[end as usize..stale as usize]);
+    Ok((map, end, cleared > 0))
+}
+
+/// The byte at which the entries of a file end, and whether they end before bytes that are neither
+/// an entry nor the zeros behind the last one, which only a crash leaves, and recovery then clears.
+///
+/// They are read through the file, a window at a time: a map that is advised random has each page
+/// read by a fault of its own. Read-ahead would do with fewer, but brings in what lies behind the
+/// entries of many thousand queues, and large folios, which a later entry has written whole
+/// (targets.md 1.2).
+fn entries_end(file: &File, layout: Layout, size: u64) -> io::Result<(u64, bool)> {
+    // A system that does not listen only reads more.
+    let _ = fadvise(file, 0, None, Advice::Random);
+    let (entry_bytes, entry_size) = (layout.entry_bytes(), layout.entry_size());
+    #[allow(clippy::cast_possible_truncation)] // at most a window
+    let whole_entries = |bytes: u64| bytes.min(WINDOW_BYTES) as usize / entry_size * entry_size;
+    let data_end = data_end(file, 0, size)?;
+    // One more may end in a hole, with zeros, which is looked at only if all before are entries.
+    let (to, to_last) = (
+        data_end - data_end % entry_bytes,
+        data_end.next_multiple_of(entry_bytes).min(size),
+    );
+    let mut window = vec![0; whole_entries(to_last)];
+    let mut at = 0;
+    for limit in [to, to_last] {
+        while at + entry_bytes <= limit {
+            let window = &mut window[..whole_entries(limit - at)];
+            file.read_exact_at(window, at)?;
+            for entry in window.chunks_exact(entry_size) {
+                if layout.decode(entry, 0).is_none() {
+                    return Ok((at, entry.iter().any(|byte| *byte != 0)));
+                }
+                at += entry_bytes;
+            }
+        }
+    }
+    Ok((at, false))
 }
