@@ -145,9 +145,9 @@ impl Store {
     /// the offset after their last record in the log. The end of the log is fine: nothing happens.
     ///
     /// # Errors
-    /// [`StoreError::NoBoundary`] when no record starts at `position`, [`StoreError::DiskFull`] where the
-    /// journal has no room: nothing was changed. Any other error poisons the store: reopening it finishes
-    /// the truncation if it had begun.
+    /// [`StoreError::NoBoundary`] when no record starts at `position`, [`StoreError::DiskFull`] and others
+    /// where the journal cannot be written: nothing was changed. Any later error poisons the store:
+    /// reopening it finishes the truncation if it had begun.
     pub fn truncate_to(&mut self, position: u64) -> Result<(), StoreError> {
         self.check_open()?;
         if position == self.max_position() {
