@@ -85,8 +85,11 @@ class BrokerServer:
         self._verification: Verification | None = None
         try:
             if settings.controller_mode:
-                self._ha_socket = _bind_one(settings.bind_address, settings.ha_port_of(port))
+                ha_port = settings.ha_port_of(settings.listen_port)
+                self._ha_socket = _bind_one(settings.bind_address, ha_port)
                 self._sockets.append(self._ha_socket)
+                ha_port = self._ha_socket.getsockname()[1]
+                self.settings = dataclasses.replace(self.settings, ha_listen_port=ha_port)
                 self._verification = begin_verification(settings.root_dir)
                 if settings.cut_damage_at is not None:
                     # What is cut may have been acknowledged; known before it is gone.

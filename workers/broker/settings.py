@@ -211,8 +211,11 @@ class BrokerSettings:
         return "required" if self.crc_property_required else "verified"
 
     def ha_port_of(self, port: int) -> int:
-        """Give the port for replicas of a broker that listens on a port; by default the next."""
-        return self.ha_listen_port or port + 1
+        """Give the port for replicas of a broker that listens on a port; by default the next.
+
+        Where the system is to choose the main port, 0, it chooses this one as well.
+        """
+        return self.ha_listen_port or (port and port + 1)
 
     @property
     def config_dir(self) -> Path:

@@ -19,6 +19,7 @@ BODY_SIZE = 4000
 REFUSALS_WANTED = 2 * len(QUEUES)
 SENDS_MAX = 20_000
 SEGMENT_BYTES = 1 << 20
+QUEUE_FILE_BYTES = 60_000
 
 # The first look at how full the disk is comes at the start, when it is empty; the next one never.
 NO_RATIOS = {"cleanResourceInterval": "86400000", "cleanFileForciblyEnable": "false"}
@@ -37,6 +38,7 @@ def agent(tmp_path: Path, disk: SmallDisk) -> Iterator[Agent]:
     settings = {
         "storePathRootDir": str(disk.store),
         "mappedFileSizeCommitLog": str(SEGMENT_BYTES),
+        "mappedFileSizeConsumeQueue": str(QUEUE_FILE_BYTES),
         "flushConsumerOffsetInterval": "50",
         "fileReservedTime": "1000",
         **NO_RATIOS,
@@ -156,7 +158,9 @@ async def test_a_store_with_holes_opened_on_a_full_disk_refuses_messages_until_t
     disk.fill()
 
     # Not an agent, which sees at its start how full the disk is, and asks its store for nothing.
-    store = Store(str(disk.store), segment_size_bytes=SEGMENT_BYTES)
+    store = Store(
+        str(disk.store), segment_size_bytes=SEGMENT_BYTES, queue_file_size_bytes=QUEUE_FILE_BYTES
+    )
     with pytest.raises(StoreError, match="the disk is full"):
         store.append("A", 0, b"refused", b"")
     readable = store.read("A", 0, 0).count
