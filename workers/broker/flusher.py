@@ -160,8 +160,6 @@ class Flusher:
             if self._refusal != str(error):
                 log.warning(event, code=error.code, reason=str(error))
             self._refusal = str(error)
-        else:
-            self._refusal = None
         return stopping
 
     def _await_turn(self) -> None:
@@ -188,6 +186,8 @@ class Flusher:
             return
         self._tick_due_at = time.monotonic() + _TICK_INTERVAL_S
         self._store.tick(self._clock())
+        # A turn without it says nothing of what it could not do.
+        self._refusal = None
 
     def _tell_loop(self, call: Callable[..., None], argument: object) -> None:
         assert self._loop is not None, "started by start()"
