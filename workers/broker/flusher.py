@@ -1,12 +1,16 @@
 """Make appended messages durable off the loop, many at once.
 
-One thread flushes on its interval, and at once when somebody waits for a position. Everybody whose
-position a flush has passed is released together: that is the group commit of `SYNC_FLUSH`. After a
-failed flush nothing is released any more and the owner is told, once (D13). A flush that could not
-begin, since the process has too many files open, is tried again on the next interval.
+One thread flushes the log on its interval, and at once when somebody waits for a position.
+Everybody whose position a flush has passed is released together: that is the group commit of
+`SYNC_FLUSH`. After a failed flush nothing is released any more and the owner is told, once (D13). A
+flush that could not begin, since the process has too many files open, is tried again on the next
+interval.
 
 While much is appended the thread has the system write it between the flushes already, so that none
 of them waits for all of it at once.
+
+A second thread flushes the queues and writes the checkpoint, which may take the disk a second and
+more: nobody who waits for a position waits for it.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -26,7 +30,7 @@ _JOIN_TIMEOUT_S: Final = 10.0
 _PACED_BYTES: Final = 8 << 20
 # How often it is started then: at 0.5 GB/s, more than an agent takes, every 10 MB.
 _PACE_S: Final = 0.02
-# How often the checkpoint is written at most: it costs the disk as much as a group commit does.
+# How often the checkpoint is written: it costs the disk as much as a group commit does.
 _TICK_INTERVAL_S: Final = 1.0
 
 log = structlog.get_logger()
@@ -50,7 +54,7 @@ class FlushableStore(Protocol):
 
 
 class Flusher:
-    """Owns the flush thread; all its methods belong to the loop's thread."""
+    """Owns the threads that flush; all its methods belong to the loop's thread."""
 
     def __init__(
         self,
@@ -65,18 +69,21 @@ class Flusher:
         self._clock, self._on_failure = clock, on_failure
         self._waiting: deque[tuple[int, Release]] = deque()
         self._wanted = threading.Event()
-        self._stopping = False
+        self._ending = threading.Event()
         self._failed = False
+        self._has_told_failure = False
         self._is_paced = False
-        self._refusal: str | None = None
-        self._tick_due_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
+        self._threads = (
+            self._thread("flusher", self._await_turn, self._flush, "flush_put_off"),
+            self._thread("checkpointer", self._await_tick, self._tick, "checkpoint_not_written"),
+        )
 
     def start(self) -> None:
         """Begin to flush; called once, on the running loop."""
         self._loop = asyncio.get_running_loop()
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def when_durable(self, position: int, release: Release) -> None:
         """Call back with True once a position is on disk, or with False when it never will be."""
@@ -128,39 +135,39 @@ class Flusher:
                 release(False)  # noqa: FBT003
 
     async def stop(self) -> None:
-        """Flush once more and end the thread."""
-        self._stopping = True
+        """Flush once more and end the threads."""
+        self._ending.set()
         self._wanted.set()
-        if self._thread.is_alive():
-            await asyncio.to_thread(self._thread.join, _JOIN_TIMEOUT_S)
+        for thread in self._threads:
+            if thread.is_alive():
+                await asyncio.to_thread(thread.join, _JOIN_TIMEOUT_S)
 
-    def _run(self) -> None:
-        assert self._loop is not None, "started by start()"
-        stopping = False
-        while not self._failed and not stopping:
+    def _thread(
+        self, name: str, wait: Callable[[], None], work: Callable[[], None], refused: str
+    ) -> threading.Thread:
+        return threading.Thread(
+            target=self._take_turns, args=(wait, work, refused), name=name, daemon=True
+        )
+
+    def _take_turns(self, wait: Callable[[], None], work: Callable[[], None], refused: str) -> None:
+        """Wait and work by turns, once more after the end was asked for.
+
+        What the store cannot do now, and will do once it can, is said once as the event `refused`.
+        """
+        is_last, said = False, None
+        while not (is_last or self._failed):
             try:
-                stopping = self._take_turn()
+                wait()
+                is_last = self._ending.is_set()
+                work()
+                said = None
             except Exception as error:  # noqa: BLE001 - whatever it is, nothing is durable any more
-                self._failed = True
-                self._tell_loop(self._fail, error)
-
-    def _take_turn(self) -> bool:
-        """Wait for the next turn and do its work; whether it was the last one."""
-        event, stopping = "flush_put_off", False
-        try:
-            self._await_turn()
-            stopping = self._stopping
-            self._flush()
-            event = "checkpoint_not_written"
-            self._tick()
-        except StoreError as error:
-            # What the store could not do now, and will do once it can, is said once.
-            if self._store.failure is not None:
-                raise
-            if self._refusal != str(error):
-                log.warning(event, code=error.code, reason=str(error))
-            self._refusal = str(error)
-        return stopping
+                if not isinstance(error, StoreError) or self._store.failure is not None:
+                    self._failed = True
+                    self._tell_loop(self._fail, error)
+                elif said != str(error):
+                    said = str(error)
+                    log.warning(refused, code=error.code, reason=said)
 
     def _await_turn(self) -> None:
         """Wait for the interval to end, or for somebody who waits for a position."""
@@ -181,13 +188,11 @@ class Flusher:
         elif self._waiting:
             self._tell_loop(self._release, before)
 
+    def _await_tick(self) -> None:
+        self._ending.wait(_TICK_INTERVAL_S)
+
     def _tick(self) -> None:
-        if time.monotonic() < self._tick_due_at:
-            return
-        self._tick_due_at = time.monotonic() + _TICK_INTERVAL_S
         self._store.tick(self._clock())
-        # A turn without it says nothing of what it could not do.
-        self._refusal = None
 
     def _tell_loop(self, call: Callable[..., None], argument: object) -> None:
         assert self._loop is not None, "started by start()"
@@ -202,6 +207,10 @@ class Flusher:
             release(True)  # noqa: FBT003
 
     def _fail(self, error: Exception) -> None:
+        # The other thread fails as well, at what the store refuses from then on.
+        if self._has_told_failure:
+            return
+        self._has_told_failure = True
         waiting, self._waiting = self._waiting, deque()
         for _, release in waiting:
             release(False)  # noqa: FBT003

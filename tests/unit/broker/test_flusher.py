@@ -22,6 +22,9 @@ class StoreDouble:
         self.failure = None
         self.tick_error = None
         self.tick_count = 0
+        self.tick_gate = threading.Event()
+        self.tick_gate.set()
+        self.is_ticking = threading.Event()
         self.started_at = []
 
     def start_write_back(self):
@@ -39,6 +42,8 @@ class StoreDouble:
 
     def tick(self, _now_ms):
         self.tick_count += 1
+        self.is_ticking.set()
+        assert self.tick_gate.wait(PATIENCE_S)
         if self.tick_error:
             raise self.tick_error
 
@@ -167,6 +172,40 @@ async def test_the_checkpoint_is_not_written_with_every_flush():
     await flusher.stop()
     assert store.flush_count == 50
     assert 1 <= store.tick_count < 25
+
+
+async def test_nobody_waits_for_the_queues_and_the_checkpoint():
+    store = StoreDouble()
+    flusher = flusher_of(store)
+    store.tick_gate.clear()
+    flusher.start()
+    assert await asyncio.to_thread(store.is_ticking.wait, PATIENCE_S)
+
+    for position in (10, 20):
+        store.max_position = position
+        assert await flusher.durable(position, timeout_s=PATIENCE_S) is True
+
+    assert store.tick_count == 1
+    store.tick_gate.set()
+    await flusher.stop()
+
+
+async def test_a_disk_that_fails_both_threads_is_told_once():
+    store, failures = StoreDouble(), []
+    flusher = flusher_of(store, failures)
+    store.tick_gate.clear()
+    flusher.start()
+    assert await asyncio.to_thread(store.is_ticking.wait, PATIENCE_S)
+    store.error, store.failure = StoreError("the disk is gone"), "the disk is gone"
+    store.tick_error = StoreError("nothing is done any more")
+    store.max_position = 10
+    assert await flusher.durable(10, timeout_s=PATIENCE_S) is False
+
+    store.tick_gate.set()
+    await flusher.stop()
+    await asyncio.sleep(0)
+
+    assert failures == [store.error]
 
 
 async def test_the_interval_flushes_without_being_asked(eventually):

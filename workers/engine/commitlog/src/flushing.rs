@@ -7,16 +7,31 @@ use crate::record::{Found, locate};
 use crate::seal::SealFile;
 use crate::store::Store;
 
-/// What a flush changes.
+/// What a flush of the log changes.
 #[derive(Debug)]
 pub(crate) struct Flusher {
-    pub(crate) checkpoint: Checkpoint,
-    pub(crate) file: CheckpointFile,
     /// Of a store that uses segments again.
     pub(crate) seals: Option<SealFile>,
+}
+
+/// What the checkpoint says, and what it rests on.
+///
+/// Queues are flushed under its lock, so that no flush of the log, and nobody who waits for one,
+/// waits for theirs.
+#[derive(Debug)]
+pub(crate) struct Checkpointer {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) file: CheckpointFile,
     pub(crate) queues_flushed_at_ms: i64,
     /// Entries of records before it were flushed.
     pub(crate) queues_position: u64,
+}
+
+/// What of the log is on the disk.
+struct Flushed {
+    position: u64,
+    /// Store time of a record before the position, or of none.
+    timestamp_ms: i64,
 }
 
 impl Store {
@@ -28,56 +43,70 @@ impl Store {
     /// A failed flush poisons the store: what the disk holds is unknown (D13). Not where the process may
     /// open no more files: nothing is lost then, and the next call may go through.
     pub fn flush(&self) -> Result<u64, StoreError> {
-        let mut flusher = self.flusher.lock();
-        self.check_open()?;
-        self.flush_log(&mut flusher)
+        Ok(self.flush_open_log()?.position)
     }
 
     /// Flushes the log, from time to time also the queues, and writes the checkpoint.
+    ///
+    /// Other threads append and flush the log meanwhile.
     ///
     /// # Errors
     /// As for [`Store::flush`]; but a checkpoint that cannot be written does no harm, and is
     /// written by the next call that can.
     pub fn flush_tick(&self, now_ms: i64) -> Result<(), StoreError> {
-        let mut flusher = self.flusher.lock();
+        let mut checkpointer = self.checkpointer.lock();
         self.check_open()?;
-        let waited_ms = now_ms.saturating_sub(flusher.queues_flushed_at_ms);
+        let waited_ms = now_ms.saturating_sub(checkpointer.queues_flushed_at_ms);
         let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
         if waited_ms >= interval_ms || waited_ms < 0 {
             // An entry on the disk whose record is not makes recovery read the whole log.
-            self.flush_log(&mut flusher)?;
-            self.flush_queues(&mut flusher)?;
-            flusher.queues_flushed_at_ms = now_ms;
+            self.flush_open_log()?;
+            self.flush_queues(&mut checkpointer)?;
+            checkpointer.queues_flushed_at_ms = now_ms;
         }
-        self.flush_log(&mut flusher)?;
-        self.write_checkpoint(&mut flusher)
+        let flushed = self.flush_open_log()?;
+        checkpointer.note(&flushed);
+        self.write_checkpoint(&mut checkpointer)
     }
 
-    /// Flushes everything and writes the checkpoint.
+    /// Flushes everything and writes the checkpoint, for the one who has the store alone.
     pub(crate) fn flush_all(&self) -> Result<(), StoreError> {
-        self.flush_each(&mut self.flusher.lock())
+        let mut checkpointer = self.checkpointer.lock();
+        self.flush_each(&mut checkpointer, &mut self.flusher.lock())
     }
 
-    pub(crate) fn flush_each(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
-        self.flush_log(flusher)?;
-        self.flush_queues(flusher)?;
-        self.write_checkpoint(flusher)
+    pub(crate) fn flush_each(
+        &self,
+        checkpointer: &mut Checkpointer,
+        flusher: &mut Flusher,
+    ) -> Result<(), StoreError> {
+        checkpointer.note(&self.flush_log(flusher)?);
+        self.flush_queues(checkpointer)?;
+        self.write_checkpoint(checkpointer)
     }
 
-    fn flush_log(&self, flusher: &mut Flusher) -> Result<u64, StoreError> {
-        if self.is_read_only() {
-            return Ok(self.flushed_position());
-        }
+    /// Flushes the log unless a flush has failed meanwhile: the next one could go through, though
+    /// what was to be written is lost.
+    fn flush_open_log(&self) -> Result<Flushed, StoreError> {
+        let mut flusher = self.flusher.lock();
+        self.check_open()?;
+        self.flush_log(&mut flusher)
+    }
+
+    fn flush_log(&self, flusher: &mut Flusher) -> Result<Flushed, StoreError> {
         let timestamp_ms = self.log.last_store_timestamp_ms();
-        let seals = flusher.seals.as_mut();
-        let position = self.flushing(|| self.log.flush(seals))?;
-        flusher.checkpoint.log_timestamp_ms = timestamp_ms;
-        flusher.checkpoint.flushed_position = position;
-        flusher.checkpoint.confirmed_position = position;
-        Ok(position)
+        let position = if self.is_read_only() {
+            self.flushed_position()
+        } else {
+            self.flushing(|| self.log.flush(flusher.seals.as_mut()))?
+        };
+        Ok(Flushed {
+            position,
+            timestamp_ms,
+        })
     }
 
-    fn flush_queues(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+    fn flush_queues(&self, checkpointer: &mut Checkpointer) -> Result<(), StoreError> {
         if self.is_read_only() {
             return Ok(());
         }
@@ -95,40 +124,40 @@ impl Store {
             self.appender.lock().queues.put_dirty(touched);
             return Err(error);
         }
-        flusher.checkpoint.queue_timestamp_ms = timestamp_ms;
-        flusher.queues_position = position;
+        checkpointer.checkpoint.queue_timestamp_ms = timestamp_ms;
+        checkpointer.queues_position = position;
         Ok(())
     }
 
-    fn write_checkpoint(&self, flusher: &mut Flusher) -> Result<(), StoreError> {
+    fn write_checkpoint(&self, checkpointer: &mut Checkpointer) -> Result<(), StoreError> {
         if self.is_read_only() {
             return Ok(());
         }
-        flusher.checkpoint.queue_timestamp_ms = self.queue_timestamp_ms(flusher);
-        if flusher.file.write(flusher.checkpoint)? {
-            self.poisoning(|| flusher.file.sync())?;
+        checkpointer.checkpoint.queue_timestamp_ms = self.queue_timestamp_ms(checkpointer);
+        if checkpointer.file.write(checkpointer.checkpoint)? {
+            self.poisoning(|| checkpointer.file.sync())?;
         }
         Ok(())
     }
 
     /// Keeps the checkpoint's word on the index true.
     pub(crate) fn write_index_timestamp(&self, timestamp_ms: i64) -> Result<(), StoreError> {
-        let mut flusher = self.flusher.lock();
-        if flusher.checkpoint.index_timestamp_ms == timestamp_ms {
+        let mut checkpointer = self.checkpointer.lock();
+        if checkpointer.checkpoint.index_timestamp_ms == timestamp_ms {
             return Ok(());
         }
-        flusher.checkpoint.index_timestamp_ms = timestamp_ms;
-        self.write_checkpoint(&mut flusher)
+        checkpointer.checkpoint.index_timestamp_ms = timestamp_ms;
+        self.write_checkpoint(&mut checkpointer)
     }
 
     /// Up to which store time queue entries are known to be flushed.
     ///
     /// Recovery begins at a segment whose first record is older than that. Where a clock was set
     /// back, this may hold for one that began after queues were flushed: it must not begin there.
-    fn queue_timestamp_ms(&self, flusher: &Flusher) -> i64 {
-        let checkpoint = &flusher.checkpoint;
+    fn queue_timestamp_ms(&self, checkpointer: &Checkpointer) -> i64 {
+        let checkpoint = &checkpointer.checkpoint;
         let mut known_ms = checkpoint.queue_timestamp_ms;
-        let flushed_to = flusher.queues_position.max(self.log.min_position());
+        let flushed_to = checkpointer.queues_position.max(self.log.min_position());
         let mut base = self.log.next_segment_start(flushed_to);
         while base < checkpoint.flushed_position
             && let Some(segment) = self.log.segment_at(base)
@@ -140,5 +169,13 @@ impl Store {
             base = self.log.next_segment_start(base);
         }
         known_ms
+    }
+}
+
+impl Checkpointer {
+    fn note(&mut self, flushed: &Flushed) {
+        self.checkpoint.log_timestamp_ms = flushed.timestamp_ms;
+        self.checkpoint.flushed_position = flushed.position;
+        self.checkpoint.confirmed_position = flushed.position;
     }
 }

@@ -233,7 +233,7 @@ fn start_index(
             segment.base <= dispatched_position
         } else {
             first.store_timestamp_ms <= checkpoint.safe_timestamp_ms()
-                && segment.base <= checkpoint.known_flushed_position()
+                && segment.base < checkpoint.known_flushed_position()
         };
         first.store_timestamp_ms != 0 && is_covered
     };

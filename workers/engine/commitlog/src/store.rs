@@ -13,7 +13,7 @@ use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
 use crate::files::segment_name;
-use crate::flushing::Flusher;
+use crate::flushing::{Checkpointer, Flusher};
 use crate::index::{Index, Trust};
 use crate::log::{LogWriter, SharedLog};
 use crate::memory;
@@ -40,7 +40,7 @@ pub struct Store {
     pub(crate) log: Arc<SharedLog>,
     pub(crate) queues: Arc<SharedQueues>,
     pub(crate) appender: Mutex<Appender>,
-    /// Its lock is taken before the flusher's, and that before the appender's.
+    /// Locks are taken in this order: the index's, the checkpointer's, the flusher's, the appender's.
     pub(crate) index: Index,
     pub(crate) epochs: Mutex<EpochFile>,
     pub(crate) cold_reads: ColdReads,
@@ -50,6 +50,7 @@ pub struct Store {
     pub(crate) directory: Arc<StoreDirectory>,
     pub(crate) opened_at_ms: i64,
     pub(crate) write_back: Mutex<WriteBack>,
+    pub(crate) checkpointer: Mutex<Checkpointer>,
     pub(crate) flusher: Mutex<Flusher>,
     state: AtomicU8,
     failure: OnceLock<String>,
@@ -129,10 +130,9 @@ impl Store {
             Truncation::finish(&directory)?;
         }
         let queues = Arc::clone(recovered.queues.shared());
-        let flusher = Flusher {
+        let checkpointer = Checkpointer {
             checkpoint,
             file: directory.open_checkpoint()?,
-            seals,
             queues_flushed_at_ms: now_ms,
             queues_position: recovered.report.scanned_from,
         };
@@ -154,7 +154,8 @@ impl Store {
             directory,
             opened_at_ms: now_ms,
             write_back: Mutex::default(),
-            flusher: Mutex::new(flusher),
+            checkpointer: Mutex::new(checkpointer),
+            flusher: Mutex::new(Flusher { seals }),
             state: AtomicU8::new(OPEN),
             failure: OnceLock::new(),
             recovery: report,
@@ -243,6 +244,7 @@ impl Store {
     /// What failed; the mark then stays, and so it does on a poisoned store.
     pub fn close(&self) -> Result<(), StoreError> {
         let _index = self.index.hold();
+        let mut checkpointer = self.checkpointer.lock();
         let mut flusher = self.flusher.lock();
         match self.check_open() {
             Ok(()) => {}
@@ -258,7 +260,7 @@ impl Store {
         if self.is_read_only() {
             return Ok(());
         }
-        self.flush_each(&mut flusher)?;
+        self.flush_each(&mut checkpointer, &mut flusher)?;
         self.directory.remove_abort_mark()
     }
 

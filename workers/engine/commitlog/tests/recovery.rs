@@ -253,6 +253,46 @@ fn records_behind_the_last_flush_of_queues_get_their_entries_although_the_clock_
 }
 
 #[test]
+fn a_segment_that_begins_where_the_checkpoint_ends_hides_no_entry_missed_before_it() {
+    let (master_dir, dir) = (tempdir(), tempdir());
+    let (before, after) = (NOW_MS + 100_000, NOW_MS + 50_000);
+    let master = open(master_dir.path());
+    for _ in 0..10 {
+        append_at(&master, "t", 0, &[1; 1000], before);
+    }
+    let first_end = usize::try_from(master.max_position()).unwrap();
+    append_at(&master, "seldom", 0, b"x", after);
+    while SEGMENT_SIZE - master.max_position() > 2_000 {
+        append_at(&master, "between", 0, &[1; 1000], after + 5_000);
+    }
+    // The next segment begins with a queue's first message, so that no entry before it is missed.
+    append_at(&master, "later", 0, &[1; 2_000], after);
+    let first = master.log_slice(0, SEGMENT_SIZE).unwrap();
+    let second = master.log_slice(SEGMENT_SIZE, SEGMENT_SIZE).unwrap();
+    let replica = open(dir.path());
+    let copy = |position: usize, bytes: &[u8]| {
+        let taken = replica.append_copied(position as u64, bytes).unwrap();
+        assert_eq!(taken, bytes.len());
+    };
+    copy(0, &first.bytes()[..first_end]);
+    replica.flush_tick(before).unwrap();
+    let queues = dir.path().join("consumequeue");
+    let flushed = tempdir();
+    copy_dir(&queues, flushed.path());
+    copy(first_end, &first.bytes()[first_end..]);
+    replica.flush_tick(before + 1_000).unwrap();
+    assert_eq!(replica.flushed_position(), SEGMENT_SIZE);
+    copy(first.bytes().len(), second.bytes());
+    drop(replica);
+    fs::remove_dir_all(&queues).unwrap();
+    copy_dir(flushed.path(), &queues);
+
+    let recovered = open(dir.path());
+
+    assert_eq!(read_all(&recovered, "seldom", 0).len(), 1);
+}
+
+#[test]
 fn a_record_whose_properties_reached_the_disk_in_part_only_is_the_end_of_the_log() {
     let dir = tempdir();
     let store = open(dir.path());

@@ -17,6 +17,7 @@ mod rebuild;
 mod scenario;
 #[path = "../support/mod.rs"]
 mod support;
+mod two_flushes;
 mod written_ahead;
 
 use std::io;
