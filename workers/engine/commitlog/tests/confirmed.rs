@@ -3,7 +3,7 @@
 
 mod support;
 
-use regent_commitlog::{Boundary, NewMessage, QueueRange, ReadStatus, Store};
+use regent_commitlog::{Boundary, KeySearch, NewMessage, QueueRange, ReadStatus, Store};
 use support::*;
 
 fn names(queues: &[QueueRange]) -> Vec<(&str, i32, u64)> {
@@ -108,7 +108,7 @@ fn keys_of_records_behind_the_position_are_not_found() {
         store.writer().unwrap().append(&message, NOW_MS).unwrap();
     }
     while store.index_tick(NOW_MS, 0).unwrap() > 0 {}
-    let find = || store.find_by_key("t", "k", 10, 0, i64::MAX);
+    let find = || store.search(KeySearch::by_key("t", "k", 10, 0, i64::MAX));
     let all = find();
 
     store.set_confirmed_position(Some(store.max_position() - 1));

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use regent_commitlog::{NewMessage, Retention, Store};
+use regent_commitlog::{KeySearch, NewMessage, Retention, Store};
 use support::index::{ENTRY_COUNT, Filler, IndexModel, Keyed, build, contents, files};
 use support::{
     NOW_MS, SEGMENT_SIZE, append, crash, element, index, overwrite, segment_path, tempdir,
@@ -71,7 +71,7 @@ fn every_message_of_a_batch_is_indexed() {
     build(&store);
 
     for (key, appended) in ["a", "b", "c"].iter().zip(appended) {
-        let found = store.find_by_unique_key("t", key, 10, 0, i64::MAX);
+        let found = store.search(KeySearch::by_unique_key("t", key, 10, 0, i64::MAX));
         assert_eq!(found, [appended.log_position]);
     }
 }
@@ -229,7 +229,7 @@ fn a_cut_forgets_what_lay_behind_it_at_once_and_leaves_what_the_log_still_holds(
                 let Some(key) = &message.unique_key else {
                     continue;
                 };
-                let found = store.find_by_key(message.topic, key, 64, 0, i64::MAX);
+                let found = store.search(KeySearch::by_key(message.topic, key, 64, 0, i64::MAX));
                 assert!(found.iter().all(|position| *position < cut));
             }
             build(&store);
@@ -336,7 +336,7 @@ fn a_disabled_index_is_searched_and_not_built() {
     let second = Keyed::new("t", "second").append(&store, b"");
     assert_eq!(store.index_tick(NOW_MS, 0).unwrap(), 0);
 
-    let found = |store: &Store, key| store.find_by_key("t", key, 9, 0, i64::MAX);
+    let found = |store: &Store, key| store.search(KeySearch::by_key("t", key, 9, 0, i64::MAX));
     assert_eq!(found(&store, "first"), [first.position]);
     assert!(found(&store, "second").is_empty());
     store.close().unwrap();
@@ -359,14 +359,20 @@ fn searches_and_appends_go_on_while_the_index_is_built() {
         });
         while !appending.is_finished() {
             store.index_tick(NOW_MS, 0).unwrap();
-            let found = store.find_by_unique_key("t", "U7", 9, 0, i64::MAX);
+            let found = store.search(KeySearch::by_unique_key("t", "U7", 9, 0, i64::MAX));
             assert!(found.len() <= 1);
         }
     });
 
     build(&store);
     for number in (0..count).step_by(100) {
-        let found = store.find_by_unique_key("t", &format!("U{number}"), 9, 0, i64::MAX);
+        let found = store.search(KeySearch::by_unique_key(
+            "t",
+            &format!("U{number}"),
+            9,
+            0,
+            i64::MAX,
+        ));
         assert_eq!(found.len(), 1);
     }
 }

@@ -5,6 +5,7 @@ mod support;
 
 use std::fs;
 
+use regent_commitlog::KeySearch;
 use support::index::{Filler, IndexModel, Keyed, build, contents, files, pick};
 use support::{NOW_MS, SEGMENT_SIZE, index, overwrite, segment_path, tempdir};
 
@@ -83,7 +84,7 @@ fn a_file_that_does_not_know_its_newest_records_keys_is_set_aside() {
     build(&store);
     assert_eq!(contents(dir.path()), [content]);
     assert_eq!(
-        store.find_by_key("t", "key", 9, 0, i64::MAX),
+        store.search(KeySearch::by_key("t", "key", 9, 0, i64::MAX)),
         [message.position]
     );
 }
@@ -134,13 +135,13 @@ fn a_chain_that_loops_leads_to_a_new_file() {
     // Entry 2 points to entry 3, which points to entry 2.
     overwrite(&path, 40 + 28 + 2 * 20 + 16, &3_i32.to_be_bytes());
 
-    let found = store.find_by_key("t", "key", 9, 0, i64::MAX);
+    let found = store.search(KeySearch::by_key("t", "key", 9, 0, i64::MAX));
 
     assert_eq!(found, [positions[2]]);
     build(&store);
     assert_eq!(store.index_status().damaged_count, 1);
     assert_eq!(contents(dir.path()), [intact]);
-    let found = store.find_by_key("t", "key", 9, 0, i64::MAX);
+    let found = store.search(KeySearch::by_key("t", "key", 9, 0, i64::MAX));
     assert_eq!(found, [positions[2], positions[1], positions[0]]);
 }
 
@@ -160,7 +161,7 @@ fn a_damaged_record_ends_the_index_and_is_reported() {
 
     assert_eq!(store.index_status().position, damaged.position);
     assert_eq!(
-        store.find_by_key("t", "before", 9, 0, i64::MAX),
+        store.search(KeySearch::by_key("t", "before", 9, 0, i64::MAX)),
         [before.position]
     );
 }
@@ -195,7 +196,12 @@ fn a_file_that_cannot_be_removed_leaves_no_gap() {
     let path = |at: usize| dir.path().join("index").join(&built[at].0);
     // Entry 3 of the oldest file points forward, which a search finds; then all must go.
     overwrite(&path(0), 40 + 28 + 3 * 20 + 16, &9_i32.to_be_bytes());
-    assert!(store.find_by_key("t", "key", 64, 0, i64::MAX).len() < 40);
+    assert!(
+        store
+            .search(KeySearch::by_key("t", "key", 64, 0, i64::MAX))
+            .len()
+            < 40
+    );
     fs::remove_file(path(2)).unwrap();
     fs::create_dir(path(2)).unwrap();
 
@@ -232,7 +238,7 @@ fn a_read_only_store_is_searched_and_its_index_stays_as_it_is() {
     let has_key = |message: &&Keyed| message.unique_key.is_some() && message.sys_flag != 0xC;
     let known = filler.messages[..50].iter().find(has_key).unwrap();
     let key = known.unique_key.as_ref().unwrap();
-    let found = store.find_by_key(known.topic, key, 64, 0, i64::MAX);
+    let found = store.search(KeySearch::by_key(known.topic, key, 64, 0, i64::MAX));
     assert!(found.contains(&known.position));
     store.close().unwrap();
     assert_eq!(files(dir.path()), before);

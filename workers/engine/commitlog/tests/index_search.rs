@@ -3,7 +3,7 @@
 
 mod support;
 
-use regent_commitlog::Store;
+use regent_commitlog::{KeySearch, Store};
 use support::index::{Keyed, build};
 use support::{NOW_MS, index, tempdir};
 
@@ -22,11 +22,20 @@ fn keys_with_one_hash_are_told_apart_by_the_record() {
     append(&store, Keyed::new("BBBB", "x"));
     build(&store);
 
-    let find = |key| store.find_by_key("t", key, 10, 0, i64::MAX);
+    let find = |key| store.search(KeySearch::by_key("t", key, 10, 0, i64::MAX));
     assert_eq!(find("Aa"), [one]);
     assert_eq!(find("BB"), [other]);
-    assert_eq!(store.find_by_key("AaAa", "x", 10, 0, i64::MAX).len(), 1);
-    assert!(store.find_by_key("AaBB", "x", 10, 0, i64::MAX).is_empty());
+    assert_eq!(
+        store
+            .search(KeySearch::by_key("AaAa", "x", 10, 0, i64::MAX))
+            .len(),
+        1
+    );
+    assert!(
+        store
+            .search(KeySearch::by_key("AaBB", "x", 10, 0, i64::MAX))
+            .is_empty()
+    );
 }
 
 #[test]
@@ -43,21 +52,37 @@ fn each_kind_of_key_is_found_as_itself() {
 
     let (from, to) = (0, i64::MAX);
     for key in ["unique", "k1", "k2"] {
-        assert_eq!(store.find_by_key("t", key, 10, from, to), [position]);
+        assert_eq!(
+            store.search(KeySearch::by_key("t", key, 10, from, to)),
+            [position]
+        );
     }
     assert_eq!(
-        store.find_by_unique_key("t", "unique", 10, from, to),
+        store.search(KeySearch::by_unique_key("t", "unique", 10, from, to)),
         [position]
     );
-    assert_eq!(store.find_by_tags("t", "red", 10, from, to), [position]);
+    assert_eq!(
+        store.search(KeySearch::by_tags("t", "red", 10, from, to)),
+        [position]
+    );
     for key in ["k1 k2", "k", "", "red", "T#red"] {
         assert!(
-            store.find_by_key("t", key, 10, from, to).is_empty(),
+            store
+                .search(KeySearch::by_key("t", key, 10, from, to))
+                .is_empty(),
             "{key:?}"
         );
     }
-    assert!(store.find_by_unique_key("t", "k1", 10, from, to).is_empty());
-    assert!(store.find_by_tags("t", "unique", 10, from, to).is_empty());
+    assert!(
+        store
+            .search(KeySearch::by_unique_key("t", "k1", 10, from, to))
+            .is_empty()
+    );
+    assert!(
+        store
+            .search(KeySearch::by_tags("t", "unique", 10, from, to))
+            .is_empty()
+    );
 }
 
 #[test]
@@ -70,7 +95,7 @@ fn the_newest_come_first_and_at_most_sixty_four() {
     positions.reverse();
     build(&store);
 
-    let find = |count| store.find_by_key("t", "same", count, 0, i64::MAX);
+    let find = |count| store.search(KeySearch::by_key("t", "same", count, 0, i64::MAX));
     assert_eq!(find(usize::MAX), positions[..64]);
     assert_eq!(find(5), positions[..5]);
     assert!(find(0).is_empty());
@@ -94,7 +119,15 @@ fn times_are_compared_in_whole_seconds_from_the_begin_of_the_file() {
         .to_vec();
     build(&store);
 
-    let find = |begin, end| store.find_by_key("t", "key", 10, NOW_MS + begin, NOW_MS + end);
+    let find = |begin, end| {
+        store.search(KeySearch::by_key(
+            "t",
+            "key",
+            10,
+            NOW_MS + begin,
+            NOW_MS + end,
+        ))
+    };
     assert_eq!(find(0, 5_000), [positions[2], positions[1], positions[0]]);
     // The second message counts as stored at 1 000.
     assert_eq!(find(500, 1_500), [positions[1]]);
@@ -116,8 +149,17 @@ fn a_search_looks_at_a_bounded_number_of_records() {
     }
     build(&store);
 
-    assert_eq!(store.find_by_key("t", "BB", 64, 0, i64::MAX).len(), 64);
-    assert!(store.find_by_key("t", "Aa", 64, 0, i64::MAX).is_empty());
+    assert_eq!(
+        store
+            .search(KeySearch::by_key("t", "BB", 64, 0, i64::MAX))
+            .len(),
+        64
+    );
+    assert!(
+        store
+            .search(KeySearch::by_key("t", "Aa", 64, 0, i64::MAX))
+            .is_empty()
+    );
 }
 
 #[test]
@@ -135,7 +177,7 @@ fn records_of_a_rollback_are_not_indexed_and_half_messages_are() {
     });
     build(&store);
 
-    let found = store.find_by_key("t", "key", 10, 0, i64::MAX);
+    let found = store.search(KeySearch::by_key("t", "key", 10, 0, i64::MAX));
 
     assert_eq!(found, [positions[2], positions[1], positions[0]]);
 }

@@ -116,7 +116,11 @@ fn the_index_grows_while_a_search_goes_on() {
         let long = scope.spawn(|| {
             // "Aa" has the hash of "BB", so that this goes on until it has looked at all it may.
             for _ in 0..20 {
-                assert!(store.find_by_key("t", "Aa", 64, 0, i64::MAX).is_empty());
+                assert!(
+                    store
+                        .search(KeySearch::by_key("t", "Aa", 64, 0, i64::MAX))
+                        .is_empty()
+                );
             }
         });
         loop {
@@ -128,7 +132,10 @@ fn the_index_grows_while_a_search_goes_on() {
         }
     });
 
-    assert_eq!(store.find_by_key("t", "new", 1, 0, i64::MAX), [position]);
+    assert_eq!(
+        store.search(KeySearch::by_key("t", "new", 1, 0, i64::MAX)),
+        [position]
+    );
 }
 
 #[test]
@@ -193,7 +200,12 @@ fn another_file_of_the_same_name_is_not_taken_for_damaged() {
     assert_eq!(search.into_found(), expected);
     store.index_tick(NOW_MS, 0).unwrap();
     assert_eq!(store.index_status().damaged_count, 0);
-    assert_eq!(store.find_by_key("t", "k", 64, 0, i64::MAX).len(), 24);
+    assert_eq!(
+        store
+            .search(KeySearch::by_key("t", "k", 64, 0, i64::MAX))
+            .len(),
+        24
+    );
 }
 
 #[test]

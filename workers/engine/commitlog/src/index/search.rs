@@ -122,48 +122,9 @@ impl<'a> KeySearch<'a> {
 }
 
 impl Store {
-    /// Log positions of messages that [`KeySearch::by_key`] looks for, however long it takes.
+    /// Takes a search to its end, however long it takes; returns [`KeySearch::into_found`].
     #[must_use]
-    pub fn find_by_key(
-        &self,
-        topic: &str,
-        key: &str,
-        count_max: usize,
-        begin_ms: i64,
-        end_ms: i64,
-    ) -> Vec<u64> {
-        self.finish(KeySearch::by_key(topic, key, count_max, begin_ms, end_ms))
-    }
-
-    /// As [`Store::find_by_key`], but by the unique key alone.
-    #[must_use]
-    pub fn find_by_unique_key(
-        &self,
-        topic: &str,
-        key: &str,
-        count_max: usize,
-        begin_ms: i64,
-        end_ms: i64,
-    ) -> Vec<u64> {
-        self.finish(KeySearch::by_unique_key(
-            topic, key, count_max, begin_ms, end_ms,
-        ))
-    }
-
-    /// As [`Store::find_by_key`], but by `TAGS`.
-    #[must_use]
-    pub fn find_by_tags(
-        &self,
-        topic: &str,
-        tags: &str,
-        count_max: usize,
-        begin_ms: i64,
-        end_ms: i64,
-    ) -> Vec<u64> {
-        self.finish(KeySearch::by_tags(topic, tags, count_max, begin_ms, end_ms))
-    }
-
-    fn finish(&self, mut search: KeySearch<'_>) -> Vec<u64> {
+    pub fn search(&self, mut search: KeySearch<'_>) -> Vec<u64> {
         while !search.is_over() {
             self.advance(&mut search);
         }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use regent_commitlog::{
-    EpochList, FlushMode, NewMessage, RecordView, Store, StoreConfig, StoreError, find_property,
-    java_hash,
+    EpochList, FlushMode, KeySearch, NewMessage, RecordView, Store, StoreConfig, StoreError,
+    find_property, java_hash,
 };
 
 use crate::message::Message;
@@ -350,7 +350,7 @@ fn check_index(store: &Store, logged: &[Logged]) -> Result<(), String> {
     {}
     for ((topic, key), positions) in expected {
         let key = std::str::from_utf8(key).unwrap();
-        let mut found = store.find_by_key(topic, key, 64, 0, i64::MAX);
+        let mut found = store.search(KeySearch::by_key(topic, key, 64, 0, i64::MAX));
         // What the index still knows of expired records.
         found.retain(|position| *position >= store.min_position());
         ensure!(

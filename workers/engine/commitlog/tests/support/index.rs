@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fastrand::Rng;
-use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_commitlog::{KeySearch, NewMessage, Store, StoreConfig};
 
 use super::NOW_MS;
 
@@ -326,7 +326,7 @@ impl Filler {
             let (begin, end) = self.times();
             let count_max = pick(&mut self.random, [0, 1, 3, 1000]);
 
-            let found = store.find_by_key(topic, key, count_max, begin, end);
+            let found = store.search(KeySearch::by_key(topic, key, count_max, begin, end));
 
             let message_at = |position: &u64| {
                 let mut messages = self.messages.iter();
@@ -347,7 +347,8 @@ impl Filler {
         for message in &self.messages {
             let keys = message.unique_key.iter().chain(&message.keys);
             for key in keys.flat_map(|keys| keys.split(' ')) {
-                for position in store.find_by_key(message.topic, key, 64, 0, i64::MAX) {
+                for position in store.search(KeySearch::by_key(message.topic, key, 64, 0, i64::MAX))
+                {
                     let is_right = |one: &&Keyed| one.position == position;
                     let found = self.messages.iter().find(is_right).unwrap();
                     assert!(found.has_key(message.topic, key), "{key} at {position}");

@@ -1,6 +1,6 @@
 //! Whether what a store serves is just what was appended to it.
 
-use regent_commitlog::{Boundary, RecordView, Store};
+use regent_commitlog::{Boundary, KeySearch, RecordView, Store};
 
 use super::sample::{Sample, Sent, build_index};
 use super::try_read;
@@ -130,7 +130,9 @@ impl Reading<'_> {
 
     fn by_keys(&mut self, sent: &Sent) {
         for key in &sent.keys {
-            let found = self.store.find_by_key(&sent.topic, key, 64, 0, i64::MAX);
+            let found = self
+                .store
+                .search(KeySearch::by_key(&sent.topic, key, 64, 0, i64::MAX));
             self.served.searches_short += u64::from(!found.contains(&sent.position));
             for position in found {
                 let Some(other) = self.sample.at(position) else {
