@@ -18,6 +18,8 @@ from workers.broker.delay_delivery import NotYet
 from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
 
 _NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
+# Of properties that stock took and this store never will.
+_NEVER_STORED: Final = frozenset({"blank_properties", "properties_too_large"})
 
 log = structlog.get_logger()
 
@@ -49,20 +51,28 @@ def deliver_delayed(
         return
     if is_being_deleted(topic):
         raise NotYet(f"the topic {topic} is being deleted")
-    appended = store.append(
-        topic,
-        int(queue_id),
-        record.body,
-        # A checksum of the copied record would be a wrong one of the copy.
-        encode_properties({k: v for k, v in record.properties.items() if k != CRC}),
-        flag=record.flag,
-        sys_flag=record.sys_flag,
-        born_timestamp_ms=record.born_timestamp_ms,
-        born_host=record.born_host,
-        reconsume_times=record.reconsume_times,
-        prepared_transaction_offset=log_position if names_origin else 0,
-        store_host=record.store_host,
-    )
+    try:
+        appended = store.append(
+            topic,
+            int(queue_id),
+            record.body,
+            # A checksum of the copied record would be a wrong one of the copy.
+            encode_properties({k: v for k, v in record.properties.items() if k != CRC}),
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            born_timestamp_ms=record.born_timestamp_ms,
+            born_host=record.born_host,
+            reconsume_times=record.reconsume_times,
+            prepared_transaction_offset=log_position if names_origin else 0,
+            store_host=record.store_host,
+        )
+    except StoreError as error:
+        if error.code not in _NEVER_STORED:
+            raise
+        log.error(  # noqa: TRY400 - the reason says it all
+            "delayed_message_discarded", log_position=log_position, topic=topic, reason=str(error)
+        )
+        return
     arrived([(topic, int(queue_id), appended.queue_offset + 1)])
 
 

@@ -114,6 +114,7 @@ _FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (
 _STORE_FAULTS: Final = {
     "illegal_message": ResponseCode.MESSAGE_ILLEGAL,
     "properties_too_large": ResponseCode.MESSAGE_ILLEGAL,
+    "blank_properties": ResponseCode.MESSAGE_ILLEGAL,
     "corrupt": ResponseCode.SYSTEM_ERROR,
     # To ask the same again would take as long.
     "search_too_long": ResponseCode.SYSTEM_ERROR,

@@ -176,8 +176,15 @@ class Flusher:
             if self._wanted.wait(min(left_s, _PACE_S) if self._is_paced else left_s):
                 break
             if self._is_paced:
-                self._store.start_write_back()
+                self._start_write_back()
         self._wanted.clear()
+
+    def _start_write_back(self) -> None:
+        try:
+            self._store.start_write_back()
+        except StoreError:
+            # The flush says what is wrong, unless it can do without what this lacked.
+            self._is_paced = False
 
     def _flush(self) -> None:
         before = self._store.flushed_position

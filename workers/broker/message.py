@@ -61,9 +61,9 @@ def turn_aside(message: Message, level_count: int) -> Message:
     level = min(delay_level_of(message.properties), level_count)
     if level == 0:
         return message
-    kept = {
-        name: value for name, value in message.properties.items() if name not in TIMER_PROPERTIES
-    }
+    # The checksum is left out of the copy that is delivered: what is set aside must be storable so.
+    left_out = (*TIMER_PROPERTIES, CRC)
+    kept = {name: value for name, value in message.properties.items() if name not in left_out}
     aside = {DELAY: str(level), REAL_TOPIC: message.topic, REAL_QUEUE_ID: str(message.queue_id)}
     return replace(message, topic=SCHEDULE_TOPIC, queue_id=level - 1, properties=kept | aside)
 

@@ -9,7 +9,9 @@ from regent_engine import parse_offset_message_id
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, bodies
+from tests.waiting import PATIENCE_S
 from workers.broker.processors import inspection
+from workers.broker.read_threads import SEARCH_COUNT
 from workers.broker.server import BrokerServer
 
 EVER = {"beginTimestamp": 0, "endTimestamp": 2**63 - 1}
@@ -109,6 +111,25 @@ async def test_a_search_that_takes_too_long_is_answered_with_what_helps(
     assert refused.code == 1
     assert refused.remark.startswith("search_too_long: the search was given up after ")
     assert refused.remark.endswith("narrow its range of times")
+
+
+async def test_a_search_that_others_kept_waiting_too_long_says_so(broker, client, monkeypatch):
+    monkeypatch.setattr(inspection, "SEARCH_WAIT_MAX_MS", 20)
+    is_over = threading.Event()
+    others = [
+        broker.broker.read_threads.searches.submit(is_over.wait, PATIENCE_S)
+        for _ in range(SEARCH_COUNT)
+    ]
+    waiting = asyncio.ensure_future(query(client, "k"))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+
+    is_over.set()
+
+    refused = await waiting
+    assert all(other.result() for other in others)
+    assert refused.code == 2
+    assert refused.remark.startswith("other searches by key kept this one waiting for ")
 
 
 async def test_searches_have_threads_of_their_own(broker, client):

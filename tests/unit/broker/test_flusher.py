@@ -26,9 +26,12 @@ class StoreDouble:
         self.tick_gate.set()
         self.is_ticking = threading.Event()
         self.started_at = []
+        self.write_back_error = None
 
     def start_write_back(self):
         self.started_at.append(self.max_position)
+        if self.write_back_error:
+            raise self.write_back_error
 
     def flush(self):
         position = self.max_position
@@ -277,3 +280,19 @@ async def test_while_much_is_appended_its_write_back_is_started_between_the_flus
     await eventually(lambda: store.started_at.count(store.max_position) >= 3)
     assert (after_little, store.flush_count) == ([], 2)
     await flusher.stop()
+
+
+async def test_a_write_back_that_cannot_be_started_holds_up_no_flush(eventually):
+    store, failures = StoreDouble(), []
+    flusher = flusher_of(store, failures, interval_ms=100)
+    store.write_back_error = StoreError("too many open files")
+    flusher.start()
+
+    for _ in range(3):
+        store.max_position += 64 << 20
+        flushed_before = store.flush_count
+        await eventually(lambda before=flushed_before: store.flush_count > before)
+
+    await flusher.stop()
+    assert store.started_at
+    assert (store.flushed_position, failures) == (store.max_position, [])

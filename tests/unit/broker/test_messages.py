@@ -19,7 +19,8 @@ def test_a_message_without_a_level_stays():
 
 @pytest.mark.parametrize(("level", "queue_id"), [(1, 0), (18, 17), (99, 17)])
 def test_a_delayed_message_waits_in_the_queue_of_its_level(level, queue_id):
-    aside = turn_aside(message(DELAY=str(level), TIMER_DELAY_SEC="5", KEYS="k"), 18)
+    properties = {"__CRC32#": "x", "DELAY": str(level), "TIMER_DELAY_SEC": "5", "KEYS": "k"}
+    aside = turn_aside(message(**properties), 18)
 
     assert (aside.topic, aside.queue_id) == ("SCHEDULE_TOPIC_XXXX", queue_id)
     assert aside.properties == {

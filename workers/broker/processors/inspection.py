@@ -24,6 +24,7 @@ from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
+from workers.broker.errors import Refusal
 from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
 from workers.broker.resources import Disk, resident_bytes, store_disks_of
@@ -36,6 +37,8 @@ _UNIQUE_KEY_COUNT_MAX: Final = 32
 _QUERY_SIZE_MAX: Final = 12 << 20
 # Stock clients wait 18 s for a query by key: before that they are told that it takes too long.
 SEARCH_TIMEOUT_MS: Final = 15_000
+# A search that began later would have little of that left.
+SEARCH_WAIT_MAX_MS: Final = 10_000
 
 KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
@@ -81,9 +84,13 @@ def _search(
 
     Raises:
         StoreError: it took too long, the wait for a thread included.
+        Refusal: the wait alone took too long.
     """
-    status = store.index_status()
     waited_ms = int((time.monotonic() - asked_at_s) * 1000)
+    if waited_ms > SEARCH_WAIT_MAX_MS:
+        reason = f"other searches by key kept this one waiting for {waited_ms} ms: try again"
+        raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
+    status = store.index_status()
     positions = store.find_by_key(
         header.topic,
         header.key,

@@ -125,8 +125,8 @@ class Follower:
                 " store, or bring its epochFileCheckpoint back"
             )
         if end < own_end:
-            log.warning("log_truncated", position=end, bytes=own_end - end)
             await _finish(self._cut(end))
+            log.warning("log_truncated", position=end, bytes=own_end - end)
         if self._settings.flush_mode == "sync":
             # The first report is of the whole log.
             await asyncio.to_thread(self._store.flush)

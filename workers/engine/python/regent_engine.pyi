@@ -22,9 +22,9 @@ class ProtocolError(Exception):
 class StoreError(Exception):
     """The store refused or failed.
 
-    Codes: `illegal_message`, `properties_too_large`, `disk_full`, `corrupt`, `locked`, `closed`,
-    `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`, `read_only`,
-    `no_boundary`, `epoch_refused`, `search_too_long`.
+    Codes: `illegal_message`, `properties_too_large`, `blank_properties`, `disk_full`, `corrupt`,
+    `locked`, `closed`, `poisoned`, `io`, `invalid_setting`, `unexpected_file`, `damaged_file`,
+    `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`.
     """
 
     code: str

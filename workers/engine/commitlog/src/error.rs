@@ -83,8 +83,8 @@ pub enum StoreError {
     Setting(String),
     /// No space left to preallocate a file.
     #[error(
-        "the disk is full: no space to allocate {path} ({source}); make room on it, and appends \
-         go on by themselves"
+        "the disk is full: no space to allocate {path} ({source}); make room on it, and the work \
+         goes on by itself"
     )]
     DiskFull {
         /// The file that could not be allocated.
@@ -233,10 +233,10 @@ impl AppendError {
         match self {
             Self::Store(error) => error.code(),
             Self::PropertiesTooLarge(_) => "properties_too_large",
+            Self::BlankProperties => "blank_properties",
             Self::IllegalTopic
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }
-            | Self::BlankProperties
             | Self::NoBatchTopic
             | Self::MalformedBatch(_) => "illegal_message",
         }

@@ -59,7 +59,8 @@ impl Store {
         let waited_ms = now_ms.saturating_sub(checkpointer.queues_flushed_at_ms);
         let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
         if waited_ms >= interval_ms || waited_ms < 0 {
-            // An entry on the disk whose record is not makes recovery read the whole log.
+            // An entry on the disk whose record is not makes recovery read the whole log: so all but
+            // the newest go after theirs.
             self.flush_open_log()?;
             self.flush_queues(&mut checkpointer)?;
             checkpointer.queues_flushed_at_ms = now_ms;

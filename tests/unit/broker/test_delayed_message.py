@@ -1,0 +1,37 @@
+from regent_engine import decode_records
+from structlog.testing import capture_logs
+
+from tests.unit.engine.builders import open_store
+from workers.broker.delayed_message import deliver_delayed
+
+# Without the checksum, which no copy takes over, they begin with NUL: as stock stores them.
+NEVER_STORED = b"__CRC32#\x01x\x02\0a\x01b\x02REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
+
+
+def test_a_copy_goes_to_its_real_queue_without_the_checksum(tmp_path):
+    store, arrived = open_store(tmp_path), []
+    properties = b"__CRC32#\x01x\x02KEYS\x01k\x02REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
+    aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
+
+    deliver_delayed(store, arrived.extend, aside.log_position)
+
+    (record,) = decode_records(store.read("T", 1, 0).body)
+    assert record.body == b"body"
+    assert record.properties == {"KEYS": "k", "REAL_TOPIC": "T", "REAL_QID": "1"}
+    assert arrived == [("T", 1, 1)]
+    store.close()
+
+
+def test_a_message_that_the_store_will_never_take_is_reported_and_passed_over(tmp_path):
+    store, arrived = open_store(tmp_path), []
+    aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", NEVER_STORED)
+
+    with capture_logs() as logs:
+        deliver_delayed(store, arrived.extend, aside.log_position)
+
+    assert arrived == []
+    assert [(entry["event"], entry["log_position"]) for entry in logs] == [
+        ("delayed_message_discarded", aside.log_position)
+    ]
+    assert "NUL" in logs[0]["reason"]
+    store.close()
