@@ -26,7 +26,8 @@ class BrokerSample(Body, frozen=True, kw_only=True):
     """Counters since boot, positions and resources of one broker at one moment.
 
     `broker_id` is that of the role, which a change of master moves to another broker; `own_id`
-    stays with this one, and agents of before do not tell it.
+    stays with this one, and agents of before do not tell it. The disk's size is without what the
+    system keeps for itself.
     """
 
     observed_at_ms: int

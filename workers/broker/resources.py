@@ -17,10 +17,14 @@ class Disk:
     free_bytes: int
 
     @property
+    def usable_bytes(self) -> int:
+        """Give what ordinary processes may use: the system keeps the rest of a disk for itself."""
+        return self.used_bytes + self.free_bytes
+
+    @property
     def used_percent(self) -> int:
         """Give the share that is used of what ordinary processes may use, rounded up."""
-        usable_bytes = self.used_bytes + self.free_bytes
-        return -(-self.used_bytes * 100 // usable_bytes) if usable_bytes else 100
+        return -(-self.used_bytes * 100 // self.usable_bytes) if self.usable_bytes else 100
 
 
 @dataclass(frozen=True, slots=True)

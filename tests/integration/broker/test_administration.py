@@ -5,6 +5,7 @@ from backend.remoting.bodies import TopicConfigTable
 from backend.remoting.request_code import RequestCode
 from backend.remoting.sample import BrokerSample
 from tests.integration.broker.test_bad_input import create_fields
+from workers.broker.resources import store_disks_of
 
 CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
 
@@ -190,7 +191,7 @@ async def test_settings_and_figures_are_shown(client):
     assert int(info["msgPutTotalTodayNow"]) == 1
 
 
-async def test_a_sample_counts_what_went_in_and_out(client):
+async def test_a_sample_counts_what_went_in_and_out(broker, client):
     for _ in range(3):
         await client.send("T", b"x" * 100)
     await client.pull("T")
@@ -205,4 +206,7 @@ async def test_a_sample_counts_what_went_in_and_out(client):
     assert sample.bytes_in == sample.bytes_out == sample.commit_log_max_position
     assert (topic.messages_in, topic.queues[0].max_offset) == (3, 3)
     assert 0 < sample.disk_free_bytes <= sample.disk_total_bytes
+    # The disk is in use by others meanwhile.
+    shown_percent = 100 * (1 - sample.disk_free_bytes / sample.disk_total_bytes)
+    assert abs(shown_percent - store_disks_of(broker.settings).fuller.used_percent) < 2
     assert sample.resident_bytes > 0
