@@ -8,6 +8,7 @@ use crate::record::{
     BLANK_SIZE, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record,
 };
 use crate::walk::is_torn;
+use crate::write_limit::{WriteLimit, search_end};
 
 mod segments;
 
@@ -67,6 +68,8 @@ pub struct LogWalk {
     is_over: bool,
     /// Behind this position a record may be torn.
     flushed: u64,
+    /// The mark of an unclean stop, which may hold a write limit.
+    mark: Option<PathBuf>,
     crc_property: CrcProperty,
 }
 
@@ -83,6 +86,7 @@ impl LogWalk {
             walked: 0,
             is_over: false,
             flushed: u64::MAX,
+            mark: None,
             crc_property: CrcProperty::Off,
         })
     }
@@ -103,6 +107,12 @@ impl LogWalk {
     /// Takes records behind this position for torn that recovery takes for torn.
     pub(crate) fn flushed_to(mut self, position: u64) -> Self {
         self.flushed = position;
+        self
+    }
+
+    /// Searches no records behind what the mark of an unclean stop gives as the write limit.
+    pub(crate) fn limited_by(mut self, mark: PathBuf) -> Self {
+        self.mark = Some(mark);
         self
     }
 
@@ -274,8 +284,11 @@ impl LogWalk {
     ) -> Result<Step<'static>, StoreError> {
         let (index, at) = (self.index, self.at);
         let mut from = at + 1;
+        // Not before: a broker that goes on meanwhile moves it.
+        let limit = self.mark.as_deref().and_then(WriteLimit::find);
+        let to = search_end(limit, position);
         while self.index < self.segments.all().len() {
-            if let Some(found) = self.find_record(from)? {
+            if let Some(found) = self.find_record(from, to)? {
                 self.at = found;
                 let next = self.segments.all()[self.index].base + found;
                 return Ok(Step::Damaged {
@@ -296,18 +309,20 @@ impl LogWalk {
         Ok(self.end(position, torn_bytes))
     }
 
-    /// The first valid record of the segment that starts at or after `from`.
-    fn find_record(&mut self, from: u64) -> Result<Option<u64>, StoreError> {
+    /// The first valid record of the segment that starts at or after `from`, and before the position
+    /// `to`.
+    fn find_record(&mut self, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
         // Both record magics share their first three bytes.
         let magic = &MAGIC_V1.to_be_bytes()[..3];
         let index = self.index;
         if !self.segments.open(index)? {
             return Ok(None);
         }
-        let data_end = self.segments.all()[index].data_end;
+        let segment = &self.segments.all()[index];
+        let end = segment.data_end.min(to.saturating_sub(segment.base));
         let mut at = from;
-        while at < data_end {
-            let size = WINDOW_SIZE.min(data_end - at);
+        while at < end {
+            let size = WINDOW_SIZE.min(end - at);
             let bytes = self.segments.read(index, at, size)?;
             let found: Vec<u64> = memchr::memmem::find_iter(bytes, magic)
                 .filter_map(|found| (at + found as u64).checked_sub(MAGIC_AT as u64))
