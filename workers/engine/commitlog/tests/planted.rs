@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{Rebuild, RebuildParts, Store};
+use regent_commitlog::{NewMessage, Rebuild, RebuildParts, Store};
 use support::again::*;
 use support::*;
 use tempfile::TempDir;
@@ -77,6 +77,12 @@ fn planted() -> (TempDir, Store) {
     (dir, store)
 }
 
+/// What the mark of an unclean stop says: no record may lie behind it.
+fn write_limit(dir: &Path) -> u64 {
+    let text = fs::read_to_string(dir.join("abort")).unwrap();
+    text.lines().nth(2).unwrap().parse().unwrap()
+}
+
 /// All of the log is there after a crash, and it goes on.
 fn assert_goes_on(image: &Path, end: u64) {
     let store = open_again(image);
@@ -111,6 +117,7 @@ fn nor_at_any_time_while_segments_are_used_again() {
     let end = store.max_position() + 3 * SEGMENT_SIZE;
     while store.max_position() < end {
         plant(&store);
+        assert!(write_limit(dir.path()) >= store.max_position());
         let image = crashed(dir.path(), false);
         assert_goes_on(image.path(), store.max_position());
         store.flush().unwrap();
@@ -187,11 +194,9 @@ fn a_write_limit_that_the_log_goes_beyond_hides_no_damage() {
     let image = crashed(dir.path(), false);
     let abort = image.path().join("abort");
     let text = fs::read_to_string(&abort).unwrap();
-    let [process, run, limit] = text.lines().collect::<Vec<_>>()[..] else {
-        panic!("{text}");
-    };
-    assert!(limit.parse::<u64>().unwrap() > store.max_position());
-    fs::write(&abort, format!("{process}\n{run}\n{base:020}\n")).unwrap();
+    let limit = format!("{:020}", write_limit(image.path()));
+    fs::write(&abort, text.replace(&limit, &format!("{base:020}"))).unwrap();
+    assert_eq!(write_limit(image.path()), base);
     overwrite(
         &segment_path(image.path(), base),
         last - 200 - base,
@@ -201,4 +206,39 @@ fn a_write_limit_that_the_log_goes_beyond_hides_no_damage() {
 
     let damage = damaged.recovery().damage.unwrap();
     assert_eq!(damage.next_valid_position, Some(last));
+}
+
+#[test]
+fn no_record_lies_behind_the_write_limit_of_a_master_or_its_replica() {
+    let (master, replica) = (sample::memory_dir(), sample::memory_dir());
+    let open_large = |dir: &Path| {
+        let mut config = again(dir);
+        config.segment_size_bytes = 16 * SEGMENT_SIZE;
+        Store::open(config, NOW_MS).unwrap()
+    };
+    let (from, to) = (open_large(master.path()), open_large(replica.path()));
+    assert_eq!(write_limit(master.path()), 0);
+    let sizes = [10, 3_000, 700, 9_000, 50, 20_000];
+    for size in sizes.into_iter().cycle().take(300) {
+        let packed = [element(&vec![b'y'; size], b""), element(b"z", b"")].concat();
+        let shared = NewMessage::new("batches", 0, b"");
+        let mut writer = from.writer().unwrap();
+        writer
+            .append_batch(&shared, &packed, NOW_MS, &mut Vec::new())
+            .unwrap();
+        drop(writer);
+        assert!(write_limit(master.path()) >= from.max_position());
+        // Now and then so much that it is written to the file at once.
+        if size == 20_000 {
+            while to.max_position() < from.max_position() {
+                let slice = from.log_slice(to.max_position(), u64::MAX).unwrap();
+                to.append_copied(to.max_position(), slice.bytes()).unwrap();
+                assert!(write_limit(replica.path()) >= to.max_position());
+            }
+            for store in [&from, &to] {
+                store.flush().unwrap();
+                store.expire(&too_much(), NOW_MS).unwrap();
+            }
+        }
+    }
 }
