@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::queue_rebuild::QueueRebuild;
-use crate::record::{Found, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check};
+use crate::record::{
+    Found, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check, claimed_size,
+};
 use crate::sys::ExclusiveMap;
 use crate::write_limit::search_end;
 
@@ -215,7 +217,9 @@ fn find_record_behind(
     }
     let mut behind = segments.iter().enumerate().skip(end.index);
     let (_, holding) = behind.next()?;
-    let from = holding.local(end.position) + 1;
+    let at = holding.local(end.position);
+    let rest = holding.map.bytes().get(at..).unwrap_or_default();
+    let from = at + claimed_size(rest, end.position);
     let to = search_end(hints.write_limit, end.position);
     let here = find_record(holding, (from, to), hints).map(|position| (end.index, position));
     here.or_else(|| {

@@ -1,4 +1,5 @@
-//! Messages that hold what becomes a valid record once their segment is used again (FORMAT.md 5.1).
+//! Messages that hold what is a valid record: at the place where they lie themselves (FORMAT.md 6), or
+//! once their segment is used again (5.1).
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -241,4 +242,86 @@ fn no_record_lies_behind_the_write_limit_of_a_master_or_its_replica() {
             }
         }
     }
+}
+
+/// A store whose last message holds, in its body and in its properties, a record of the very place
+/// at which that lies; and where the message begins.
+fn holding_its_own() -> (TempDir, Store, u64) {
+    let dir = sample::memory_dir();
+    let store = open_again(dir.path());
+    append(&store, TOPIC, 0, b"before");
+    let at = store.max_position();
+    let planted = |position: u64| {
+        let mut record = template();
+        record[PHYSICAL_OFFSET_AT..PHYSICAL_OFFSET_AT + 8].copy_from_slice(&position.to_be_bytes());
+        record
+    };
+    let mut body = planted(at + BODY_AT);
+    body.extend([b'x'; 2_000]);
+    let properties_at = at + FRAME_SIZE + body.len() as u64;
+    let name = b"name\x01";
+    let mut properties = name.to_vec();
+    properties.extend(planted(properties_at + name.len() as u64));
+    properties.push(2);
+    let message = NewMessage {
+        properties: &properties,
+        ..NewMessage::new(TOPIC, 0, &body)
+    };
+    store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    (dir, store, at)
+}
+
+#[test]
+fn a_kill_amid_the_writing_of_a_record_leaves_none_of_those_that_it_holds() {
+    let (dir, store, at) = holding_its_own();
+    let size = usize::try_from(store.max_position() - at).unwrap();
+    // The checksum is written last.
+    let crc_at = at + 8;
+    for cut in [size / 4, size / 2, size - 7, size] {
+        for has_tail in [false, true] {
+            let image = crashed(dir.path(), false);
+            let path = segment_path(image.path(), 0);
+            overwrite(&path, crc_at, &[0; 4]);
+            // What comes behind the body is written before it, but copied after it.
+            let zeros_to = if has_tail { size.min(2_000) } else { size };
+            if cut < zeros_to {
+                overwrite(&path, at + cut as u64, &vec![0; zeros_to - cut]);
+            }
+            let mut survey = Survey::new(&again(image.path())).unwrap();
+            while survey.advance(u64::MAX).unwrap() {}
+            let opened = open_again(image.path());
+
+            assert_eq!(opened.recovery().damage, None, "{cut} {has_tail}");
+            assert_eq!(survey.end_position(), at);
+            assert_eq!(opened.max_position(), at);
+            assert_eq!(read_all(&opened, TOPIC, 0), [(0, b"before".to_vec())]);
+        }
+    }
+}
+
+#[test]
+fn a_wrong_bit_in_what_tells_where_a_record_ends_hides_none_behind_it() {
+    let dir = sample::memory_dir();
+    let store = open_again(dir.path());
+    let positions = fill(&store, 12);
+    let (at, next) = (positions[4], positions[5]);
+    let path = segment_path(dir.path(), 0);
+    let record = fs::read(&path).unwrap()[usize::try_from(at).unwrap()..].to_vec();
+    let mut damaged = 0;
+    // All but what the body holds: header, the length and the text of topic, that of properties.
+    let places = (0..BODY_AT).chain(next - at - 4..next - at);
+    for bit in places.flat_map(|byte| (0..8).map(move |bit| 8 * byte + bit)) {
+        let image = crashed(dir.path(), false);
+        let wrong = record[usize::try_from(bit / 8).unwrap()] ^ (1 << (bit % 8));
+        overwrite(&segment_path(image.path(), 0), at + bit / 8, &[wrong]);
+        let opened = open_again(image.path());
+
+        assert_eq!(opened.max_position(), store.max_position(), "bit {bit}");
+        if let Some(damage) = opened.recovery().damage {
+            assert_eq!(damage.position, at, "bit {bit}");
+            assert_eq!(damage.next_valid_position, Some(next), "bit {bit}");
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 100, "{damaged}");
 }
