@@ -12,6 +12,7 @@ use crate::failpoint::{Step, step};
 use crate::files::{create_dir, remove_file, sync_dir};
 use crate::sys::lock::lock_first_byte;
 use crate::table::QueueHomes;
+use crate::write_limit::{BOOT_ID_LINE, WriteLimit};
 
 /// What the mark of an unclean stop says instead of a run of the system once a flush has failed.
 const UNFLUSHED: &str = "unflushed";
@@ -86,7 +87,7 @@ impl StoreDirectory {
         CheckpointFile::open(self.checkpoint())
     }
 
-    fn abort(&self) -> PathBuf {
+    pub(crate) fn abort(&self) -> PathBuf {
         self.root.join("abort")
     }
 
@@ -99,12 +100,16 @@ impl StoreDirectory {
     /// over the mark, does not. No run at all where a flush failed.
     pub(crate) fn abort_boot_id(&self) -> Option<String> {
         let text = fs::read_to_string(self.abort()).ok()?;
-        text.lines().nth(1).map(str::to_owned)
+        text.lines().nth(BOOT_ID_LINE).map(str::to_owned)
     }
 
-    /// Writes the mark: the process id in decimal, and where recovery must know it, on the disk,
-    /// the run of the system. Returns whether it is written: a full disk may have no room for it.
-    pub(crate) fn put_abort_mark(&self, boot_id: Option<&str>) -> Result<bool, StoreError> {
+    /// Writes the mark: the process id in decimal, and where recovery must know them, on the disk,
+    /// the run of the system and the first write limit. Returns that limit if it is written: a full
+    /// disk may have no room for it.
+    pub(crate) fn put_abort_mark(
+        &self,
+        run: Option<(&str, u64)>,
+    ) -> Result<Option<WriteLimit>, StoreError> {
         let path = self.abort();
         let mut options = OpenOptions::new();
         // The block that the mark of a killed process holds is written again: on a full disk a
@@ -113,8 +118,11 @@ impl StoreDirectory {
         let file = step(Step::Create, &path, || options.open(&path));
         let file = file.map_err(|error| StoreError::io(&path, error))?;
         let mut content = std::process::id().to_string();
-        if let Some(boot_id) = boot_id {
+        let mut limit_at = 0;
+        if let Some((boot_id, limit)) = run {
             content = format!("{content}\n{boot_id}\n");
+            limit_at = content.len() as u64;
+            content += &WriteLimit::line(limit);
         }
         let written = step(Step::Write, &path, || {
             file.write_all_at(content.as_bytes(), 0)?;
@@ -126,12 +134,17 @@ impl StoreDirectory {
             Err(StoreError::DiskFull { .. }) => false,
             Err(error) => return Err(error),
         };
-        if is_written && boot_id.is_some() {
+        let is_limited = is_written && run.is_some();
+        if is_limited {
             step(Step::SyncFile, &path, || file.sync_all())
                 .map_err(|error| StoreError::io(&path, error))?;
         }
         sync_dir(&self.root)?;
-        Ok(is_written)
+        Ok(is_limited.then_some(WriteLimit {
+            path,
+            mark: file,
+            at: limit_at,
+        }))
     }
 
     /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a block

@@ -66,6 +66,7 @@ mod table;
 mod truncation;
 mod walk;
 mod write_back;
+mod write_limit;
 mod writer;
 
 pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};

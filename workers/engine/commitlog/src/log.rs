@@ -283,7 +283,7 @@ impl LogWriter {
         match &mut self.tail {
             Some(tail) => {
                 let end = tail.map.position() + size + BLANK_SIZE;
-                tail.wait_cleared(&self.preparer, end)
+                tail.wait_cleared((&self.plan, &self.preparer), end)
             }
             None => Ok(()),
         }
@@ -296,7 +296,7 @@ impl LogWriter {
             .as_ref()
             .map_or(self.end, |tail| tail.base + self.plan.segment_size);
         if let Some(full) = &mut self.tail {
-            full.wait_all_cleared(&self.preparer)?;
+            full.wait_all_cleared((&self.plan, &self.preparer))?;
         }
         let populated = if self.writes_ahead {
             0

@@ -210,7 +210,7 @@ impl Rebuild {
 
 fn walk(directory: &StoreDirectory, crc_property: CrcProperty) -> Result<LogWalk, StoreError> {
     let walk = LogWalk::new(directory.commit_log())?.measured()?;
-    Ok(walk.judging_by(crc_property))
+    Ok(walk.judging_by(crc_property).limited_by(directory.abort()))
 }
 
 fn incomplete(position: u64, reason: &str) -> StoreError {

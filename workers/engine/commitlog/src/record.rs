@@ -21,7 +21,7 @@ mod encode;
 mod plain;
 
 pub(crate) use check::{
-    Found, check, check_record, has_header, has_place, locate, store_timestamp,
+    Found, check, check_record, claimed_size, has_header, has_place, locate, store_timestamp,
 };
 pub(crate) use crc_property::without_crc_property;
 pub(crate) use encode::{encode, encode_blank, encoded_size, has_short_hosts};

@@ -27,6 +27,7 @@ use crate::sys::{ExclusiveMap, MapWriter};
 use crate::table::QueueTable;
 use crate::truncation::Truncation;
 use crate::walk::{EndHints, LogDamage, Segment, WalkEnd, walk};
+use crate::write_limit::WriteLimit;
 
 /// What recovery found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,6 +99,7 @@ pub(crate) fn recover(
         clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
         flushed: sealed.map_or(flushed, |sealed| flushed.max(sealed)),
         ends_where_flushed: sealed.is_some(),
+        write_limit: WriteLimit::find(&directory.abort()),
         cut_damage_at: config.cut_damage_at,
     };
     let dispatched = rebuild.dispatched_position();

@@ -2,7 +2,8 @@
 //!
 //! Blocks that were written once are written again without a commit of the file system's journal,
 //! which is most of what a synchronous flush waits for. What such a file still holds lies before
-//! the position that its name says, so that none of it is ever valid where it lies from there on.
+//! the position that its name says, so that no record of it is valid where it lies from there on; of
+//! what bodies hold see [`write_limit`](crate::write_limit).
 
 use std::fs::{self, File};
 use std::io;
@@ -23,6 +24,7 @@ use crate::files::{
 };
 use crate::log::SharedLog;
 use crate::seal::SealFile;
+use crate::write_limit::WriteLimit;
 
 /// Where the spares of a log are, inside its directory.
 pub(crate) const SPARE_DIR: &str = "spare";
@@ -41,8 +43,8 @@ pub(crate) struct Spares {
     dir: PathBuf,
     segment_size: u64,
     count_max: usize,
-    /// The system's run, whose end loses what was not synced.
-    boot_id: String,
+    /// Behind it may lie what segments were before.
+    write_limit: WriteLimit,
     /// Who lists the folder is not to find files gone: segments expire on one thread and are
     /// prepared on another.
     turn: Mutex<()>,
@@ -59,27 +61,19 @@ impl Spares {
         Self::dir_of(log_dir).join("seal")
     }
 
-    /// The spares of a store that uses segments again; `None` for one that does not, which keeps
-    /// none.
-    pub(crate) fn prepare(
-        config: &StoreConfig,
-        log_dir: &Path,
-    ) -> Result<Option<Self>, StoreError> {
-        let dir = Self::dir_of(log_dir);
-        let is_wanted = config.flush_mode == FlushMode::Sync && config.spare_segment_count_max > 0;
-        let boot_id = boot_id().filter(|_| is_wanted);
-        let Some(boot_id) = boot_id.filter(|_| writes_in_place(log_dir)) else {
-            return Ok(None);
-        };
-        create_dir(&dir)?;
-        sync_dir(log_dir)?;
-        Ok(Some(Self {
-            dir,
+    fn new(config: &StoreConfig, log_dir: &Path, write_limit: WriteLimit) -> Self {
+        Self {
+            dir: Self::dir_of(log_dir),
             segment_size: config.segment_size_bytes,
             count_max: config.spare_segment_count_max,
-            boot_id,
+            write_limit,
             turn: Mutex::new(()),
-        }))
+        }
+    }
+
+    /// Notes that records may lie up to a position from now on.
+    pub(crate) fn raise_write_limit(&self, position: u64) -> Result<(), StoreError> {
+        self.write_limit.raise(position)
     }
 
     /// Keeps a file, or removes it when there are enough. It holds nothing of positions from
@@ -149,26 +143,37 @@ pub(crate) fn begin(
     log: &SharedLog,
 ) -> Result<Option<(Arc<Spares>, SealFile)>, StoreError> {
     let log_dir = directory.commit_log();
+    let dir = Spares::dir_of(log_dir);
     let begun = || -> Result<_, StoreError> {
-        let Some(spares) = Spares::prepare(config, log_dir)? else {
+        let Some(boot_id) = boot_id().filter(|_| may_use_again(config, log_dir)) else {
             return Ok(None);
         };
-        let seals = SealFile::create(Spares::seal_of(log_dir), log.flush(None)?)?;
-        Ok(Some((Arc::new(spares), seals)))
+        create_dir(&dir)?;
+        sync_dir(log_dir)?;
+        let end = log.flush(None)?;
+        let seals = SealFile::create(Spares::seal_of(log_dir), end)?;
+        Ok(Some((boot_id, end, seals)))
     };
     let begun = match begun() {
         Err(StoreError::DiskFull { .. }) => None,
         done => done?,
     };
-    let boot_id = begun.as_ref().map(|(spares, _)| &*spares.boot_id);
-    if directory.put_abort_mark(boot_id)? && begun.is_some() {
-        return Ok(begun);
+    let run = begun.as_ref().map(|(boot_id, end, _)| (&**boot_id, *end));
+    if let Some(write_limit) = directory.put_abort_mark(run)?
+        && let Some((.., seals)) = begun
+    {
+        let spares = Spares::new(config, log_dir, write_limit);
+        return Ok(Some((Arc::new(spares), seals)));
     }
-    let left = Spares::dir_of(log_dir);
-    if left.exists() {
-        remove_dir(&left)?;
+    if dir.exists() {
+        remove_dir(&dir)?;
     }
     Ok(None)
+}
+
+fn may_use_again(config: &StoreConfig, log_dir: &Path) -> bool {
+    let is_wanted = config.flush_mode == FlushMode::Sync && config.spare_segment_count_max > 0;
+    is_wanted && writes_in_place(log_dir)
 }
 
 /// Names this run of the system; `None` where nothing does.

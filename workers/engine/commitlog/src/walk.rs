@@ -9,8 +9,11 @@ use std::path::PathBuf;
 use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::queue_rebuild::QueueRebuild;
-use crate::record::{Found, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check};
+use crate::record::{
+    Found, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check, claimed_size,
+};
 use crate::sys::ExclusiveMap;
+use crate::write_limit::search_end;
 
 /// What a disk writes whole or not at all.
 const SECTOR_SIZE: usize = 512;
@@ -96,6 +99,8 @@ pub(crate) struct EndHints {
     /// What lies behind the flushed part does not count: it may be mixed with what a segment was
     /// before (FORMAT.md 5.1).
     pub(crate) ends_where_flushed: bool,
+    /// No record lies behind it, whatever bytes do (FORMAT.md 5.1).
+    pub(crate) write_limit: Option<u64>,
     /// An operator allows the log to end at damage here.
     pub(crate) cut_damage_at: Option<u64>,
 }
@@ -212,17 +217,23 @@ fn find_record_behind(
     }
     let mut behind = segments.iter().enumerate().skip(end.index);
     let (_, holding) = behind.next()?;
-    let from = holding.local(end.position) + 1;
-    let here = find_record(holding, from, hints).map(|position| (end.index, position));
+    let at = holding.local(end.position);
+    let rest = holding.map.bytes().get(at..).unwrap_or_default();
+    let from = at + claimed_size(rest, end.position);
+    let to = search_end(hints.write_limit, end.position);
+    let here = find_record(holding, (from, to), hints).map(|position| (end.index, position));
     here.or_else(|| {
-        behind.find_map(|(index, segment)| Some((index, find_record(segment, 0, hints)?)))
+        behind.find_map(|(index, segment)| Some((index, find_record(segment, (0, to), hints)?)))
     })
 }
 
-/// The first valid record of a segment that starts at or after `from`.
-fn find_record(segment: &Segment, from: usize, hints: &EndHints) -> Option<u64> {
+/// The first valid record of a segment that starts at or after `from`, and before the position `to`.
+fn find_record(segment: &Segment, (from, to): (usize, u64), hints: &EndHints) -> Option<u64> {
     let bytes = segment.map.bytes();
-    let haystack = bytes.get(from..segment.data_end)?;
+    let end = segment.data_end as u64;
+    #[allow(clippy::cast_possible_truncation)] // at most the end
+    let to = end.min(to.saturating_sub(segment.base)) as usize;
+    let haystack = bytes.get(from..to)?;
     // Both record magics share their first three bytes.
     let magic = &MAGIC_V1.to_be_bytes()[..3];
     memchr::memmem::find_iter(haystack, magic)

@@ -4,31 +4,17 @@
 mod support;
 
 use std::fs;
-use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use regent_commitlog::inspect::Survey;
-use regent_commitlog::{FlushMode, QueueRead, Retention, Store, StoreConfig};
+use regent_commitlog::{FlushMode, QueueRead, Retention, Store};
+use support::again::*;
 use support::*;
 use tempfile::TempDir;
 
-/// Four pages of a segment are cleared at a time.
-const CLEARED_AHEAD: u64 = 4096;
 const TOPIC: &str = "orders";
 /// So that a record takes up the same place whatever the segment: what was there before fits.
 const BODY_SIZE: usize = 300;
-
-fn again(dir: &Path) -> StoreConfig {
-    let mut config = config(dir);
-    config.flush_mode = FlushMode::Sync;
-    config.populate_ahead_bytes = CLEARED_AHEAD;
-    config.spare_segment_count_max = 2;
-    config
-}
-
-fn open_again(dir: &Path) -> Store {
-    Store::open(again(dir), NOW_MS).unwrap()
-}
 
 fn body(number: usize) -> Vec<u8> {
     let mut body = vec![b'x'; BODY_SIZE];
@@ -43,14 +29,6 @@ fn fill_to(store: &Store, next: &mut usize, position: u64) {
         *next += 1;
     }
     store.flush().unwrap();
-}
-
-fn too_much() -> Retention {
-    Retention {
-        log_bytes_max: Some(0),
-        segment_count_max: usize::MAX,
-        ..Retention::default()
-    }
 }
 
 fn forced() -> Retention {
@@ -68,10 +46,6 @@ fn spares(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> = names.filter(|name| name != "seal").collect();
     names.sort();
     names
-}
-
-fn inode(path: &Path) -> u64 {
-    fs::metadata(path).unwrap().st_ino()
 }
 
 /// A store that goes on in a segment that was one before, and the number of its next message.
@@ -99,18 +73,6 @@ fn assert_whole(store: &Store, next: usize) {
     for (offset, found) in read {
         assert_eq!(found, body(usize::try_from(offset).unwrap()), "{offset}");
     }
-}
-
-/// What a crash of the process leaves, and one of the system: there nothing but the run differs.
-fn crashed(dir: &Path, is_system: bool) -> TempDir {
-    let copy = crash(dir);
-    let abort = copy.path().join("abort");
-    let text = fs::read_to_string(&abort).unwrap();
-    let process = text.lines().next().unwrap();
-    if is_system {
-        fs::write(&abort, format!("{process}\nanother run\n")).unwrap();
-    }
-    copy
 }
 
 fn tail_path(dir: &Path, store: &Store) -> (PathBuf, u64) {

@@ -55,6 +55,7 @@ impl Survey {
         let walk = LogWalk::new(log_dir)?
             .measured()?
             .judging_by(config.crc_property)
+            .limited_by(config.root.join("abort"))
             .flushed_to(control.known_flushed_position());
         let mut survey = Self {
             state: State::new(config, walk.segment_paths(), comparing),

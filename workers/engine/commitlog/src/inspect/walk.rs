@@ -6,8 +6,10 @@ use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::record::{
     BLANK_SIZE, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record,
+    claimed_size,
 };
 use crate::walk::is_torn;
+use crate::write_limit::{WriteLimit, search_end};
 
 mod segments;
 
@@ -67,6 +69,8 @@ pub struct LogWalk {
     is_over: bool,
     /// Behind this position a record may be torn.
     flushed: u64,
+    /// The mark of an unclean stop, which may hold a write limit.
+    mark: Option<PathBuf>,
     crc_property: CrcProperty,
 }
 
@@ -83,6 +87,7 @@ impl LogWalk {
             walked: 0,
             is_over: false,
             flushed: u64::MAX,
+            mark: None,
             crc_property: CrcProperty::Off,
         })
     }
@@ -103,6 +108,12 @@ impl LogWalk {
     /// Takes records behind this position for torn that recovery takes for torn.
     pub(crate) fn flushed_to(mut self, position: u64) -> Self {
         self.flushed = position;
+        self
+    }
+
+    /// Searches no records behind what the mark of an unclean stop gives as the write limit.
+    pub(crate) fn limited_by(mut self, mark: PathBuf) -> Self {
+        self.mark = Some(mark);
         self
     }
 
@@ -151,7 +162,7 @@ impl LogWalk {
         match self.look() {
             Ok(_) => Ok(()),
             Err(_) if self.at == 0 => Ok(()),
-            Err(Look::Damage(damage)) => Err(no_record(position, &damage.to_string())),
+            Err(Look::Damage(damage, _)) => Err(no_record(position, &damage.to_string())),
             Err(Look::Failed(error)) => Err(error),
         }
     }
@@ -195,10 +206,12 @@ impl LogWalk {
                         return Ok(Some(missing));
                     }
                 }
-                Err(Look::Damage(_)) if self.segments.is_stale()? => {
+                Err(Look::Damage(..)) if self.segments.is_stale()? => {
                     return Ok(Some(self.expired(position)));
                 }
-                Err(Look::Damage(damage)) => return self.damaged(position, damage).map(Some),
+                Err(Look::Damage(damage, claimed)) => {
+                    return self.damaged(position, (damage, claimed)).map(Some);
+                }
                 Err(Look::Failed(error)) => return Err(error),
             }
         }
@@ -236,32 +249,33 @@ impl LogWalk {
     fn look(&mut self) -> Result<Found, Look> {
         let (index, at) = (self.index, self.at);
         let Some(segment) = self.segments.get(index) else {
-            return Err(Look::Damage(RecordDamage::Short));
+            return Err(Look::Damage(RecordDamage::Short, 1));
         };
         let (rest, position) = (segment.size.saturating_sub(at), segment.base + at);
         let head = self.segments.read(index, at, BLANK_SIZE as u64)?;
         let Some((size, magic)) = head.first_chunk::<4>().zip(head.get(4..8)) else {
-            return Err(Look::Damage(RecordDamage::Short));
+            return Err(Look::Damage(RecordDamage::Short, 1));
         };
         let size = u64::from(u32::from_be_bytes(*size));
         if magic == MAGIC_BLANK.to_be_bytes() {
             return if size == rest {
                 Ok(Found::Blank)
             } else {
-                Err(Look::Damage(RecordDamage::Length))
+                Err(Look::Damage(RecordDamage::Length, 1))
             };
         }
         if magic[..3] != MAGIC_V1.to_be_bytes()[..3] {
-            return Err(Look::Damage(RecordDamage::Magic));
+            return Err(Look::Damage(RecordDamage::Magic, 1));
         }
         if size > rest {
-            return Err(Look::Damage(RecordDamage::Short));
+            return Err(Look::Damage(RecordDamage::Short, 1));
         }
         let (flushed, rule) = (self.flushed, self.crc_property);
         let bytes = self.segments.read(index, at, size)?;
-        let (record, crc_fits) = judge(bytes, position, rule).map_err(Look::Damage)?;
+        let claimed = |damage| Look::Damage(damage, claimed_size(bytes, position) as u64);
+        let (record, crc_fits) = judge(bytes, position, rule).map_err(claimed)?;
         if is_torn(&record, at, flushed) {
-            return Err(Look::Damage(RecordDamage::Torn));
+            return Err(Look::Damage(RecordDamage::Torn, size));
         }
         Ok(Found::Record { size, crc_fits })
     }
@@ -270,12 +284,15 @@ impl LogWalk {
     fn damaged(
         &mut self,
         position: u64,
-        damage: RecordDamage,
+        (damage, claimed): (RecordDamage, u64),
     ) -> Result<Step<'static>, StoreError> {
         let (index, at) = (self.index, self.at);
-        let mut from = at + 1;
+        let mut from = at + claimed;
+        // Not before: a broker that goes on meanwhile moves it.
+        let limit = self.mark.as_deref().and_then(WriteLimit::find);
+        let to = search_end(limit, position);
         while self.index < self.segments.all().len() {
-            if let Some(found) = self.find_record(from)? {
+            if let Some(found) = self.find_record(from, to)? {
                 self.at = found;
                 let next = self.segments.all()[self.index].base + found;
                 return Ok(Step::Damaged {
@@ -296,18 +313,20 @@ impl LogWalk {
         Ok(self.end(position, torn_bytes))
     }
 
-    /// The first valid record of the segment that starts at or after `from`.
-    fn find_record(&mut self, from: u64) -> Result<Option<u64>, StoreError> {
+    /// The first valid record of the segment that starts at or after `from`, and before the position
+    /// `to`.
+    fn find_record(&mut self, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
         // Both record magics share their first three bytes.
         let magic = &MAGIC_V1.to_be_bytes()[..3];
         let index = self.index;
         if !self.segments.open(index)? {
             return Ok(None);
         }
-        let data_end = self.segments.all()[index].data_end;
+        let segment = &self.segments.all()[index];
+        let end = segment.data_end.min(to.saturating_sub(segment.base));
         let mut at = from;
-        while at < data_end {
-            let size = WINDOW_SIZE.min(data_end - at);
+        while at < end {
+            let size = WINDOW_SIZE.min(end - at);
             let bytes = self.segments.read(index, at, size)?;
             let found: Vec<u64> = memchr::memmem::find_iter(bytes, magic)
                 .filter_map(|found| (at + found as u64).checked_sub(MAGIC_AT as u64))
@@ -318,7 +337,7 @@ impl LogWalk {
                 match self.look() {
                     Ok(Found::Record { .. }) => return Ok(Some(candidate)),
                     Err(Look::Failed(error)) => return Err(error),
-                    Ok(Found::Blank) | Err(Look::Damage(_)) => {}
+                    Ok(Found::Blank) | Err(Look::Damage(..)) => {}
                 }
             }
             // A magic may lie across the border of two windows.
@@ -355,7 +374,8 @@ enum Found {
 }
 
 enum Look {
-    Damage(RecordDamage),
+    /// With how many bytes from there on are no other record's.
+    Damage(RecordDamage, u64),
     Failed(StoreError),
 }
 

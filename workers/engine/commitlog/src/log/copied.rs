@@ -49,7 +49,7 @@ impl LogWriter {
             self.roll()?;
         }
         if let Some(full) = &mut self.tail {
-            full.wait_all_cleared(&self.preparer)?;
+            full.wait_all_cleared((&self.plan, &self.preparer))?;
         }
         if let Some(mut full) = self.tail.take() {
             full.map.tail().copy_from_slice(blank);

@@ -1,33 +1,10 @@
 //! Writing a segment that was one before, and leaving it as a new one would be (FORMAT.md 5.1).
 
-use super::{LogWriter, SharedLog, Tail};
+use super::{LogWriter, SharedLog};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{clear_file_rest, remove_file};
-use crate::prepare::Preparer;
 use crate::spares::Spares;
-
-impl Tail {
-    /// Waits until what it was before is cleared up to `needed`.
-    pub(super) fn wait_cleared(
-        &mut self,
-        preparer: &Preparer,
-        needed: usize,
-    ) -> Result<(), StoreError> {
-        if needed > self.cleared_to() {
-            self.extend_cleared(preparer.wait_cleared(needed)?);
-        }
-        Ok(())
-    }
-
-    /// As above, all of it: a blank takes up the rest, and what is published must not change.
-    pub(super) fn wait_all_cleared(&mut self, preparer: &Preparer) -> Result<(), StoreError> {
-        if self.used_again.is_some() {
-            self.wait_cleared(preparer, self.map.size())?;
-        }
-        Ok(())
-    }
-}
 
 impl LogWriter {
     /// Ends the helper, keeps or removes a segment that it prepared in vain, and clears what the

@@ -76,6 +76,36 @@ fn intact(view: RecordView<'_>, rule: CrcProperty) -> Result<RecordView<'_>, Rec
     }
 }
 
+/// How many bytes at the start of `rest` are one record's, although it is not valid: what looks like
+/// another one among them is what its sender put in.
+///
+/// Two fields have to agree on it, so that one that is wrong does not hide what follows the record.
+pub(crate) fn claimed_size(rest: &[u8], position: u64) -> usize {
+    match locate(rest, position) {
+        Ok(Found::Record(whole)) => whole.bytes.len(),
+        // What comes behind the body may not be there yet.
+        _ => body_end(rest, position).unwrap_or(1),
+    }
+}
+
+/// Where the body ends of the record at the start of `rest`, if that is within the record's size.
+fn body_end(rest: &[u8], position: u64) -> Option<usize> {
+    let size = Reader::new(rest).u32()? as usize;
+    let record = rest.get(..size)?;
+    let body_at = body_length_at(record)? + 4;
+    let body_size = Reader::new(&record[body_at - 4..]).i32()?;
+    let end = body_at.checked_add(usize::try_from(body_size).ok()?)?;
+    (has_header(record, position) && end < size).then_some(end)
+}
+
+/// Where a record says how long its body is.
+fn body_length_at(record: &[u8]) -> Option<usize> {
+    let sys_flag = Reader::new(record.get(SYS_FLAG_AT..)?).i32()?;
+    let hosts = [BORN_HOST_IPV6, STORE_HOST_IPV6].map(|flag| usize::from(sys_flag & flag != 0));
+    let at = BODY_LENGTH_AT + IPV6_EXTRA * (hosts[0] + hosts[1]);
+    record.get(at..at + 4).map(|_| at)
+}
+
 /// Store time of the record at the start of `bytes`, if it lies where it says it does.
 pub(crate) fn store_timestamp(bytes: &[u8], position: u64) -> Option<i64> {
     has_header(bytes, position).then_some(())?;
@@ -114,10 +144,7 @@ pub(crate) fn has_place(record: &[u8], topic: &[u8], queue_id: i32, offset: u64)
 fn topic_of(record: &[u8]) -> Option<&[u8]> {
     let mut input = Reader::new(record.get(MAGIC_AT..)?);
     let magic = input.u32()?;
-    let sys_flag = Reader::new(record.get(SYS_FLAG_AT..)?).i32()?;
-    let hosts = [BORN_HOST_IPV6, STORE_HOST_IPV6].map(|flag| usize::from(sys_flag & flag != 0));
-    let at = BODY_LENGTH_AT + IPV6_EXTRA * (hosts[0] + hosts[1]);
-    let mut input = Reader::new(record.get(at..)?);
+    let mut input = Reader::new(record.get(body_length_at(record)?..)?);
     let body_size = usize::try_from(input.i32()?).ok()?;
     input.take(body_size)?;
     let topic_size = match magic {

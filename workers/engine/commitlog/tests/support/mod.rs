@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub mod again;
 pub mod batches;
 pub mod epochs;
 pub mod index;
