@@ -53,8 +53,8 @@ def verify(
     Checked are consume queues, key index, epochs, checkpoint, the marks of a crash or of an
     interrupted truncation, and files that do not belong there. Nothing is changed. Each finding
     says what is wrong, where, what that means and what to do. Exit code 0: all is well, or there
-    are only notes; 1: something is wrong. A store in use can be checked as well, but what its
-    broker is writing right now may show as missing.
+    are only notes; 1: something is wrong. A store in use can be checked as well, up to where its
+    log ends at that moment.
 
     Examples:
         regent store verify .regent/brokers/broker-a/store
@@ -73,7 +73,7 @@ def verify(
     paths = store_files.locate(directory, commit_log)
     in_use = store_files.is_in_use(paths)
     if in_use:
-        print_note("a broker is using this store: what it writes right now may show as missing")
+        print_note("a broker is using this store: what it writes meanwhile is not checked")
     survey = _survey(
         paths,
         index_slots=index_slots,

@@ -1,13 +1,19 @@
 """The sizes of the queue files that a rebuild makes: as told, else as those that are there."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import print_note
 from backend.cli.store_files import SEGMENT_NAME, StorePaths
+
+# Blocks of a file system, and the least that a queue file is given at once.
+_BLOCK_BYTES: Final = 4096
+_SLICE_BYTES: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,14 @@ _BATCH: Final = _Kind(
 
 
 @dataclass(frozen=True, slots=True)
+class _File:
+    """A queue file, and whether a crash may have left it shorter than it was to be."""
+
+    size: int
+    may_be_torn: bool
+
+
+@dataclass(frozen=True, slots=True)
 class QueueSizes:
     """The sizes in bytes, and whether nothing told them but stock's defaults."""
 
@@ -47,8 +61,11 @@ def choose(paths: StorePaths, *, plain: int | None, batch: int | None) -> QueueS
     Raises:
         CommandError: files that are there have another size than was given.
     """
-    plain_bytes, is_plain_assumed = _choose(paths.queues, _PLAIN, plain)
-    batch_bytes, is_batch_assumed = _choose(paths.batch_queues, _BATCH, batch)
+    is_clean = not (paths.root / "abort").exists()
+    plain_files = list(_files(paths.queues, _PLAIN, is_clean=is_clean))
+    batch_files = list(_files(paths.batch_queues, _BATCH, is_clean=is_clean))
+    plain_bytes, is_plain_assumed = _choose(paths.queues, _PLAIN, plain_files, plain)
+    batch_bytes, is_batch_assumed = _choose(paths.batch_queues, _BATCH, batch_files, batch)
     return QueueSizes(plain_bytes, batch_bytes, is_plain_assumed, is_batch_assumed)
 
 
@@ -71,17 +88,38 @@ def _note(kind: _Kind, size: int) -> None:
     )
 
 
-def _choose(queues: Path, kind: _Kind, given: int | None) -> tuple[int, bool]:
-    files = (path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
-    sizes = Counter(path.stat().st_size for path in files)
-    # A crash leaves such files where it interrupts the making of one.
-    del sizes[0]
+def _files(queues: Path, kind: _Kind, *, is_clean: bool) -> Iterator[_File]:
+    paths = sorted(path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
+    for _, queue in groupby(paths, key=lambda path: path.parent):
+        # A crash leaves an empty file where it interrupts the making of one.
+        begun = [path for path in queue if path.stat().st_size > 0]
+        for path in begun:
+            is_last = path == begun[-1]
+            may_be_torn = is_last and _may_be_torn(path, kind, is_clean=is_clean)
+            yield _File(path.stat().st_size, may_be_torn)
+
+
+def _may_be_torn(path: Path, kind: _Kind, *, is_clean: bool) -> bool:
+    """Tell the last file of a queue that a broker completes, if it is shorter than its setting.
+
+    The rule is the engine's (`is_torn` in stored_queue/finding.rs): such a file has no entries, or
+    the broker was killed before the size that the file was given reached the disk.
+    """
+    size = path.stat().st_size
+    if size % _BLOCK_BYTES != 0:
+        return False
+    with path.open("rb") as file:
+        has_entries = any(file.read(kind.entry_bytes))
+    return not has_entries or (not is_clean and size % _SLICE_BYTES == 0)
+
+
+def _choose(queues: Path, kind: _Kind, files: list[_File], given: int | None) -> tuple[int, bool]:
     if given is None:
-        # Most have the one that the broker was told to use.
-        found = max(sizes, key=lambda size: (sizes[size], size), default=None)
+        found = _most_common(files, kind)
         return (found, False) if found is not None else (kind.default_bytes, True)
     # As a broker rounds what it is given.
     size = -(-given // kind.entry_bytes) * kind.entry_bytes
+    sizes = {file.size for file in files if not (file.may_be_torn and file.size < size)}
     if sizes and size not in sizes:
         raise CommandError(
             f"the {kind.title} files in {queues} have another size than the new ones would have",
@@ -91,3 +129,15 @@ def _choose(queues: Path, kind: _Kind, given: int | None) -> tuple[int, bool]:
             exit_code=ExitCode.USAGE,
         )
     return size, False
+
+
+def _most_common(files: list[_File], kind: _Kind) -> int | None:
+    """Return the size that most files have: the one that the broker was told to use.
+
+    A broker rounds it to whole entries. Files that may be torn tell something only where no other
+    file does.
+    """
+    told = [file for file in files if file.size % kind.entry_bytes == 0]
+    whole = [file for file in told if not file.may_be_torn]
+    sizes = Counter(file.size for file in whole or told)
+    return max(sizes, key=lambda size: (sizes[size], size), default=None)

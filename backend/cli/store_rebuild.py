@@ -81,7 +81,8 @@ def rebuild(
         index_slots: The broker's maxHashSlotNum.
         index_entries: The broker's maxIndexNum.
         crc: The broker has enabledAppendPropCRC=true: nothing is made from a log with a record
-            whose own checksum does not fit.
+            whose own checksum does not fit. Without it such records are used, and their number is
+            said.
         output: How to print.
     """
     paths = store_files.locate(directory, commit_log)
@@ -242,6 +243,7 @@ def _print_result(
     message_count = sum(high - low for *_, low, high in rebuilt.queues)
     if "queues" in parts:
         store_queue_sizes.note_assumed(paths, sizes)
+    _note_wrong_crcs(rebuilt)
     if output == "json":
         print_json(
             {
@@ -253,6 +255,8 @@ def _print_result(
                 "index_file_count": rebuilt.index_file_count,
                 "key_count": rebuilt.key_count,
                 "is_checkpoint_written": rebuilt.has_checkpoint,
+                "wrong_crc_count": rebuilt.wrong_crc_count,
+                "first_wrong_crc_position": rebuilt.first_wrong_crc,
                 "kept": [str(path) for path in kept],
             }
         )
@@ -267,6 +271,16 @@ def _print_result(
         print_note("the checkpoint is left to the next start, which recovers from a crash")
     for path in kept:
         print_note(f"the old files are in {path}")
+
+
+def _note_wrong_crcs(rebuilt: Rebuilt) -> None:
+    if rebuilt.first_wrong_crc is not None:
+        print_note(
+            "records that were used although their own checksum does not fit:"
+            f" {rebuilt.wrong_crc_count}, the first at log position {rebuilt.first_wrong_crc}\n"
+            "  next: nothing to do, unless broker.conf sets enabledAppendPropCRC=true: then they"
+            " are damaged, and --crc refuses the log for it"
+        )
 
 
 def _size_fields(parts: Sequence[Part], sizes: QueueSizes) -> dict[str, int]:

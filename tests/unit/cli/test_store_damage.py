@@ -46,7 +46,14 @@ def test_a_checksum_that_a_client_made_up_stops_no_rebuild_without_crc(directory
     assert "checksum of the record" in err
     assert files_of(directory) == before
 
-    assert ask(capsys, "rebuild", directory)[0] == 0
+    code, out, err = ask(capsys, "rebuild", directory, "-o", "json")
+    assert code == 0
+    assert json.loads(out)["wrong_crc_count"] == 1
+    position = json.loads(out)["first_wrong_crc_position"]
+    assert f"checksum does not fit: 1, the first at log position {position}" in err
+    assert "--crc" in err
+    _, out, _ = ask(capsys, "dump", directory, "--position", position, "--limit", 1, "-o", "json")
+    assert json.loads(out)[0]["body"] == "two"
     code, out, _ = ask(capsys, "verify", directory)
     assert code == 0
     assert "203 messages" in out

@@ -260,3 +260,82 @@ def test_lost_batch_queues_are_made_in_the_size_that_is_given(directory, capsys)
     assert "tells the size" not in err
     assert files_of(directory / "batchconsumequeue") == before
     open_store(directory, **settings).close()
+
+
+def cut_short(queues, *, count):
+    """Leave the first files of as many queues as a crash does: with blocks, without their size."""
+    for queue in sorted(queues.glob("*/*"))[:count]:
+        (last,) = queue.iterdir()
+        last.write_bytes(last.read_bytes()[:65_536])
+
+
+@pytest.fixture
+def crashed(tmp_path):
+    """Give a store of 6 000 000 bytes to a queue file, whose broker was killed."""
+    directory = tmp_path / "crashed"
+    store = open_store(directory, queue_file_size_bytes=6_000_000)
+    for turn in range(200):
+        store.append("orders", turn % 4, b"body", b"")
+    store.close()
+    (directory / "abort").write_text("1\n")
+    return directory
+
+
+@pytest.mark.parametrize(("count", "is_assumed"), [(4, True), (3, False)])
+def test_files_cut_short_by_a_crash_do_not_tell_the_size(crashed, capsys, count, is_assumed):
+    before = files_of(crashed / "consumequeue")
+    cut_short(crashed / "consumequeue", count=count)
+
+    code, out, err = ask(capsys, "rebuild", crashed, "-o", "json")
+
+    assert code == 0
+    assert json.loads(out)["queue_file_size_bytes"] == 6_000_000
+    assert ("no queue file tells the size" in err) == is_assumed
+    assert files_of(crashed / "consumequeue") == before
+    open_store(crashed, queue_file_size_bytes=6_000_000).close()
+
+
+def test_a_size_that_is_given_overrides_files_cut_short_by_a_crash(crashed, capsys):
+    before = files_of(crashed / "consumequeue")
+    cut_short(crashed / "consumequeue", count=4)
+
+    code, _, err = ask(capsys, "rebuild", crashed, "--queue-file-size", 6_000_000)
+
+    assert (code, "tells the size" in err) == (0, False)
+    assert files_of(crashed / "consumequeue") == before
+
+
+def test_a_size_that_is_given_overrides_no_file_that_a_clean_stop_left(crashed, capsys):
+    (crashed / "abort").unlink()
+    cut_short(crashed / "consumequeue", count=4)
+
+    code, _, err = ask(capsys, "rebuild", crashed, "--queue-file-size", 6_000_000)
+
+    assert code == 2
+    assert "their sizes in bytes are [65536]" in err
+
+
+def test_a_file_without_entries_does_not_tell_the_size_even_after_a_clean_stop(crashed, capsys):
+    (crashed / "abort").unlink()
+    queue = crashed / "consumequeue" / "orders" / "0"
+    (queue / f"{6_000_000:020}").write_bytes(bytes(4_096 * 5))
+
+    for options in ([], ["--queue-file-size", 6_000_000]):
+        code, out, _ = ask(capsys, "rebuild", crashed, "--dry-run", *options)
+
+        assert code == 0
+        assert "queue files of 6000000 bytes" in out
+
+
+def test_files_that_may_be_torn_tell_the_size_where_no_others_do(tmp_path, capsys):
+    directory = tmp_path / "store"
+    size = 5 * 65_536
+    store = open_store(directory, queue_file_size_bytes=size)
+    store.append("orders", 0, b"body", b"")
+    store.close()
+    (directory / "abort").write_text("1\n")
+
+    code, out, _ = ask(capsys, "rebuild", directory, "--dry-run")
+
+    assert code == 0
+    assert f"queue files of {size} bytes" in out

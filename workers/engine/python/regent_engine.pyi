@@ -664,6 +664,8 @@ class Rebuilt:
     """What was made anew: queues as (topic, queue id, min and max offset), and the index.
 
     The checkpoint is written after a clean stop only; recovery from an unclean one goes by it.
+    Records whose CRC property is wrong are used unless the option is on, and counted, with the log
+    position of the first.
     """
 
     @property
@@ -674,6 +676,10 @@ class Rebuilt:
     def key_count(self) -> int: ...
     @property
     def has_checkpoint(self) -> bool: ...
+    @property
+    def wrong_crc_count(self) -> int: ...
+    @property
+    def first_wrong_crc(self) -> int | None: ...
 
 @final
 class Rebuild:

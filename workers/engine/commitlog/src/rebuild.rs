@@ -37,6 +37,10 @@ pub struct Rebuilt {
     pub key_count: u64,
     /// Whether the checkpoint was written, as it is after a clean stop.
     pub has_checkpoint: bool,
+    /// Records that were used although their CRC property is wrong; without the option only.
+    pub wrong_crc_count: u64,
+    /// Log position of the first of these.
+    pub first_wrong_crc: Option<u64>,
 }
 
 /// A rebuild that is under way; dropping it leaves the store as it was.
@@ -56,6 +60,8 @@ pub struct Rebuild {
     index: NewIndex,
     flushed_position: u64,
     newest_timestamp_ms: i64,
+    wrong_crc_count: u64,
+    first_wrong_crc: Option<u64>,
     /// End of the log, once the walk is there.
     end_position: Option<u64>,
 }
@@ -95,6 +101,8 @@ impl Rebuild {
             index: NewIndex::new(&config, new(&places.index), now_ms, utc_offset_s),
             flushed_position: Checkpoint::load(&directory.checkpoint())?.known_flushed_position(),
             newest_timestamp_ms: 0,
+            wrong_crc_count: 0,
+            first_wrong_crc: None,
             end_position: None,
             directory,
             places,
@@ -121,8 +129,14 @@ impl Rebuild {
     pub fn advance(&mut self, bytes: u64) -> Result<bool, StoreError> {
         let until = self.walk.done_bytes().saturating_add(bytes);
         while self.end_position.is_none() && self.walk.done_bytes() < until {
-            match self.walk.step()? {
+            let step = self.walk.step()?;
+            let crc_is_wrong = matches!(step, Some(Step::WrongCrc(_)));
+            match step {
                 Some(Step::Record(record) | Step::WrongCrc(record)) => {
+                    if crc_is_wrong && !self.is_second_pass {
+                        self.wrong_crc_count += 1;
+                        self.first_wrong_crc.get_or_insert(record.log_position);
+                    }
                     let newest_ms = self.newest_timestamp_ms.max(record.store_timestamp_ms);
                     self.newest_timestamp_ms = newest_ms;
                     if self.parts.queues {
@@ -166,7 +180,11 @@ impl Rebuild {
     pub fn finish(mut self, old_suffix: Option<&str>) -> Result<Rebuilt, StoreError> {
         while self.advance(u64::MAX)? {}
         let end_position = self.end_position.unwrap_or_default();
-        let mut rebuilt = Rebuilt::default();
+        let mut rebuilt = Rebuilt {
+            wrong_crc_count: self.wrong_crc_count,
+            first_wrong_crc: self.first_wrong_crc,
+            ..Rebuilt::default()
+        };
         let mut index_timestamp_ms = None;
         if self.parts.index {
             let (file_count, key_count, timestamp_ms) = self.index.finish()?;

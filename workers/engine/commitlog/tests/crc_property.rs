@@ -8,8 +8,8 @@ use std::path::Path;
 
 use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
 use regent_commitlog::{
-    AppendError, CrcProperty, NewMessage, Rebuild, RebuildParts, RecordDamage, RecordView, Store,
-    StoreConfig, StoreError,
+    AppendError, CrcProperty, NewMessage, Rebuild, RebuildParts, Rebuilt, RecordDamage, RecordView,
+    Store, StoreConfig, StoreError,
 };
 use support::*;
 
@@ -251,14 +251,12 @@ fn findings(config: &StoreConfig) -> Vec<(FindingKind, u64, String)> {
         .collect()
 }
 
-fn rebuild(config: StoreConfig) -> Result<(), StoreError> {
+fn rebuild(config: StoreConfig) -> Result<Rebuilt, StoreError> {
     let parts = RebuildParts {
         queues: true,
         index: false,
     };
-    Rebuild::begin(config, parts, NOW_MS, 0)?
-        .finish(None)
-        .map(drop)
+    Rebuild::begin(config, parts, NOW_MS, 0)?.finish(None)
 }
 
 #[test]
@@ -286,10 +284,34 @@ fn a_property_that_a_client_made_up_costs_no_message_where_the_option_is_off() {
     };
     assert_eq!(record.properties, MADE_UP);
 
-    rebuild(config(dir.path())).unwrap();
+    let rebuilt = rebuild(config(dir.path())).unwrap();
 
+    assert_eq!(
+        (rebuilt.wrong_crc_count, rebuilt.first_wrong_crc),
+        (2, Some(positions[1]))
+    );
     assert_eq!(contents(&queues), before);
     assert_eq!(read_all(&open(dir.path()), "a", 0).len(), 4);
+}
+
+#[test]
+fn a_rebuild_that_reads_the_log_twice_counts_a_wrong_property_once() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = append_batch(&store, &[b"", MADE_UP]);
+    batches::append_inner(&store, 0, &[b"a", b"b"], NOW_MS);
+    store.close().unwrap();
+    drop(store);
+    // That its topic has batch queues is seen only at the second look.
+    fs::remove_dir_all(dir.path().join("batchconsumequeue")).unwrap();
+
+    let rebuilt = rebuild(config(dir.path())).unwrap();
+
+    assert_eq!(
+        (rebuilt.wrong_crc_count, rebuilt.first_wrong_crc),
+        (1, Some(positions[1]))
+    );
+    assert_eq!(rebuilt.queues.len(), 2);
 }
 
 #[test]

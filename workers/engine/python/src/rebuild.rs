@@ -17,6 +17,8 @@ pub(crate) struct Rebuilt {
     index_file_count: usize,
     key_count: u64,
     has_checkpoint: bool,
+    wrong_crc_count: u64,
+    first_wrong_crc: Option<u64>,
 }
 
 /// A rebuild that is under way, until it is finished or abandoned.
@@ -114,6 +116,8 @@ impl Rebuild {
             index_file_count: rebuilt.index_file_count,
             key_count: rebuilt.key_count,
             has_checkpoint: rebuilt.has_checkpoint,
+            wrong_crc_count: rebuilt.wrong_crc_count,
+            first_wrong_crc: rebuilt.first_wrong_crc,
         })
     }
 

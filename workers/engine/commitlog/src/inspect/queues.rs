@@ -80,7 +80,7 @@ impl QueueFiles {
     }
 
     /// The entry at `offset`.
-    pub(crate) fn entry(&mut self, offset: u64) -> Result<Lookup, StoreError> {
+    fn entry(&mut self, offset: u64) -> Result<Lookup, StoreError> {
         match self.seen_entry(offset)? {
             // What was read before may be older than the record that is asked for.
             Lookup::Absent if self.is_in_use => {
@@ -91,6 +91,24 @@ impl QueueFiles {
                     return Ok(Lookup::Gone);
                 }
                 self.seen_entry(offset)
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// As [`Self::entry`]; one that is not as expected may have been read when it was half written.
+    pub(crate) fn entry_like(
+        &mut self,
+        offset: u64,
+        expected: &QueueEntry,
+    ) -> Result<Lookup, StoreError> {
+        // One that points farther is of a topic that was deleted and made again.
+        let may_be_half =
+            |entry: &QueueEntry| entry != expected && entry.log_position <= expected.log_position;
+        match self.entry(offset)? {
+            Lookup::Entry(entry) if self.is_in_use && may_be_half(&entry) => {
+                self.window.clear();
+                self.entry(offset)
             }
             found => Ok(found),
         }

@@ -11,6 +11,7 @@ use crate::epochs::Epoch;
 use crate::error::StoreError;
 
 mod state;
+mod waiting;
 
 use state::State;
 
@@ -58,7 +59,12 @@ impl Survey {
             .limited_by(config.root.join("abort"))
             .flushed_to(control.known_flushed_position());
         let mut survey = Self {
-            state: State::new(config, walk.segment_paths(), comparing),
+            state: State::new(
+                config,
+                walk.segment_paths(),
+                comparing,
+                control.known_flushed_position(),
+            ),
             walk,
             control,
             index,
@@ -214,7 +220,8 @@ impl Survey {
         if position < known_flushed {
             let text = format!("it was flushed up to {known_flushed}");
             state.find_gap(FindingKind::LostTail, position..u64::MAX, text);
-        } else if torn_bytes > 0 && cut_at.is_none() {
+        } else if torn_bytes > 0 && cut_at.is_none() && !state.is_in_use {
+            // Behind the end a broker is writing.
             let text = counted(torn_bytes, "byte", "bytes") + " behind the last record";
             state.find_in_log(FindingKind::TornRecord, position, text);
         }

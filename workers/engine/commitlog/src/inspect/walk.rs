@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::record::{
-    BLANK_SIZE, MAGIC_AT, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record,
-    claimed_size,
+    BLANK_SIZE, MAGIC_BLANK, MAGIC_V1, RecordDamage, RecordView, check_record, claimed_size,
 };
 use crate::walk::is_torn;
-use crate::write_limit::{WriteLimit, search_end};
 
+mod damage;
 mod segments;
 
-use segments::{Segment, Segments, WINDOW_SIZE};
+use segments::{Segment, Segments};
 
 /// What a walk meets.
 #[derive(Debug)]
@@ -57,7 +56,10 @@ pub enum Step<'a> {
     },
 }
 
-/// Walks over the records of a commit log directory.
+/// Walks over the records of a commit log directory, which a broker may be writing.
+///
+/// Such a walk ends where it sees the end of the log, even if the broker goes on behind it: a walk
+/// that went after a broker would come to its end only when that does.
 #[derive(Debug)]
 pub struct LogWalk {
     segments: Segments,
@@ -209,8 +211,10 @@ impl LogWalk {
                 Err(Look::Damage(..)) if self.segments.is_stale()? => {
                     return Ok(Some(self.expired(position)));
                 }
-                Err(Look::Damage(damage, claimed)) => {
-                    return self.damaged(position, (damage, claimed)).map(Some);
+                Err(Look::Damage(_, claimed)) => {
+                    if let Some(step) = self.damaged(position, claimed)? {
+                        return Ok(Some(step));
+                    }
                 }
                 Err(Look::Failed(error)) => return Err(error),
             }
@@ -278,72 +282,6 @@ impl LogWalk {
             return Err(Look::Damage(RecordDamage::Torn, size));
         }
         Ok(Found::Record { size, crc_fits })
-    }
-
-    /// Finds where records go on behind a damaged place.
-    fn damaged(
-        &mut self,
-        position: u64,
-        (damage, claimed): (RecordDamage, u64),
-    ) -> Result<Step<'static>, StoreError> {
-        let (index, at) = (self.index, self.at);
-        let mut from = at + claimed;
-        // Not before: a broker that goes on meanwhile moves it.
-        let limit = self.mark.as_deref().and_then(WriteLimit::find);
-        let to = search_end(limit, position);
-        while self.index < self.segments.all().len() {
-            if let Some(found) = self.find_record(from, to)? {
-                self.at = found;
-                let next = self.segments.all()[self.index].base + found;
-                return Ok(Step::Damaged {
-                    position,
-                    damage,
-                    next,
-                });
-            }
-            self.go_to(self.index + 1, 0);
-            from = 0;
-        }
-        let head = self.segments.read(index, at, BLANK_SIZE as u64)?;
-        let torn_bytes = if head.iter().all(|byte| *byte == 0) {
-            0
-        } else {
-            self.segments.count_written(index, at)?
-        };
-        Ok(self.end(position, torn_bytes))
-    }
-
-    /// The first valid record of the segment that starts at or after `from`, and before the position
-    /// `to`.
-    fn find_record(&mut self, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
-        // Both record magics share their first three bytes.
-        let magic = &MAGIC_V1.to_be_bytes()[..3];
-        let index = self.index;
-        if !self.segments.open(index)? {
-            return Ok(None);
-        }
-        let segment = &self.segments.all()[index];
-        let end = segment.data_end.min(to.saturating_sub(segment.base));
-        let mut at = from;
-        while at < end {
-            let size = WINDOW_SIZE.min(end - at);
-            let bytes = self.segments.read(index, at, size)?;
-            let found: Vec<u64> = memchr::memmem::find_iter(bytes, magic)
-                .filter_map(|found| (at + found as u64).checked_sub(MAGIC_AT as u64))
-                .filter(|found| *found >= from)
-                .collect();
-            for candidate in found {
-                self.at = candidate;
-                match self.look() {
-                    Ok(Found::Record { .. }) => return Ok(Some(candidate)),
-                    Err(Look::Failed(error)) => return Err(error),
-                    Ok(Found::Blank) | Err(Look::Damage(..)) => {}
-                }
-            }
-            // A magic may lie across the border of two windows.
-            at += size.saturating_sub(magic.len() as u64).max(1);
-        }
-        Ok(None)
     }
 }
 

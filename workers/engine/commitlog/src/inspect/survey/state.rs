@@ -8,6 +8,7 @@ use ahash::AHashMap;
 
 use super::super::finding::{Finding, FindingKind, Findings, counted};
 use super::super::queues::{Lookup, QueueFiles, QueueSurvey};
+use super::waiting::{Place, Waiting};
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::message::QueueEntry;
@@ -43,17 +44,19 @@ pub(super) struct State {
     wrong_crc_count: u64,
     first_wrong_crc: u64,
     queues: AHashMap<String, AHashMap<i32, Queue>>,
+    waiting: Waiting,
     pub(super) end_position: u64,
     pub(super) newest_timestamp_ms: i64,
     pub(super) findings: Findings,
 }
 
 impl State {
-    /// `comparing` says whether the store is in use.
+    /// `comparing` says whether the store is in use; its log was flushed up to `flushed`.
     pub(super) fn new(
         config: &StoreConfig,
         segments: Vec<(u64, PathBuf)>,
         comparing: Option<bool>,
+        flushed: u64,
     ) -> Self {
         Self {
             queues_dir: config.root.join("consumequeue"),
@@ -67,6 +70,7 @@ impl State {
             wrong_crc_count: 0,
             first_wrong_crc: 0,
             queues: AHashMap::new(),
+            waiting: Waiting::new(flushed),
             end_position: 0,
             newest_timestamp_ms: 0,
             findings: Findings::default(),
@@ -115,28 +119,73 @@ impl State {
         let Some(files) = &mut queue.files else {
             return Ok(());
         };
-        let kind = match files.entry(offset)? {
+        let lookup = files.entry_like(offset, expected)?;
+        if lookup == Lookup::Entry(*expected) {
+            queue.met_count += 1;
+            return if self.waiting.has_come_to(record.log_position) {
+                self.settle_waiting()
+            } else {
+                Ok(())
+            };
+        }
+        let place = Place {
+            topic: topic.to_owned(),
+            queue_id,
+            offset,
+            expected: *expected,
+        };
+        let may_come = self.is_in_use && self.waiting.may_come(record.log_position);
+        if lookup != Lookup::Absent || !may_come {
+            return self.judge(&place, lookup);
+        }
+        self.waiting.push(place);
+        if self.waiting.is_full() {
+            self.settle_waiting()?;
+        }
+        Ok(())
+    }
+
+    /// Looks again at entries that were missing, which a broker must have written by now.
+    fn settle_waiting(&mut self) -> Result<(), StoreError> {
+        for place in self.waiting.take() {
+            let queue = self.queue(&place.topic, place.queue_id)?;
+            if let Some(files) = &mut queue.files {
+                let lookup = files.entry_like(place.offset, &place.expected)?;
+                self.judge(&place, lookup)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what is wrong with the entry of a record.
+    fn judge(&mut self, place: &Place, lookup: Lookup) -> Result<(), StoreError> {
+        let log_position = place.expected.log_position;
+        let queue = self.queue(&place.topic, place.queue_id)?;
+        let Some(files) = &mut queue.files else {
+            return Ok(());
+        };
+        let kind = match lookup {
             // A topic that was deleted and made again counts its offsets from 0 again.
-            Lookup::Entry(entry) if entry.log_position > record.log_position => return Ok(()),
+            Lookup::Entry(entry) if entry.log_position > log_position => return Ok(()),
             Lookup::Gone => return Ok(()),
             Lookup::Entry(entry) => {
                 queue.met_count += 1;
-                if entry == *expected {
+                if entry == place.expected {
                     return Ok(());
                 }
                 FindingKind::WrongEntry
             }
             Lookup::Absent => FindingKind::MissingEntry,
         };
-        let (file, byte) = files.place(offset);
-        if kind == FindingKind::MissingEntry && self.has_expired(record.log_position) {
+        let (file, byte) = files.place(place.offset);
+        if kind == FindingKind::MissingEntry && self.has_expired(log_position) {
             return Ok(());
         }
-        let text = format!("for the record at log position {}", record.log_position);
+        let text = format!("for the record at log position {log_position}");
         self.findings.add(Finding {
             kind,
-            queue: format!("{topic}/{queue_id}"),
-            position: offset,
+            queue: format!("{}/{}", place.topic, place.queue_id),
+            position: place.offset,
             file,
             byte,
             text,
@@ -185,7 +234,9 @@ impl State {
     /// Compares how many entries for these log positions each queue has with how many were
     /// expected.
     pub(super) fn check_strays(&mut self, positions: &Range<u64>) -> Result<(), StoreError> {
-        let positions = &(positions.start.max(self.expired_to)..positions.end);
+        // An entry that was waited for in vain may be there by now, and those behind it.
+        let end = positions.end.min(self.waiting.first_position());
+        let positions = &(positions.start.max(self.expired_to)..end);
         for (topic, queue_id) in list_queues(&self.queues_dir)? {
             self.queue(&topic, queue_id)?;
         }
@@ -198,6 +249,10 @@ impl State {
             let survey = &queue.survey;
             let place = format!("{}/{}", survey.topic, survey.queue_id);
             let Some(files) = &mut queue.files else {
+                let has_come = self.is_in_use && self.queues_dir.join(&place).is_dir();
+                if has_come {
+                    continue;
+                }
                 let records = counted(survey.record_count, "record", "records");
                 found.push(Finding {
                     kind: FindingKind::AbsentQueue,

@@ -98,6 +98,11 @@ impl Segments {
         }
     }
 
+    /// Forgets what was read: a broker may have written there since.
+    pub(super) fn forget(&mut self) {
+        self.window.bytes.clear();
+    }
+
     /// `size` bytes of a segment at `at`, fewer at the end of the file.
     pub(super) fn read(&mut self, index: usize, at: u64, size: u64) -> Result<&[u8], StoreError> {
         if !self.window.holds(index, at, size) {

@@ -1,0 +1,114 @@
+//! Where records go on behind bytes that are none, and whether those are damage.
+
+use super::segments::WINDOW_SIZE;
+use super::{Found, LogWalk, Look, Step};
+use crate::error::StoreError;
+use crate::record::{BLANK_SIZE, MAGIC_AT, MAGIC_V1};
+use crate::write_limit::{WriteLimit, search_end};
+
+impl LogWalk {
+    /// Tells what the bytes where the walk stands are, which were no record when they were read:
+    /// damage if a record follows, else the end. `None` if they are a record by now.
+    ///
+    /// A broker writes its records one after the other, so that one which follows was written after
+    /// these bytes. They are damage only if they are still no record when they are read once more
+    /// after that one: before, the broker may not have come so far. So many of them as are `claimed`
+    /// are no other record's.
+    pub(super) fn damaged(
+        &mut self,
+        position: u64,
+        claimed: u64,
+    ) -> Result<Option<Step<'static>>, StoreError> {
+        let (index, at) = (self.index, self.at);
+        // Not before: a broker that goes on meanwhile moves it.
+        let limit = self.mark.as_deref().and_then(WriteLimit::find);
+        let to = search_end(limit, position);
+        let Some((next_index, next_at)) = self.find_record_behind(at + claimed, to)? else {
+            let torn_bytes = self.count_torn(index, at)?;
+            return Ok(Some(self.end(position, torn_bytes)));
+        };
+        self.go_to(index, at);
+        if !self.segments.open(index)? {
+            return Ok(Some(self.expired(position)));
+        }
+        self.segments.forget();
+        let damage = match self.look() {
+            Ok(_) => return Ok(None),
+            Err(Look::Failed(error)) => return Err(error),
+            Err(Look::Damage(damage, _)) => damage,
+        };
+        if self.segments.is_stale()? {
+            return Ok(Some(self.expired(position)));
+        }
+        self.go_to(next_index, next_at);
+        let next = self.segments.all()[next_index].base + next_at;
+        Ok(Some(Step::Damaged {
+            position,
+            damage,
+            next,
+        }))
+    }
+
+    /// Index of the segment, and place in it, of the first valid record from a place of this one on,
+    /// and before the position `to`. Without one the walk stands behind the last segment.
+    fn find_record_behind(
+        &mut self,
+        mut from: u64,
+        to: u64,
+    ) -> Result<Option<(usize, u64)>, StoreError> {
+        while self.index < self.segments.all().len() {
+            if let Some(found) = self.find_record(from, to)? {
+                return Ok(Some((self.index, found)));
+            }
+            self.go_to(self.index + 1, 0);
+            from = 0;
+        }
+        Ok(None)
+    }
+
+    /// Counts the bytes behind the end of the log, at this place, that a crash may have left.
+    fn count_torn(&mut self, index: usize, at: u64) -> Result<u64, StoreError> {
+        let has_expired = !self.segments.open(index)?;
+        if has_expired {
+            return Ok(0);
+        }
+        let head = self.segments.read(index, at, BLANK_SIZE as u64)?;
+        if head.iter().all(|byte| *byte == 0) {
+            return Ok(0);
+        }
+        self.segments.count_written(index, at)
+    }
+
+    /// The first valid record of the segment that starts at or after `from`, and before the position
+    /// `to`.
+    fn find_record(&mut self, from: u64, to: u64) -> Result<Option<u64>, StoreError> {
+        // Both record magics share their first three bytes.
+        let magic = &MAGIC_V1.to_be_bytes()[..3];
+        let index = self.index;
+        if !self.segments.open(index)? {
+            return Ok(None);
+        }
+        let segment = &self.segments.all()[index];
+        let end = segment.data_end.min(to.saturating_sub(segment.base));
+        let mut at = from;
+        while at < end {
+            let size = WINDOW_SIZE.min(end - at);
+            let bytes = self.segments.read(index, at, size)?;
+            let found: Vec<u64> = memchr::memmem::find_iter(bytes, magic)
+                .filter_map(|found| (at + found as u64).checked_sub(MAGIC_AT as u64))
+                .filter(|found| *found >= from)
+                .collect();
+            for candidate in found {
+                self.at = candidate;
+                match self.look() {
+                    Ok(Found::Record { .. }) => return Ok(Some(candidate)),
+                    Err(Look::Failed(error)) => return Err(error),
+                    Ok(Found::Blank) | Err(Look::Damage(..)) => {}
+                }
+            }
+            // A magic may lie across the border of two windows.
+            at += size.saturating_sub(magic.len() as u64).max(1);
+        }
+        Ok(None)
+    }
+}
