@@ -261,7 +261,7 @@ def refuse_blocked(planned: Mapping[str, Any]) -> None:
     for check in planned["plan"]["checks"]:
         if check["verdict"] == "block":
             raise CommandError(
-                f"the plan is blocked: {check['name']}",
+                f"the plan is blocked by its check {check['name']!r}",
                 why=check["why"],
                 exit_code=ExitCode.REFUSED,
             )

@@ -261,7 +261,7 @@ def test_a_blocked_plan_is_not_confirmed(east, capsys):
     east.on("POST", "/operations", operation(verdict="block"))
 
     assert run([*ELECT, *WITH_REASON]) == 3
-    assert "the plan is blocked: lease" in capsys.readouterr().err
+    assert "the plan is blocked by its check 'lease'\n  why:  it is so" in capsys.readouterr().err
     assert [path for path, _ in sent(east)] == ["/operations"]
 
 
