@@ -205,7 +205,7 @@ def _run(words: Sequence[str]) -> int:
         _refuse_option_first(words)
         app(words, exit_on_error=False)
     except CycloptsError as error:
-        print_note(str(usage_error(error)))
+        print_note(str(usage_error(error, app)))
         return ExitCode.USAGE
     except CommandError as error:
         print_note(str(error))

@@ -1,4 +1,4 @@
-"""The commands `regent finding …`: what is wrong, since when, and what to do."""
+"""The commands `regent finding …`: which invariants are broken, since when, and what to do."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -7,6 +7,7 @@ from cyclopts import App, Parameter
 
 from backend.cli.clusters import ClusterName, Limit
 from backend.cli.output import print_json, print_line, print_table, time_text
+from backend.cli.reader import print_note
 from backend.cli.rest import connect
 from backend.cli.target import Options
 
@@ -32,7 +33,10 @@ def list_findings(
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
-    """List what is wrong now, the newest first, with what shows it and what to do.
+    """List broken invariants, the newest first, with what shows them and what to do.
+
+    A broker that is offline, or a replica outside its SyncStateSet, breaks none: `regent broker
+    list` and `regent replica list` show them.
 
     Examples:
         regent finding list
@@ -55,7 +59,11 @@ def list_findings(
         print_json(found)
         return
     if not found:
-        print_line("nothing is wrong that is known")
+        print_line("there is no finding" if all else "no finding is open")
+        print_note(
+            "a finding is a broken invariant; brokers that are offline are none:"
+            " regent broker list, regent replica list"
+        )
         return
     print_table(
         ("SEVERITY", "FINDING", "CLUSTER", "ON", "SINCE", "UNTIL", "EVIDENCE"),

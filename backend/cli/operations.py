@@ -14,9 +14,11 @@ from backend.cli.orders import (
     Ordering,
     await_end,
     confirm_plan,
+    end_dry_run,
     order_change,
     print_outcome,
     print_plan,
+    refuse_blocked,
 )
 from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import outlive_reader, print_note
@@ -209,6 +211,7 @@ def confirm_operation(
         elif ordering.dry_run:
             print_json(planned)
         if ordering.dry_run:
+            refuse_blocked(planned)
             return
         key = ordering.idempotency_key or str(uuid4())
         confirm_plan(client, planned, ordering, is_json=is_json, key=key)
@@ -332,8 +335,7 @@ def _plan_from(verb: str, operation_id: str, ordering: Ordering, options: Option
         if not is_json:
             print_plan(planned)
         if ordering.dry_run:
-            if is_json:
-                print_json(planned)
+            end_dry_run(planned, is_json=is_json)
             return
         confirm_plan(client, planned, ordering, is_json=is_json, key=f"{key}-confirm")
 

@@ -73,7 +73,7 @@ def order_change(
     if not is_json:
         print_plan(planned)
     if ordering.dry_run:
-        _end_dry_run(planned, is_json=is_json)
+        end_dry_run(planned, is_json=is_json)
         return
     confirm_plan(client, planned, ordering, is_json=is_json, key=f"{key}-confirm")
 
@@ -91,7 +91,7 @@ def confirm_plan(
     Raises:
         CommandError: it is refused, or did not end well.
     """
-    _refuse_blocked(planned)
+    refuse_blocked(planned)
     given = _ask(planned, ordering)
     operation = client.post(f"/operations/{planned['id']}/confirm", given, key=key)
     if operation["state"] == AWAITING_APPROVAL:
@@ -237,20 +237,31 @@ def show_target(client: RestClient, cluster: str, group: str) -> None:
     print_note(f"target: group {group} of cluster {cluster} at {client.target.server}")
 
 
-def _end_dry_run(planned: Mapping[str, Any], *, is_json: bool) -> None:
+def end_dry_run(planned: Mapping[str, Any], *, is_json: bool) -> None:
+    """Say how to carry out a plan that was only looked at.
+
+    Raises:
+        CommandError: it is blocked.
+    """
     if is_json:
         print_json(planned)
-    else:
+    refuse_blocked(planned)
+    if not is_json:
         print_note(
             f"nothing was changed; to carry it out: regent operation confirm {planned['id']}"
         )
 
 
-def _refuse_blocked(planned: Mapping[str, Any]) -> None:
+def refuse_blocked(planned: Mapping[str, Any]) -> None:
+    """Refuse a plan that one of its checks forbids.
+
+    Raises:
+        CommandError: one does.
+    """
     for check in planned["plan"]["checks"]:
         if check["verdict"] == "block":
             raise CommandError(
-                f"the plan is blocked: {check['name']}",
+                f"the plan is blocked by its check {check['name']!r}",
                 why=check["why"],
                 exit_code=ExitCode.REFUSED,
             )

@@ -14,6 +14,8 @@ INDEX_NAME: Final = re.compile(r"\d{17}")
 DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 STORES_SHOWN: Final = 5
+ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
+ROOT_DIRECTORIES: Final = ("consumequeue", "batchconsumequeue", "index")
 BLOCK_BYTES: Final = 512
 # Linux's struct flock: type, whence, start, length, process.
 FLOCK: Final = struct.Struct("hhqqi0q")
@@ -49,16 +51,46 @@ def locate(directory: Path, commit_log: Path | None) -> StorePaths:
         CommandError: it does not.
     """
     paths = StorePaths(directory, commit_log or directory / "commitlog")
-    if paths.commit_log.is_dir():
+    if _holds_files(paths):
         return paths
-    nested = sorted(path.parent for path in directory.glob("**/commitlog"))[:STORES_SHOWN]
+    why = (
+        f"{paths.commit_log} holds no log, and {directory} nothing else of a store"
+        if paths.commit_log.is_dir()
+        else f"there is no directory {paths.commit_log}"
+    )
     raise CommandError(
         f"no message store at {directory}",
-        why=f"there is no directory {paths.commit_log}",
-        next_step="; or ".join(f"try {path}" for path in nested)
+        why=why,
+        next_step="; or ".join(f"try {path}" for path in _stores_near(directory))
         or "give the storePathRootDir of a broker, and --commit-log if its log is elsewhere",
         exit_code=ExitCode.NOT_FOUND,
     )
+
+
+def _holds_files(paths: StorePaths) -> bool:
+    """Tell whether any file is a store's; a store that was never written to has no log yet."""
+    try:
+        return paths.commit_log.is_dir() and (
+            any((paths.root / name).is_file() for name in ROOT_FILES)
+            or any((paths.root / name).is_dir() for name in ROOT_DIRECTORIES)
+            or any(SEGMENT_NAME.fullmatch(path.name) for path in paths.commit_log.iterdir())
+        )
+    except OSError:
+        # Whoever reads it tells why it can't be read.
+        return True
+
+
+def _stores_near(directory: Path) -> list[Path]:
+    """List stores inside a directory; without any, the one that it is a part of."""
+    inside = sorted(path.parent for path in directory.glob("**/commitlog"))
+    # As it was typed where that suffices.
+    around = (*directory.parents, *directory.absolute().parents)
+    found = [path for path in inside if _holds_files(_usual(path))][:STORES_SHOWN]
+    return found or [path for path in around if _holds_files(_usual(path))][:1]
+
+
+def _usual(directory: Path) -> StorePaths:
+    return StorePaths(directory, directory / "commitlog")
 
 
 def is_in_use(paths: StorePaths) -> bool:

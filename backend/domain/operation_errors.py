@@ -52,7 +52,7 @@ class PlanBlocked(DomainError):
     code = "plan_blocked"
 
     def __init__(self, check: str, why: str, *, stock_code: int | None = None) -> None:
-        super().__init__(f"{check}: {why}")
+        super().__init__(f"the plan is blocked by its check {check!r}: {why}")
         self.check, self.why, self.stock_code = check, why, stock_code
 
 

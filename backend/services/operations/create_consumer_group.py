@@ -95,7 +95,7 @@ KIND: Final = Kind("create_consumer_group", CreateConsumerGroup, plan, steps, ve
 
 
 def _check_absent(present: group_settings.Settings) -> Check:
-    name = "it is not there yet"
+    name = "the group is new"
     held = [
         master.group_name
         for master, settings in present.items()
@@ -103,5 +103,5 @@ def _check_absent(present: group_settings.Settings) -> Check:
     ]
     if not held:
         return Check(name, CheckVerdict.PASS, "no master asked knows a group of the name")
-    why = f"{masters.shortened(held)} know it already: change it, or leave them out"
+    why = f"it is there already on {masters.shortened(held)}: change it, or leave them out"
     return Check(name, CheckVerdict.BLOCK, why)

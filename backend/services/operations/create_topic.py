@@ -118,7 +118,7 @@ KIND: Final = Kind("create_topic", CreateTopic, plan, steps, verify, undo)
 
 
 def _check_absent(layouts: topic_layouts.Layouts) -> Check:
-    name = "it is not there yet"
+    name = "the topic is new"
     held = [
         master.group_name
         for master, layout in layouts.items()
@@ -126,5 +126,5 @@ def _check_absent(layouts: topic_layouts.Layouts) -> Check:
     ]
     if not held:
         return Check(name, CheckVerdict.PASS, "no master asked holds a topic of the name")
-    why = f"{masters.shortened(held)} hold it already: change it, or leave them out"
+    why = f"it is there already on {masters.shortened(held)}: change it, or leave them out"
     return Check(name, CheckVerdict.BLOCK, why)

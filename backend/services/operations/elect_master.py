@@ -204,7 +204,9 @@ def _summary(order: ElectMaster, election: Election) -> str:
 
 def _planned_steps(order: ElectMaster, election: Election) -> tuple[PlannedStep, ...]:
     is_asked = order.mode is Mode.GRACEFUL and order.broker_id is not None
-    winner = "nobody" if election.winner_id is None else f"broker {election.winner_id}"
+    # A plan that nobody would win is blocked; its steps say what was asked for.
+    elected_id = order.broker_id if election.winner_id is None else election.winner_id
+    winner = "a master" if elected_id is None else f"broker {elected_id}"
     asked = "Ask the present master to hand over, then elect" if is_asked else "Elect"
     return (
         PlannedStep("elect", f"{asked} {winner}"),

@@ -256,6 +256,25 @@ async def test_a_blocked_plan_shows_why_and_is_not_carried_out(
 
 
 @pytest.mark.usefixtures("f3")
+@pytest.mark.parametrize(
+    ("parameters", "title"),
+    [
+        ({"broker_id": 3}, "Ask the present master to hand over, then elect broker 3"),
+        ({}, "Elect a master"),
+    ],
+)
+async def test_steps_of_an_election_that_nobody_would_win_say_what_was_asked_for(
+    plan, driver, parameters, title
+):
+    driver.witness.heard = {i: Sighting(20_000, 10_000) for i in (1, 2, 3)}
+
+    planned = await plan("elect_master", **parameters)
+
+    assert planned["plan"]["checks"][0]["verdict"] == "block"
+    assert planned["steps"][0]["title"] == title
+
+
+@pytest.mark.usefixtures("f3")
 async def test_without_a_choice_a_living_master_stays(client, plan, act, carry_out):
     planned = await plan("elect_master")
     await act(planned, "confirm", REASON)

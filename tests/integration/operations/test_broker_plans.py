@@ -264,6 +264,26 @@ async def test_a_change_that_is_none_is_not_carried_out(agents):
             await agents.confirm(planned)
 
 
+@pytest.mark.parametrize(
+    ("kind", "parameters", "check"),
+    [
+        ("create_topic", {"topic_name": "orders"}, "the topic is new"),
+        ("create_consumer_group", {"group_name": "billing"}, "the group is new"),
+    ],
+)
+async def test_what_is_there_already_is_not_created(agents, kind, parameters, check):
+    await put_topic(agents)
+    await put_group(agents)
+
+    planned = await agents.plan(kind, **parameters)
+
+    why = "it is there already on broker-a, broker-b: change it, or leave them out"
+    assert checks(planned)[check] == ("block", why)
+    with pytest.raises(PlanBlocked) as refused:
+        await agents.confirm(planned)
+    assert str(refused.value) == f"the plan is blocked by its check {check!r}: {why}"
+
+
 async def test_a_group_in_use_is_not_deleted(agents):
     await consumed(agents)
     client = await Client.connect(agents.brokers["broker-a"].port)

@@ -94,14 +94,19 @@ def test_programs_read_the_same_as_json_and_as_yaml(capsys, command):
     assert not text.startswith(("[", "{"))
 
 
-@pytest.mark.usefixtures("told")
-def test_nothing_wrong_is_said_in_words(told, capsys):
+@pytest.mark.parametrize(
+    ("options", "words", "asked"),
+    [([], "no finding is open\n", {"is_open": "true"}), (["--all"], "there is no finding\n", {})],
+)
+def test_no_finding_is_not_said_to_be_all_well(told, capsys, options, words, asked):
     told.on("GET", "/findings", {"items": [], "next": None, "total_count": 0})
 
-    run(["finding", "list"])
+    run(["finding", "list", *options])
 
-    assert capsys.readouterr().out == "nothing is wrong that is known\n"
-    assert dict(told.requests[-1].url.params) == {"limit": "50", "is_open": "true"}
+    printed = capsys.readouterr()
+    assert printed.out == words
+    assert "brokers that are offline are none: regent broker list" in printed.err
+    assert dict(told.requests[-1].url.params) == {"limit": "50", **asked}
 
 
 def test_the_exit_codes_are_those_that_are_promised():

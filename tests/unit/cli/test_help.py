@@ -119,10 +119,19 @@ TOPIC_HELP = "regent topic create --help"
     [
         (
             "replica list broker-a",
-            "regent replica list has no place for 'broker-a'",
-            None,
-            "regent replica list --help",
+            "unexpected argument: 'broker-a'",
+            "did you mean regent replica get broker-a?",
+            "regent replica get broker-a, or regent replica list --help",
         ),
+        ("broker list a", "unexpected argument: 'a'", None, "regent broker list --help"),
+        ("topic get a b c", "unexpected arguments: 'b', 'c'", None, "regent topic get --help"),
+        (
+            "broker list --json",
+            "unknown option: --json",
+            "JSON is asked for with -o json",
+            "regent broker list … -o json, or regent broker list --help",
+        ),
+        ("up --json", "unknown option: --json", None, "regent up --help"),
         ("topic create", "regent topic create needs NAME", None, TOPIC_HELP),
         ("topic create x --queues", "--queues needs a value", None, TOPIC_HELP),
         (

@@ -189,6 +189,35 @@ def test_a_dry_run_plans_and_confirms_nothing(east, capsys, order):
 
 
 @pytest.mark.parametrize(
+    "order",
+    [
+        ELECT,
+        ["operation", "confirm", ID],
+        ["operation", "undo", ID],
+        ["operation", "replan", ID],
+    ],
+)
+def test_a_dry_run_of_a_blocked_plan_ends_as_the_order_would(east, capsys, order):
+    blocked = operation(verdict="block")
+    for path in ("/operations", f"{PATH}/undo", f"{PATH}/replan"):
+        east.on("POST", path, blocked)
+    east.on("GET", PATH, blocked)
+
+    assert run([*order, *WITH_REASON]) == 3
+    ordered = capsys.readouterr()
+    assert run([*order, "--dry-run"]) == 3
+    assert capsys.readouterr() == ordered
+    assert run([*order, "--dry-run", "-o", "json"]) == 3
+    looked_at = capsys.readouterr()
+
+    assert "the plan is blocked" in ordered.err
+    assert "why:  it is so" in ordered.err
+    assert "to carry it out" not in ordered.err
+    assert json.loads(looked_at.out)["id"] == ID
+    assert looked_at.err == ordered.err
+
+
+@pytest.mark.parametrize(
     ("options", "next_step"),
     [([], "add --yes and --reason"), (["--yes"], "add --reason TEXT")],
 )
@@ -232,7 +261,7 @@ def test_a_blocked_plan_is_not_confirmed(east, capsys):
     east.on("POST", "/operations", operation(verdict="block"))
 
     assert run([*ELECT, *WITH_REASON]) == 3
-    assert "the plan is blocked: lease" in capsys.readouterr().err
+    assert "the plan is blocked by its check 'lease'\n  why:  it is so" in capsys.readouterr().err
     assert [path for path, _ in sent(east)] == ["/operations"]
 
 

@@ -103,6 +103,40 @@ def test_a_directory_without_a_store_names_those_inside_it(directory, capsys):
     assert f"try {directory}" in err
 
 
+@pytest.mark.parametrize("inside", ["commitlog", "consumequeue/orders/0", "index"])
+def test_a_directory_inside_a_store_names_the_store(directory, capsys, monkeypatch, inside):
+    code, _, err = ask(capsys, "verify", directory / inside)
+    monkeypatch.chdir(directory / inside)
+
+    assert code == 4
+    assert f"next: try {directory}\n" in err
+    assert f"next: try {directory}\n" in ask(capsys, "verify", ".")[2]
+
+
+@pytest.mark.parametrize("command", ["verify", "stats", "dump", "rebuild"])
+@pytest.mark.parametrize("files", [(), ("readme.txt",)])
+def test_a_directory_with_no_file_of_a_store_is_none(tmp_path, capsys, command, files):
+    log = tmp_path / "commitlog"
+    log.mkdir()
+    for name in files:
+        (log / name).write_text("once there was a log here")
+
+    code, out, err = ask(capsys, command, tmp_path)
+
+    assert (code, out) == (4, "")
+    assert f"no message store at {tmp_path}" in err
+    assert f"{log} holds no log" in err
+    assert "next: give the storePathRootDir" in err
+
+
+def test_a_store_that_was_never_written_to_is_one(tmp_path, capsys):
+    open_store(tmp_path / "store").close()
+
+    code, out, _ = ask(capsys, "verify", tmp_path / "store")
+
+    assert (code, "nothing is wrong" in out) == (0, True)
+
+
 def test_every_kind_of_finding_has_words_and_every_word_a_kind():
     kinds = dict(finding_kinds())
 

@@ -179,3 +179,14 @@ def test_a_lock_file_that_cannot_be_read_is_no_sign_of_a_stopped_broker(director
 
     with pytest.raises(CommandError, match="could not be read"):
         store_files.is_in_use(store_files.StorePaths(directory, directory / "commitlog"))
+
+
+def test_a_log_that_cannot_be_listed_is_not_called_none(tmp_path, monkeypatch):
+    (tmp_path / "commitlog").mkdir()
+
+    def refuse(_path):
+        raise PermissionError
+
+    monkeypatch.setattr("pathlib.Path.iterdir", refuse)
+
+    assert store_files.locate(tmp_path, None).root == tmp_path

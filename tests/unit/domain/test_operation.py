@@ -189,6 +189,7 @@ def test_a_plan_expires_and_a_blocked_one_is_never_confirmed():
     with pytest.raises(PlanBlocked) as refused:
         confirmed(plan(checks=(block,)))
     assert refused.value.stock_code == 2012
+    assert str(refused.value) == "the plan is blocked by its check 'lease': it lives"
 
 
 def test_the_first_precondition_that_moved_is_named():
