@@ -110,6 +110,16 @@ def test_dump_and_stats_say_that_segments_are_missing(directory, capsys):
     assert f"next: regent store verify {directory}" in err
 
 
+def test_stats_say_that_the_end_of_a_flushed_log_is_lost(directory, capsys):
+    last = sorted((directory / "commitlog").glob("0*"))[-1]
+    last.write_bytes(bytes(last.stat().st_size))
+
+    code, _, err = ask(capsys, "stats", directory)
+
+    assert code == 6
+    assert f"next: regent store verify {directory}" in err
+
+
 def test_stats_of_a_store_with_notes_alone_point_to_verify(directory, capsys):
     assert ask(capsys, "stats", directory)[2] == ""
     append_made_up(directory)

@@ -212,15 +212,17 @@ impl Survey {
         let (control, state) = (&self.control, &mut self.state);
         state.end_position = position;
         state.tell_wrong_crcs();
+        let known_flushed = control.known_flushed_position();
+        let is_cut_short = position < known_flushed;
+        if is_cut_short {
+            let text = format!("it was flushed up to {known_flushed}");
+            state.find_gap(FindingKind::LostTail, position..u64::MAX, text);
+        }
         if !state.compares {
             return Ok(());
         }
         let cut_at = control.truncation_position();
-        let known_flushed = control.known_flushed_position();
-        if position < known_flushed {
-            let text = format!("it was flushed up to {known_flushed}");
-            state.find_gap(FindingKind::LostTail, position..u64::MAX, text);
-        } else if torn_bytes > 0 && cut_at.is_none() && !state.is_in_use {
+        if !is_cut_short && torn_bytes > 0 && cut_at.is_none() && !state.is_in_use {
             // Behind the end a broker is writing.
             let text = counted(torn_bytes, "byte", "bytes") + " behind the last record";
             state.find_in_log(FindingKind::TornRecord, position, text);
