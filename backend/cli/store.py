@@ -119,7 +119,9 @@ def stats(
 ) -> None:
     """Count the messages of a store by topic and queue, and say how far index and epochs are.
 
-    Where the log is damaged or has missing files, nothing can be counted: exit code 6.
+    Only the log is checked; whether the rest of the store fits the log, `regent store verify`
+    says. What the log held where it is damaged or has missing files cannot be counted: the rest
+    is, and the exit code is 6.
 
     Example:
         regent store stats .regent/brokers/broker-a/store
@@ -133,19 +135,22 @@ def stats(
     """
     paths = store_files.locate(directory, commit_log)
     survey = _survey(paths, index_slots=index_slots, index_entries=index_entries)
+    findings = survey.findings()
+    is_log_whole = not any(found.severity == "lost" for found in findings)
     if output == "json":
         print_json(
             {
                 "store": str(paths.root),
                 **_control_fields(survey),
-                "finding_count": survey.finding_count,
+                # Not of the store: nothing else was compared.
+                "is_log_whole": is_log_whole,
+                "log_finding_count": survey.finding_count,
                 "queues": [store_files.fields(queue) for queue in survey.queues()],
             }
         )
     else:
         _print_queues(survey)
-    findings = survey.findings()
-    if any(found.severity == "lost" for found in findings):
+    if not is_log_whole:
         raise store_log.incomplete(paths, "counted")
     if findings:
         print_note(f"there is something to note: regent store verify {paths.root}")

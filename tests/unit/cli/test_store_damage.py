@@ -106,7 +106,10 @@ def test_dump_and_stats_say_that_segments_are_missing(directory, capsys):
 
     code, out, err = ask(capsys, "stats", directory, "-o", "json")
     assert code == 6
-    assert json.loads(out)["finding_count"] == 1
+    counted = json.loads(out)
+    assert (counted["is_log_whole"], counted["log_finding_count"]) == (False, 1)
+    # What is left is counted.
+    assert 0 < sum(queue["record_count"] for queue in counted["queues"]) < 200
     assert f"next: regent store verify {directory}" in err
 
 
@@ -118,6 +121,18 @@ def test_stats_say_that_the_end_of_a_flushed_log_is_lost(directory, capsys):
 
     assert code == 6
     assert f"next: regent store verify {directory}" in err
+
+
+def test_stats_speak_of_the_log_alone(directory, capsys):
+    for path in (directory / "consumequeue").rglob("0" * 15 + "*"):
+        path.write_bytes(bytes(path.stat().st_size))
+
+    code, out, _ = ask(capsys, "stats", directory, "-o", "json")
+
+    counted = json.loads(out)
+    assert (code, counted["is_log_whole"], counted["log_finding_count"]) == (0, True, 0)
+    assert "finding_count" not in counted
+    assert ask(capsys, "verify", directory)[0] == 1
 
 
 def test_stats_of_a_store_with_notes_alone_point_to_verify(directory, capsys):
