@@ -114,7 +114,7 @@ def test_dump_and_stats_say_that_segments_are_missing(directory, capsys):
 
 
 def test_stats_say_that_the_end_of_a_flushed_log_is_lost(directory, capsys):
-    last = sorted((directory / "commitlog").glob("0*"))[-1]
+    last = max((directory / "commitlog").glob("0*"))
     last.write_bytes(bytes(last.stat().st_size))
 
     code, _, err = ask(capsys, "stats", directory)
