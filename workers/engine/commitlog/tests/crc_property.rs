@@ -299,10 +299,14 @@ fn a_rebuild_that_reads_the_log_twice_counts_a_wrong_property_once() {
     let dir = tempdir();
     let store = open(dir.path());
     let positions = append_batch(&store, &[b"", MADE_UP]);
+    drop(store);
+    fs::create_dir_all(dir.path().join("batchconsumequeue/batches/0")).unwrap();
+    let store = open(dir.path());
+    batches::append_plain(&store, 0, b"plain");
     batches::append_inner(&store, 0, &[b"a", b"b"], NOW_MS);
     store.close().unwrap();
     drop(store);
-    // That its topic has batch queues is seen only at the second look.
+    // That the plain message is one of a batch queue shows only after it.
     fs::remove_dir_all(dir.path().join("batchconsumequeue")).unwrap();
 
     let rebuilt = rebuild(config(dir.path())).unwrap();
