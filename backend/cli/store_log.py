@@ -39,9 +39,8 @@ class LogRecords:
         return found
 
     def _items(self) -> Iterator[Record | LogRemark]:
+        reader, is_over = self._reader(), False
         try:
-            reader = LogReader(str(self._paths.commit_log), position=self._position)
-            is_over = False
             while not is_over:
                 records, remarks = reader.read(PAGE_RECORDS)
                 is_over = len(records) < PAGE_RECORDS
@@ -50,6 +49,19 @@ class LogRecords:
                 yield from sorted(page, key=_position)
         except StoreError as error:
             raise store_files.unreadable(self._paths, str(error)) from error
+
+    def _reader(self) -> LogReader:
+        try:
+            return LogReader(str(self._paths.commit_log), position=self._position)
+        except StoreError as error:
+            if self._position is None or error.code != "corrupt":
+                raise store_files.unreadable(self._paths, str(error)) from error
+            reason = str(error).rpartition(": ")[2]
+            raise CommandError(
+                f"no whole record begins at log position {self._position}",
+                why=f"what lies there is none, or a damaged one: {reason}",
+                next_step=f"take a position that this lists: regent store dump {self._paths.root}",
+            ) from error
 
     def print_remarks(self) -> None:
         """Say on standard error what there was to say."""
