@@ -70,7 +70,7 @@ def rebuild(
     Args:
         directory: The store: storePathRootDir of the broker.
         only: Make only this part.
-        dry_run: Say what would be done, and do nothing.
+        dry_run: Say what would be done, and do nothing; the log is not read for that.
         keep_old: Leave the old files beside the new ones.
         commit_log: Where its log is, when storePathCommitLog moves it.
         delay_levels: The broker's messageDelayLevel, when it is not stock's: queues of delayed
@@ -224,6 +224,10 @@ def _print_plan(
             print_line(f"would make queue files of {sizes.plain} bytes")
         print_line(f"needs about as much room beside that; {bytes_text(free_bytes)} are free")
         print_line("nothing was changed")
+        print_note(
+            "the log was not read: if it is damaged, the rebuild is refused and leaves the store as"
+            f" it is; to see: regent store verify {paths.root}"
+        )
     if "queues" in parts:
         store_queue_sizes.note_assumed(paths, sizes)
     _note_what_stays(paths, findings)

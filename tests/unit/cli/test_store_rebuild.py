@@ -113,6 +113,7 @@ def test_a_dry_run_says_what_would_be_done_and_what_is_in_the_way(directory, cap
     assert code == 1
     assert f"in {directory / 'index'}" in out
     assert "nothing was changed" in out
+    assert "the log was not read" in err
     assert "damaged_journal" in err
     (directory / "truncation").unlink()
     del before[(directory / "truncation").relative_to(directory)]
