@@ -39,3 +39,25 @@ test('a highest value that is only what 64 bits hold is not told as a limit', as
     expect(within(table).getByText(range)).toBeVisible();
   }
 });
+
+test.each([
+  ['may write', '6', 'Cordon…', 'Uncordon…'],
+  ['cordoned: they may not write', '4', 'Uncordon…', 'Cordon…'],
+])('to a broker whose producers are told as "%s" only what applies is offered', async (...row) => {
+  const [told, value, offered, senseless] = row;
+  renderBroker([aProperty({ value })]);
+
+  expect(await screen.findByText(told)).toBeVisible();
+
+  expect(screen.getByRole('button', { name: offered })).toBeEnabled();
+  expect(screen.queryByRole('button', { name: senseless })).toBeNull();
+});
+
+test('a broker that does not tell whether it is cordoned can be both cordoned and uncordoned', async () => {
+  renderBroker([aProperty({ name: 'slaveTimeout' })]);
+
+  await screen.findByRole('table', { name: 'Settings' });
+
+  expect(screen.getByRole('button', { name: 'Cordon…' })).toBeEnabled();
+  expect(screen.getByRole('button', { name: 'Uncordon…' })).toBeEnabled();
+});
