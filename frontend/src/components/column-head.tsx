@@ -22,6 +22,7 @@ export function ColumnHead({ layout, sorted, onSort, children }: ColumnHeadProps
       scope="col"
       className={classes.head}
       data-align={layout?.align}
+      data-spare={layout?.spare}
       style={layout?.width ? { width: layout.width } : undefined}
       aria-sort={sorted ? ariaSort[sorted] : undefined}
     >

@@ -94,6 +94,7 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
                   className={classes.cell}
                   data-align={cell.column.columnDef.meta?.align}
                   data-wraps={cell.column.columnDef.meta?.wraps}
+                  data-spare={cell.column.columnDef.meta?.spare}
                 >
                   <table.FlexRender cell={cell} />
                 </td>

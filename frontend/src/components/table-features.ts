@@ -9,8 +9,11 @@ import {
   tableFeatures,
 } from '@tanstack/react-table';
 
-/** How one column is laid out; text of any length wraps, everything else stays on its line. */
-export type ColumnLayout = { align?: 'right'; width?: string; wraps?: boolean };
+/**
+ * How one column is laid out; text of any length wraps, everything else stays on its line. A spare
+ * one is left out of a narrow table: what it says must be found on the page of the thing itself.
+ */
+export type ColumnLayout = { align?: 'right'; width?: string; wraps?: boolean; spare?: boolean };
 
 export const dataTableFeatures = tableFeatures({
   rowSortingFeature,

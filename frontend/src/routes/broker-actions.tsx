@@ -11,24 +11,26 @@ import { withinPage } from './within-page';
 type BrokerActionsProps = {
   name: BrokerName;
   broker: GroupBroker;
+  /** Undefined as long as the broker has not told: both are offered then. */
+  isCordoned: boolean | undefined;
   order: ReturnType<typeof usePlanOrder>;
 };
 
 /** What can be ordered for a broker; each leads to a plan first. */
-export function BrokerActions({ name, broker, order }: BrokerActionsProps) {
+export function BrokerActions({ name, broker, isCordoned, order }: BrokerActionsProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/brokers/$groupName/$brokerId' });
   const view = useSearch({ from: '/console/brokers/$groupName/$brokerId' });
   const show = (wanted: 'drain' | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   const plain = [
-    ['cordon', { cordonBroker: name }],
-    ['uncordon', { uncordonBroker: name }],
-    ['forget', { forgetBroker: name }],
-  ] as const;
+    ...(isCordoned === true ? [] : [['cordon', { cordonBroker: name }] as const]),
+    ...(isCordoned === false ? [] : [['uncordon', { uncordonBroker: name }] as const]),
+    ['forget', { forgetBroker: name }] as const,
+  ];
   return (
     <>
-      <Button data-act onClick={() => show('drain')}>
+      <Button variant="default" data-act onClick={() => show('drain')}>
         {t('broker.drain')}
       </Button>
       {plain.map(([word, plan]) => (

@@ -28,6 +28,7 @@ export function BrokerPage() {
   const config = useQuery({ ...brokerConfigOf(name), enabled: isKnown });
   const latest = useLatestSamples();
   const order = usePlanOrder();
+  const cordoned = isCordoned(config.data?.data.brokerConfig.properties ?? []);
   const broker = query.data?.data.cluster?.brokerGroup?.brokers.find(
     (one) => one.brokerId === brokerId,
   );
@@ -39,7 +40,11 @@ export function BrokerPage() {
           ← {t('nav.topology')}
         </Link>
       }
-      actions={broker ? <BrokerActions name={name} broker={broker} order={order} /> : null}
+      actions={
+        broker ? (
+          <BrokerActions name={name} broker={broker} isCordoned={cordoned} order={order} />
+        ) : null
+      }
     >
       <PlanRefusal order={order} />
       <WithCluster>
@@ -51,7 +56,7 @@ export function BrokerPage() {
                   broker={broker}
                   sample={newerOf(latest[brokerKey(name)], broker.latestSample)}
                   replica={replicaAt(cluster, broker.address)}
-                  isCordoned={isCordoned(config.data?.data.brokerConfig.properties ?? [])}
+                  isCordoned={cordoned}
                 />
               ) : (
                 <EmptyState title={t('broker.missing', name)}>{t('broker.missingNext')}</EmptyState>

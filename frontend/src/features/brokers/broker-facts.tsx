@@ -80,6 +80,12 @@ export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFacts
       <Fact label={t('brokers.storeBytes')} foot={observed}>
         <Figure reading={readingOf(sample, ({ storeBytes }) => storeBytes)} format={formatBytes} />
       </Fact>
+      <Fact label={t('brokers.residentBytes')} foot={observed}>
+        <Figure
+          reading={readingOf(sample, ({ residentBytes }) => residentBytes)}
+          format={formatBytes}
+        />
+      </Fact>
       <Fact label={t('overview.messagesIn')} foot={observed}>
         <Figure
           reading={readingOf(sample, ({ messagesInPerSecond }) => messagesInPerSecond)}

@@ -26,7 +26,7 @@ export function OperationTable({ operations, staleness }: OperationTableProps) {
         column.display({
           id: 'summary',
           header: t('operation.what'),
-          meta: { width: '36%' },
+          meta: { width: '36%', wraps: true },
           cell: ({ row: { original } }) => (
             <OperationLink operationId={original.id}>{original.plan.summary}</OperationLink>
           ),

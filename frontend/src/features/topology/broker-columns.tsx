@@ -22,20 +22,20 @@ const rateBytes: [id: string, pick: Pick][] = [
   ['bytesIn', (sample) => sample.bytesInPerSecond],
   ['bytesOut', (sample) => sample.bytesOutPerSecond],
 ];
-const sizes: [id: string, pick: Pick][] = [
-  ['storeBytes', (sample) => Number(sample.storeBytes)],
+const sizes: [id: string, pick: Pick][] = [['storeBytes', (sample) => Number(sample.storeBytes)]];
+const spareSizes: [id: string, pick: Pick][] = [
   ['residentBytes', (sample) => Number(sample.residentBytes)],
 ];
 
 export function brokerColumns(t: TFunction) {
-  const figures = (list: [string, Pick][], format: (value: number) => string) =>
+  const figures = (list: [string, Pick][], format: (value: number) => string, spare = false) =>
     list.map(([id, pick]) =>
       column.accessor((broker) => sortKeyOf(readingOf(broker.sample, pick)), {
         id,
         header: t(`brokers.${id}`),
         sortUndefined: 'last',
         sortFn: 'basic',
-        meta: { align: 'right' },
+        meta: { align: 'right', spare },
         cell: ({ row }) => <SampleFigure broker={row.original} pick={pick} format={format} />,
       }),
     );
@@ -94,6 +94,7 @@ export function brokerColumns(t: TFunction) {
       cell: ({ row }) => <DiskFigure sample={row.original.sample} />,
     }),
     ...figures(sizes, formatBytes),
+    ...figures(spareSizes, formatBytes, true),
     column.accessor((broker) => broker.sample?.observedAt, {
       id: 'observed',
       header: t('brokers.observed'),

@@ -1,0 +1,63 @@
+import { screen, within } from '@testing-library/react';
+import { expect, test } from 'vitest';
+import type { Property } from '@/features/brokers/broker';
+import { renderConsole } from '@/testing/render-console';
+
+function aProperty(change: Partial<Property>): Property {
+  return {
+    name: 'brokerPermission',
+    value: '6',
+    stored: null,
+    default: null,
+    effect: 'LIVE',
+    type: 'INTEGER',
+    low: '0',
+    high: '15',
+    choices: [],
+    ...change,
+  };
+}
+
+function renderBroker(properties: Property[]) {
+  const brokerConfig = { address: '127.0.0.1:10911', properties };
+  return renderConsole('/brokers/broker-a/0', {
+    answers: { BrokerConfig: () => ({ brokerConfig }) },
+  });
+}
+
+test('a highest value that is only what 64 bits hold is not told as a limit', async () => {
+  const high = '9223372036854775807';
+  renderBroker([
+    aProperty({ name: 'brokerId', high }),
+    aProperty({ name: 'diskReserve', type: 'BYTES', low: '1024', high }),
+    aProperty({}),
+  ]);
+
+  const table = await screen.findByRole('table', { name: 'Settings' });
+
+  for (const range of ['0 or more', '1,024 bytes or more', '0 to 15']) {
+    expect(within(table).getByText(range)).toBeVisible();
+  }
+});
+
+test.each([
+  ['may write', '6', 'Cordon…', 'Uncordon…'],
+  ['cordoned: they may not write', '4', 'Uncordon…', 'Cordon…'],
+])('to a broker whose producers are told as "%s" only what applies is offered', async (...row) => {
+  const [told, value, offered, senseless] = row;
+  renderBroker([aProperty({ value })]);
+
+  expect(await screen.findByText(told)).toBeVisible();
+
+  expect(screen.getByRole('button', { name: offered })).toBeEnabled();
+  expect(screen.queryByRole('button', { name: senseless })).toBeNull();
+});
+
+test('a broker that does not tell whether it is cordoned can be both cordoned and uncordoned', async () => {
+  renderBroker([aProperty({ name: 'slaveTimeout' })]);
+
+  await screen.findByRole('table', { name: 'Settings' });
+
+  expect(screen.getByRole('button', { name: 'Cordon…' })).toBeEnabled();
+  expect(screen.getByRole('button', { name: 'Uncordon…' })).toBeEnabled();
+});
