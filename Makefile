@@ -140,7 +140,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover fuzz interop access parity help-pages matrix scenarios fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios fmt lock clean
 bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
 	$(PYTHON) -m tests.bench
 
@@ -156,6 +156,8 @@ bench-failover: setup $(STAMPS)/interop ## Print how long failovers take, ours a
 fuzz: toolchain ## Give each of the store's decoders mutated files for a minute
 	cd $(ENGINE) && REGENT_FUZZ_SECONDS=60 cargo test --locked --quiet --release \
 	  -p regent-commitlog --test fuzz_runner -- --nocapture --test-threads 2
+
+java-client: $(STAMPS)/interop ## Build the Java client that the README sends with, out of the stock one (a minute)
 
 interop: setup $(STAMPS)/interop ## Run the stock Java clients against a cluster, and the stock store beside ours
 	$(PYTHON) -m pytest -q tests/interop
