@@ -1,5 +1,7 @@
 """A person in a real browser signs in, looks around, and sees the cluster move."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -64,6 +66,8 @@ def test_a_topic_opens_with_its_queues_and_the_route_of_its_clients(
     stock_client: StockClient,
 ):
     topic = "console-opened"
+    # A client that looks the route up right after its first message sends to one broker alone.
+    some_broker = re.compile("|".join(re.escape(broker.address) for broker in cluster.brokers))
     stock_client.run("send", mode="sync", topic=topic, count=40)
     console.open("/topics?search=console-op")
 
@@ -71,7 +75,7 @@ def test_a_topic_opens_with_its_queues_and_the_route_of_its_clients(
 
     expect(console.heading(topic)).to_be_visible()
     expect(console.table("Placements").get_by_role("row")).not_to_have_count(1)
-    expect(console.table("Route, as clients see it")).to_contain_text(cluster.brokers[0].address)
+    expect(console.table("Route, as clients see it")).to_contain_text(some_broker)
     held = console.page.locator("dt", has_text="Messages held")
     expect(held.locator("xpath=following-sibling::dd[1]")).to_have_text("40")
 
