@@ -130,8 +130,12 @@ impl StoreDirectory {
         });
         let is_written = match written.map_err(|error| StoreError::io(&path, error)) {
             Ok(()) => true,
-            // Whoever opens the store next only asks whether the mark is there.
-            Err(StoreError::DiskFull { .. }) => false,
+            // That the mark is there says enough; what a former run wrote into it counts no more.
+            Err(StoreError::DiskFull { .. }) => {
+                step(Step::Resize, &path, || file.set_len(0))
+                    .map_err(|error| StoreError::io(&path, error))?;
+                false
+            }
             Err(error) => return Err(error),
         };
         let is_limited = is_written && run.is_some();

@@ -58,15 +58,16 @@ impl Store {
         self.check_open()?;
         let waited_ms = now_ms.saturating_sub(checkpointer.queues_flushed_at_ms);
         let interval_ms = i64::try_from(self.config.queue_flush_interval_ms).unwrap_or(i64::MAX);
-        if waited_ms >= interval_ms || waited_ms < 0 {
-            // An entry on the disk whose record is not makes recovery read the whole log: so all but
-            // the newest go after theirs.
-            self.flush_open_log()?;
-            self.flush_queues(&mut checkpointer)?;
-            checkpointer.queues_flushed_at_ms = now_ms;
+        checkpointer.note(&self.flush_open_log()?);
+        // Also where queues cannot be flushed now: the log is acknowledged meanwhile.
+        let written = self.write_checkpoint(&mut checkpointer);
+        if (0..interval_ms).contains(&waited_ms) {
+            return written;
         }
-        let flushed = self.flush_open_log()?;
-        checkpointer.note(&flushed);
+        // After the log: an entry on the disk whose record is not makes recovery read all of it.
+        self.flush_queues(&mut checkpointer)?;
+        checkpointer.queues_flushed_at_ms = now_ms;
+        checkpointer.note(&self.flush_open_log()?);
         self.write_checkpoint(&mut checkpointer)
     }
 

@@ -112,6 +112,7 @@ pub(crate) fn recover(
     let mut cleared_bytes = 0;
     if end.damage.is_none() {
         rebuild.drop_unconfirmed(scanned_from)?;
+        lower_checkpoint(directory, &end, flushed)?;
         if hints.clean_end != Some(end.position) {
             cleared_bytes = clear_behind(&mut segments, &end)?;
         }
@@ -134,14 +135,29 @@ pub(crate) fn recover(
         .map_or(end.position, |segment| segment.base);
     let queues = rebuild.finish(min_position, was_clean);
     let (segments, tail) = share(segments, &end);
-    let last_store_timestamp_ms = end.last_store_timestamp_ms;
     Ok(Recovered {
         segments,
         tail,
         queues,
-        last_store_timestamp_ms,
+        last_store_timestamp_ms: end.last_store_timestamp_ms,
         report,
     })
+}
+
+/// Flushed records are only cut with consent, as damage: what comes in their place is not flushed yet.
+fn lower_checkpoint(
+    directory: &StoreDirectory,
+    end: &WalkEnd,
+    flushed: u64,
+) -> Result<(), StoreError> {
+    if flushed <= end.position {
+        return Ok(());
+    }
+    let cut = Truncation {
+        position: end.position,
+        last_store_timestamp_ms: end.last_store_timestamp_ms,
+    };
+    cut.cut_checkpoint(directory)
 }
 
 fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, StoreError> {

@@ -96,7 +96,7 @@ impl Truncation {
     }
 
     /// Nothing behind the cut is on the disk any more, and newer store times are unknown.
-    fn cut_checkpoint(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
+    pub(crate) fn cut_checkpoint(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
         let path = directory.checkpoint();
         let found = Checkpoint::load(&path)?;
         let newest_ms = self.last_store_timestamp_ms;

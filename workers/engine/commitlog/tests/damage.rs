@@ -243,6 +243,28 @@ fn an_operator_can_have_a_damaged_log_cut() {
 }
 
 #[test]
+fn what_is_appended_after_a_cut_is_kept_although_more_had_been_flushed_before() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 60);
+    store.flush_tick(NOW_MS).unwrap();
+    drop(store);
+    damage(dir.path(), positions[10], 4);
+    let mut there = config(dir.path());
+    there.cut_damage_at = Some(positions[10]);
+    let cut = Store::open(there, NOW_MS).unwrap();
+    append(&cut, "after", 0, b"x");
+    let end = cut.flush().unwrap();
+    drop(cut);
+
+    let recovered = open(dir.path());
+
+    assert_eq!(recovered.recovery().damage, None);
+    assert_eq!(recovered.max_position(), end);
+    assert_eq!(read_all(&recovered, "after", 0).len(), 1);
+}
+
+#[test]
 fn consent_to_a_second_damage_does_not_cut_at_the_first_nor_hide_what_lies_behind() {
     let dir = tempdir();
     let store = open(dir.path());

@@ -1,5 +1,7 @@
-//! A disk without room when an epoch begins or the log is cut, and one that fails when a file is replaced.
+//! A disk without room when the store is opened, an epoch begins or the log is cut, and one that fails
+//! when a file is replaced.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ fn append(store: &Store) {
     store.writer().unwrap().append(&message, NOW_MS).unwrap();
 }
 
-/// Fails steps on files of epochs, and on the journal of a cut, with an error, as long as the switch
+/// Fails steps on the mark, on files of epochs, and on the journal of a cut, with an error, as long as the switch
 /// says so.
 fn refuse(
     dir: &Path,
@@ -31,7 +33,8 @@ fn refuse(
     let is_on = Arc::clone(is_on);
     let hook: Hook = Arc::new(move |event: &Event<'_>| {
         let name = event.path.file_name().unwrap().to_string_lossy();
-        let is_small = name.starts_with("epochFileCheckpoint") || name.starts_with("truncation");
+        let small = ["abort", "epochFileCheckpoint", "truncation"];
+        let is_small = small.iter().any(|start| name.starts_with(start));
         let is_it = is_small && is_meant(event.step, &name);
         if is_it && !event.is_done && is_on.load(Ordering::SeqCst) {
             return Err(kind.into());
@@ -115,4 +118,27 @@ fn a_cut_that_finds_no_room_changes_nothing_and_is_made_once_there_is_some() {
     drop(store);
     drop(watched);
     assert_eq!(open(dir.path()).max_position(), cut_at);
+}
+
+#[test]
+fn a_mark_that_finds_no_room_says_nothing_of_the_run_before() {
+    let dir = tempdir();
+    let mark = dir.path().join("abort");
+    let is_full = Arc::new(AtomicBool::new(true));
+    let store = open(dir.path());
+    append(&store);
+    drop(store);
+    assert_ne!(fs::read(&mark).unwrap(), b"");
+
+    let kind = io::ErrorKind::StorageFull;
+    let watched = refuse(dir.path(), &is_full, kind, |step, _| step == Step::Write);
+    let store = open(dir.path());
+
+    assert_eq!(fs::read(&mark).unwrap(), b"");
+    append(&store);
+    drop(store);
+    drop(watched);
+    let store = open(dir.path());
+    assert!(!store.recovery().was_clean);
+    assert_eq!(store.queue_offsets("t", 0), Some((0, 2)));
 }
