@@ -233,6 +233,8 @@ def dump(
         print_json([_record(record) for record in found])
     else:
         _print_records(found)
+    if not found:
+        log.note_nothing(topic=topic, queue_id=queue_id)
     log.print_remarks()
     log.refuse_gaps()
 

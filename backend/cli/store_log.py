@@ -52,7 +52,11 @@ class LogRecords:
 
     def _reader(self) -> LogReader:
         try:
-            return LogReader(str(self._paths.commit_log), position=self._position)
+            return LogReader(
+                str(self._paths.root),
+                commit_log_path=str(self._paths.commit_log),
+                position=self._position,
+            )
         except StoreError as error:
             if self._position is None or error.code != "corrupt":
                 raise store_files.unreadable(self._paths, str(error)) from error
@@ -62,6 +66,17 @@ class LogRecords:
                 why=f"what lies there is none, or a damaged one: {reason}",
                 next_step=f"take a position that this lists: regent store dump {self._paths.root}",
             ) from error
+
+    def note_nothing(self, *, topic: str | None, queue_id: int | None) -> None:
+        """Say on standard error that nothing was there to be taken."""
+        wanted = "no message"
+        if topic is not None:
+            wanted += f" of topic {topic!r}"
+        if queue_id is not None:
+            wanted += f" in queue {queue_id}"
+        where = "in this log" if self._position is None else f"from position {self._position} on"
+        hint = f"; what there is: regent store stats {self._paths.root}"
+        print_note(f"there is {wanted} {where}" + (hint if wanted != "no message" else ""))
 
     def print_remarks(self) -> None:
         """Say on standard error what there was to say."""

@@ -78,6 +78,20 @@ def test_dump_pages_through_a_queue(directory, capsys):
     assert json.loads(out)[0]["queue_offset"] == 6
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--topic", "oders"), "of topic 'oders' in this log; what there is: regent store stats "),
+        (("--queue-id", 9, "--position", 0), "in queue 9 from position 0 on; what there is: "),
+    ],
+)
+def test_dump_says_that_nothing_is_what_was_asked_for(directory, capsys, options, told):
+    code, out, err = ask(capsys, "dump", directory, *options, "-o", "json")
+
+    assert (code, json.loads(out)) == (0, [])
+    assert f"there is no message {told}" in err
+
+
 def test_dump_from_the_middle_of_a_record_is_an_error_with_the_next_step(directory, capsys):
     code, out, err = ask(capsys, "dump", directory, "--position", "17")
 

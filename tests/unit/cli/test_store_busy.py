@@ -48,7 +48,7 @@ def test_a_log_that_is_being_written_is_not_damaged(directory, capsys, command):
 
 def test_no_record_of_a_log_that_is_being_written_is_passed_over(directory):
     for _ in range(SURVEYS):
-        reader = LogReader(str(directory / "commitlog"))
+        reader = LogReader(str(directory))
         end, is_over = 0, False
         while not is_over:
             records, remarks = reader.read(500)

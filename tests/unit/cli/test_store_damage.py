@@ -123,6 +123,19 @@ def test_stats_say_that_the_end_of_a_flushed_log_is_lost(directory, capsys):
     assert f"next: regent store verify {directory}" in err
 
 
+def test_dump_names_what_the_lost_end_of_a_flushed_log_held(directory, capsys):
+    segments = sorted((directory / "commitlog").glob("0*"))
+    end = json.loads(ask(capsys, "stats", directory, "-o", "json")[1])["end_position"]
+    segments[-1].write_bytes(bytes(segments[-1].stat().st_size))
+
+    code, _, err = ask(capsys, "dump", directory, "--limit", 300)
+
+    lost = f"log positions {int(segments[-1].name)} to {end}: they were flushed once, and are lost"
+    assert lost in err
+    assert code == 6
+    assert f"next: regent store verify {directory}" in err
+
+
 def test_stats_speak_of_the_log_alone(directory, capsys):
     for path in (directory / "consumequeue").rglob("0" * 15 + "*"):
         path.write_bytes(bytes(path.stat().st_size))

@@ -760,9 +760,11 @@ class LogRemark:
 
 @final
 class LogReader:
-    """Valid records of a commit log directory, the oldest first or from a position on."""
+    """Valid records of a store's log, the oldest first or from a position on."""
 
-    def __new__(cls, path: str, *, position: int | None = None) -> LogReader:
+    def __new__(
+        cls, path: str, *, commit_log_path: str | None = None, position: int | None = None
+    ) -> LogReader:
         """Stand before the first record.
 
         Raises:

@@ -120,6 +120,12 @@ impl StoreConfig {
         }
     }
 
+    /// Where the files of the log are.
+    pub(crate) fn log_dir(&self) -> PathBuf {
+        let elsewhere = self.commit_log_dir.clone();
+        elsewhere.unwrap_or_else(|| self.root.join("commitlog"))
+    }
+
     /// The settings as a store uses them, or what is wrong with one.
     pub(crate) fn validated(mut self) -> Result<Self, StoreError> {
         let invalid = |text: &str| Err(StoreError::Setting(text.into()));

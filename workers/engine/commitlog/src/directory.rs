@@ -29,10 +29,7 @@ impl StoreDirectory {
     /// Creates what is missing and takes the lock.
     pub(crate) fn open(config: &StoreConfig) -> Result<Self, StoreError> {
         let root = config.root.clone();
-        let commit_log = config
-            .commit_log_dir
-            .clone()
-            .unwrap_or_else(|| root.join("commitlog"));
+        let commit_log = config.log_dir();
         create_dir(&root)?;
         let lock = lock(&root.join("lock"))?;
         create_dir(&commit_log)?;

@@ -14,7 +14,7 @@ mod survey;
 mod walk;
 
 pub use control::CheckpointSurvey;
-pub use dump::{IndexedKey, read_index};
+pub use dump::{IndexedKey, read_index, walk_log};
 pub use finding::{Finding, FindingKind};
 pub use index::IndexSurvey;
 pub use queues::QueueSurvey;

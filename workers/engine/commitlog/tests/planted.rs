@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use regent_commitlog::inspect::Survey;
+use regent_commitlog::inspect::{Step, Survey, walk_log};
 use regent_commitlog::{NewMessage, Rebuild, RebuildParts, Store};
 use support::again::*;
 use support::*;
@@ -145,7 +145,7 @@ fn nor_after_a_second_crash() {
 }
 
 #[test]
-fn nor_do_surveys_and_rebuilds_take_one_for_a_record() {
+fn nor_do_tools_take_one_for_a_record() {
     let (dir, store) = planted();
     store.flush_tick(NOW_MS).unwrap();
     for is_in_use in [true, false] {
@@ -160,6 +160,14 @@ fn nor_do_surveys_and_rebuilds_take_one_for_a_record() {
         assert_eq!(kinds.len(), expected, "an unclean stop alone: {kinds:?}");
     }
     let image = crashed(dir.path(), false);
+    let (mut walk, flushed) = walk_log(&again(image.path())).unwrap();
+    loop {
+        match walk.step().unwrap().unwrap() {
+            Step::Record(_) => {}
+            Step::End { position, .. } => break assert_eq!(position, flushed),
+            other => panic!("{other:?}"),
+        }
+    }
     let parts = RebuildParts {
         queues: true,
         index: true,

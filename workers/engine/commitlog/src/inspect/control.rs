@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::finding::{FindingKind, Findings};
+use super::walk::LogWalk;
 use crate::checkpoint::Checkpoint;
+use crate::config::StoreConfig;
 use crate::epoch_file::{backup_of, inspect};
 use crate::epochs::{Epoch, EpochList};
 use crate::error::StoreError;
@@ -87,6 +89,14 @@ impl Control {
     pub(super) fn known_flushed_position(&self) -> u64 {
         let flushed = self.checkpoint.unwrap_or_default().known_flushed_position();
         flushed.min(self.truncation_position().unwrap_or(u64::MAX))
+    }
+
+    /// Walks over the log as the next start will read it.
+    pub(super) fn walk(&self, config: &StoreConfig) -> Result<LogWalk, StoreError> {
+        Ok(LogWalk::new(&config.log_dir())?
+            .judging_by(config.crc_property)
+            .limited_by(self.root.join("abort"))
+            .flushed_to(self.known_flushed_position()))
     }
 
     /// Which index files the next start will believe.

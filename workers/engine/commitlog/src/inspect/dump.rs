@@ -1,11 +1,26 @@
-//! Reading out index entries, for tools.
+//! Reading out records and index entries, for tools.
 
 use std::path::Path;
 
+use super::control::Control;
 use super::index_file::IndexedFile;
+use super::walk::LogWalk;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::index::{FIRST_NUMBER, Header, list_stamps, shape_of};
+
+/// Stands before the oldest record of a store's log; returns also up to where the log is known to have
+/// been flushed: it has lost its end where the walk ends earlier.
+///
+/// # Errors
+/// A setting is out of range, or the directory cannot be read.
+pub fn walk_log(config: &StoreConfig) -> Result<(LogWalk, u64), StoreError> {
+    let config = &config.clone().validated()?;
+    // Before the log, which a store in use flushes meanwhile.
+    let control = Control::load(&config.root)?;
+    let walk = control.walk(config)?;
+    Ok((walk, control.known_flushed_position()))
+}
 
 /// One entry of the key index.
 #[derive(Debug, Clone, PartialEq, Eq)]

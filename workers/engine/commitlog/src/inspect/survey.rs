@@ -51,13 +51,7 @@ impl Survey {
         // Before the log, whose newest records a store in use may index meanwhile.
         let index_dir = config.root.join("index");
         let index = IndexCheck::open(config, &index_dir, trust, is_in_use)?;
-        let default_dir = config.root.join("commitlog");
-        let log_dir = config.commit_log_dir.as_deref().unwrap_or(&default_dir);
-        let walk = LogWalk::new(log_dir)?
-            .measured()?
-            .judging_by(config.crc_property)
-            .limited_by(config.root.join("abort"))
-            .flushed_to(control.known_flushed_position());
+        let walk = control.walk(config)?.measured()?;
         let mut survey = Self {
             state: State::new(
                 config,
@@ -72,7 +66,7 @@ impl Survey {
         };
         if comparing.is_some() {
             let findings = &mut survey.state.findings;
-            layout::check(&config.root, log_dir, is_in_use, findings)?;
+            layout::check(&config.root, &config.log_dir(), is_in_use, findings)?;
             survey
                 .control
                 .begin(is_in_use, survey.walk.total_bytes() > 0, findings);
