@@ -168,10 +168,11 @@ def contents(store: Store, like: Contents) -> Contents:
 
 def look_ups(store: Store, like: Contents) -> dict[tuple[str, str, str], list[int]]:
     """Search the index for all keys that were searched for in `like`."""
-    return {
+    found = {
         (kind, topic, key): store.find_by_key(topic, key, kind=kind, count_max=FOUND_COUNT_MAX)
         for kind, topic, key in like.look_ups
     }
+    return {wanted: [position for position, _ in hits] for wanted, hits in found.items()}
 
 
 def read_records(

@@ -37,6 +37,10 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+def positions(found: list[tuple[int, bytes]]) -> list[int]:
+    return [position for position, _ in found]
+
+
 def test_a_message_is_found_by_each_kind_of_key(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     position = append(store, b"x", UNIQ_KEY="U", KEYS="k1 k2", TAGS="red")
@@ -44,15 +48,29 @@ def test_a_message_is_found_by_each_kind_of_key(tmp_path: Path) -> None:
     left = store.index_tick(NOW_MS, 3600)
 
     assert left == 0
-    assert store.find_by_key("Orders", "k2") == [position]
-    assert store.find_by_key("Orders", "U", kind="unique_key") == [position]
-    assert store.find_by_key("Orders", "red", kind="tags") == [position]
-    assert store.find_by_key("Orders", "red") == []
-    assert store.find_by_key("Orders", "k1", end_ms=NOW_MS) == []
+    assert positions(store.find_by_key("Orders", "k2")) == [position]
+    assert positions(store.find_by_key("Orders", "U", kind="unique_key")) == [position]
+    assert positions(store.find_by_key("Orders", "red", kind="tags")) == [position]
+    assert positions(store.find_by_key("Orders", "red")) == []
+    assert positions(store.find_by_key("Orders", "k1", end_ms=NOW_MS)) == []
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["20250916062000000"]
     status = store.index_status()
     assert (status.position, status.file_count) == (store.max_position, 1)
     assert (status.end_position, status.damaged_count) == (position, 0)
+    store.close()
+
+
+def test_records_are_found_up_to_a_size_and_the_newest_at_any(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    appended = [append(store, bytes(1000), KEYS="k") for _ in range(3)]
+    store.index_tick(NOW_MS, 0)
+    newest_first = [(at, store.record(at)) for at in reversed(appended)]
+    size = len(newest_first[0][1] or b"")
+
+    assert store.find_by_key("Orders", "k") == newest_first
+    assert store.find_by_key("Orders", "k", size_max=2 * size) == newest_first[:2]
+    assert store.find_by_key("Orders", "k", size_max=2 * size - 1) == newest_first[:1]
+    assert store.find_by_key("Orders", "k", size_max=0) == newest_first[:1]
     store.close()
 
 
@@ -77,7 +95,7 @@ def test_a_search_that_takes_too_long_is_an_error_and_not_an_answer(tmp_path: Pa
         store.find_by_key("Orders", "Aa", timeout_ms=0)
 
     assert refused.value.code == "search_too_long"
-    assert store.find_by_key("Orders", "Aa") == [position]
+    assert positions(store.find_by_key("Orders", "Aa")) == [position]
     store.close()
 
 
@@ -116,5 +134,5 @@ def test_a_full_disk_holds_up_the_index_and_nothing_else(tmp_path: Path) -> None
     assert store.index_status().position == 0
     while store.index_tick(NOW_MS, 0) > 0:
         pass
-    assert store.find_by_key("Orders", "k") == [second, first]
+    assert positions(store.find_by_key("Orders", "k")) == [second, first]
     store.close()

@@ -91,26 +91,17 @@ def _search(
         reason = f"other searches by key kept this one waiting for {waited_ms} ms: try again"
         raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
     status = store.index_status()
-    positions = store.find_by_key(
+    found = store.find_by_key(
         header.topic,
         header.key,
         kind=kind,
         count_max=count_max,
+        size_max=_QUERY_SIZE_MAX,
         begin_ms=header.begin_timestamp,
         end_ms=header.end_timestamp,
         timeout_ms=max(0, SEARCH_TIMEOUT_MS - waited_ms),
     )
-    records: list[bytes] = []
-    size = 0
-    for position in positions:
-        record = store.record(position)
-        if record is None:
-            continue
-        size += len(record)
-        if records and size > _QUERY_SIZE_MAX:
-            break
-        records.append(record)
-    return status, b"".join(reversed(records))
+    return status, b"".join(record for _, record in reversed(found))
 
 
 def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:

@@ -416,18 +416,21 @@ class Store:
         *,
         kind: Literal["key", "unique_key", "tags"] = "key",
         count_max: int = 32,
+        size_max: int = 2**64 - 1,
         begin_ms: int = 0,
         end_ms: int = 2**63 - 1,
         timeout_ms: int = 30_000,
-    ) -> list[int]:
-        """List log positions of messages, the newest first and at most 64; `key` finds either.
+    ) -> list[tuple[int, bytes]]:
+        """List records with their log positions, the newest first; `key` finds either kind.
 
-        It goes in short turns, and between them others may change the index, cut the log or close
-        the store: what they remove may be missing.
+        They are 64 at most, and of `size_max` bytes unless the first alone is larger. It goes in
+        short turns, and between them others may change the index, cut the log or close the store:
+        what they remove may be missing.
 
         Raises:
             ValueError: there is no such kind of key.
-            StoreError: it took too long (`search_too_long`): a shorter range of times takes less.
+            StoreError: it took too long (`search_too_long`): a shorter range of times takes less;
+                or a record is damaged.
         """
     def index_tick(self, now_ms: int, utc_offset_s: int) -> int:
         """Index the next piece of the log and tell how many bytes are left.

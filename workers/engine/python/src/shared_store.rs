@@ -62,27 +62,40 @@ impl SharedStore {
         })
     }
 
-    /// Take a search by key to its end on a thread that does not have the interpreter lock.
+    /// Take a search by key to its end on a thread that does not have the interpreter lock, or until
+    /// a further record would exceed `size_max` bytes.
     ///
     /// The store is free between two turns, so that whoever wants it alone waits for one turn only.
     pub(crate) fn search_detached(
         &self,
         mut search: commitlog::KeySearch<'_>,
+        size_max: usize,
         limit_ms: u64,
-    ) -> Result<Vec<u64>, Failure> {
+    ) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
         let (limit, started) = (Duration::from_millis(limit_ms), Instant::now());
+        let (mut found, mut size) = (Vec::new(), 0);
         loop {
-            self.run_detached(|store| {
-                store.advance(&mut search);
-                Ok(())
+            let record = self.run_detached(|store| {
+                let Some(position) = store.advance(&mut search) else {
+                    return Ok(None);
+                };
+                let record = store.read_record(position)?;
+                store.check_maps()?;
+                Ok(record.map(|record| (position, record)))
             })?;
+            if let Some((position, record)) = record {
+                size += record.len();
+                if size > size_max && !found.is_empty() {
+                    return Ok(found);
+                }
+                found.push((position, record));
+            }
             if search.is_over() {
-                return Ok(search.into_found());
+                return Ok(found);
             }
             if started.elapsed() >= limit {
-                let followed_count = search.followed_count();
                 let too_long = commitlog::StoreError::SearchTooLong {
-                    followed_count,
+                    followed_count: search.followed_count(),
                     limit_ms,
                 };
                 return Err(too_long.into());

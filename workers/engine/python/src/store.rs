@@ -316,20 +316,21 @@ impl Store {
         Ok(found.unwrap_or(-1))
     }
 
-    #[pyo3(signature = (topic, key, *, kind="key", count_max=32, begin_ms=0, end_ms=i64::MAX,
-        timeout_ms=30_000))]
+    #[pyo3(signature = (topic, key, *, kind="key", count_max=32, size_max=usize::MAX, begin_ms=0,
+        end_ms=i64::MAX, timeout_ms=30_000))]
     #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
-    fn find_by_key(
+    fn find_by_key<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         topic: &str,
         key: &str,
         kind: &str,
         count_max: usize,
+        size_max: usize,
         begin_ms: i64,
         end_ms: i64,
         timeout_ms: u64,
-    ) -> PyResult<Vec<u64>> {
+    ) -> PyResult<Vec<(u64, Bound<'py, PyBytes>)>> {
         let search_of = match kind {
             "key" => KeySearch::by_key,
             "unique_key" => KeySearch::by_unique_key,
@@ -337,8 +338,13 @@ impl Store {
             _ => return Err(PyValueError::new_err("kind is key, unique_key or tags")),
         };
         let search = search_of(topic, key, count_max, begin_ms, end_ms);
-        py.detach(|| self.0.search_detached(search, timeout_ms))
-            .map_err(|failure| into_python(py, failure))
+        let found = py
+            .detach(|| self.0.search_detached(search, size_max, timeout_ms))
+            .map_err(|failure| into_python(py, failure))?;
+        let found = found.into_iter();
+        Ok(found
+            .map(|(position, record)| (position, PyBytes::new(py, &record)))
+            .collect())
     }
 
     fn index_tick(&self, py: Python<'_>, now_ms: i64, utc_offset_s: i32) -> PyResult<u64> {

@@ -132,22 +132,23 @@ impl Store {
     }
 
     /// Takes a search one short turn further: some entries of the index, and one record at most.
+    /// Returns the position of a record that it found.
     ///
     /// Whoever repeats it until [`KeySearch::is_over`] lets go of this store in between, if others
-    /// are to have it to themselves.
-    pub fn advance(&self, search: &mut KeySearch<'_>) {
+    /// are to have it to themselves: after that another record may lie there.
+    pub fn advance(&self, search: &mut KeySearch<'_>) -> Option<u64> {
         if search.is_over() {
-            return;
+            return None;
         }
-        let Some(position) = self.index.next_candidate(search) else {
-            return;
-        };
+        let position = self.index.next_candidate(search)?;
         search.examined_count += 1;
         // Two keys of one record may have one hash; its entries are neighbours then.
         let is_known = search.found.last() == Some(&position);
-        if !is_known && self.has_key(position, search.topic, search.wanted) {
-            search.found.push(position);
+        if is_known || !self.has_key(position, search.topic, search.wanted) {
+            return None;
         }
+        search.found.push(position);
+        Some(position)
     }
 
     fn has_key(&self, position: u64, topic: &str, wanted: Wanted<'_>) -> bool {
