@@ -6,9 +6,10 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use regent_commitlog::inspect::Survey;
+use regent_commitlog::inspect::{LogWalk, Step, Survey};
 use regent_commitlog::{NewMessage, Rebuild, RebuildParts, Store};
 use support::again::*;
 use support::*;
@@ -73,7 +74,7 @@ fn planted() -> (TempDir, Store) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !path(4).exists() {
         assert!(Instant::now() < deadline, "no segment was prepared");
-        std::thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
     (dir, store)
 }
@@ -297,6 +298,29 @@ fn a_kill_amid_the_writing_of_a_record_leaves_none_of_those_that_it_holds() {
             assert_eq!(read_all(&opened, TOPIC, 0), [(0, b"before".to_vec())]);
         }
     }
+}
+
+#[test]
+fn nor_does_a_walk_take_one_for_a_record_while_its_broker_writes_it() {
+    let (dir, _store, at) = holding_its_own();
+    let image = crashed(dir.path(), false);
+    let path = segment_path(image.path(), 0);
+    let head = fs::read(&path)
+        .unwrap()
+        .split_off(usize::try_from(at).unwrap());
+    overwrite(&path, at, &[0; BODY_AT as usize]);
+    let mut walk = LogWalk::new(&image.path().join("commitlog")).unwrap();
+    assert!(matches!(walk.step().unwrap(), Some(Step::Record(_))));
+
+    // What was read has the body, but not what the broker writes before it; the checksum is last.
+    overwrite(&path, at, &head[..8]);
+    overwrite(&path, at + 12, &head[12..BODY_AT as usize]);
+
+    let step = walk.step().unwrap();
+    assert!(
+        matches!(step, Some(Step::End { position, .. }) if position == at),
+        "{step:?}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ impl LogWalk {
     /// A broker writes its records one after the other, so that one which follows was written after
     /// these bytes. They are damage only if they are still no record when they are read once more
     /// after that one: before, the broker may not have come so far. So many of them as are `claimed`
-    /// are no other record's.
+    /// are no other record's; a record whose header the broker wrote meanwhile claims more.
     pub(super) fn damaged(
         &mut self,
         position: u64,
@@ -32,13 +32,16 @@ impl LogWalk {
             return Ok(Some(self.expired(position)));
         }
         self.segments.forget();
-        let damage = match self.look() {
+        let (damage, claimed) = match self.look() {
             Ok(_) => return Ok(None),
             Err(Look::Failed(error)) => return Err(error),
-            Err(Look::Damage(damage, _)) => damage,
+            Err(Look::Damage(damage, claimed)) => (damage, claimed),
         };
         if self.segments.is_stale()? {
             return Ok(Some(self.expired(position)));
+        }
+        if next_index == index && next_at < at + claimed {
+            return self.damaged(position, claimed);
         }
         self.go_to(next_index, next_at);
         let next = self.segments.all()[next_index].base + next_at;
