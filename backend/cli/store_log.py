@@ -52,7 +52,11 @@ class LogRecords:
 
     def _reader(self) -> LogReader:
         try:
-            return LogReader(str(self._paths.commit_log), position=self._position)
+            return LogReader(
+                str(self._paths.commit_log),
+                abort_path=str(self._paths.root / "abort"),
+                position=self._position,
+            )
         except StoreError as error:
             if self._position is None or error.code != "corrupt":
                 raise store_files.unreadable(self._paths, str(error)) from error

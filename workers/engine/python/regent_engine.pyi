@@ -762,8 +762,12 @@ class LogRemark:
 class LogReader:
     """Valid records of a commit log directory, the oldest first or from a position on."""
 
-    def __new__(cls, path: str, *, position: int | None = None) -> LogReader:
+    def __new__(
+        cls, path: str, *, abort_path: str | None = None, position: int | None = None
+    ) -> LogReader:
         """Stand before the first record.
+
+        The mark of an unclean stop may tell a write limit, behind which no records are searched.
 
         Raises:
             StoreError: no record begins at the position, or a file cannot be read.

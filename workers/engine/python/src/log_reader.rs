@@ -25,10 +25,18 @@ pub(crate) struct LogReader(Mutex<LogWalk>);
 #[pymethods]
 impl LogReader {
     #[new]
-    #[pyo3(signature = (path, *, position=None))]
-    fn new(py: Python<'_>, path: PathBuf, position: Option<u64>) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, abort_path=None, position=None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        abort_path: Option<PathBuf>,
+        position: Option<u64>,
+    ) -> PyResult<Self> {
         let walk = detached(py, || {
             let mut walk = LogWalk::new(&path)?;
+            if let Some(abort_path) = abort_path {
+                walk = walk.limited_by(abort_path);
+            }
             if let Some(position) = position {
                 walk.seek(position)?;
             }

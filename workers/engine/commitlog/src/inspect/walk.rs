@@ -114,7 +114,8 @@ impl LogWalk {
     }
 
     /// Searches no records behind what the mark of an unclean stop gives as the write limit.
-    pub(crate) fn limited_by(mut self, mark: PathBuf) -> Self {
+    #[must_use]
+    pub fn limited_by(mut self, mark: PathBuf) -> Self {
         self.mark = Some(mark);
         self
     }
