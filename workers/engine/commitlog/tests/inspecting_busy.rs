@@ -195,6 +195,29 @@ fn entries_that_were_there_at_the_last_flush_may_not_be_missing() {
 }
 
 #[test]
+fn a_log_that_expires_before_it_is_walked_over_casts_no_doubt_on_the_checkpoint() {
+    let dir = tempdir();
+    let config = config(dir.path());
+    let store = begun(&config);
+    let fill_segment = |number: u64| {
+        while store.max_position() <= number * SEGMENT_SIZE {
+            append_at(&store, "orders", 0, &BODY, NOW_MS + number.cast_signed());
+        }
+    };
+    fill_segment(1);
+    fill_segment(2);
+    store.flush_tick(NOW_MS).unwrap();
+    let mut survey = Survey::comparing(&config, true).unwrap();
+    assert!(survey.advance(100).unwrap());
+
+    fill_segment(5);
+    store.flush().unwrap();
+    store.expire(&again::too_much(), NOW_MS).unwrap();
+
+    assert_eq!(findings(&mut survey), []);
+}
+
+#[test]
 fn surveys_and_walks_beside_a_writing_thread_find_nothing() {
     let dir = tempdir();
     let config = roomy(dir.path());
