@@ -24,7 +24,7 @@ impl LogWalk {
         let limit = self.mark.as_deref().and_then(WriteLimit::find);
         let to = search_end(limit, position);
         let Some((next_index, next_at)) = self.find_record_behind(at + claimed, to)? else {
-            let torn_bytes = self.count_torn(index, at)?;
+            let torn_bytes = self.count_torn((index, at), to)?;
             return Ok(Some(self.end(position, torn_bytes)));
         };
         self.go_to(index, at);
@@ -69,8 +69,9 @@ impl LogWalk {
         Ok(None)
     }
 
-    /// Counts the bytes behind the end of the log, at this place, that a crash may have left.
-    fn count_torn(&mut self, index: usize, at: u64) -> Result<u64, StoreError> {
+    /// Counts the bytes behind the end of the log, at this place, that a crash may have left, and
+    /// before the position `to`.
+    fn count_torn(&mut self, (index, at): (usize, u64), to: u64) -> Result<u64, StoreError> {
         let has_expired = !self.segments.open(index)?;
         if has_expired {
             return Ok(0);
@@ -79,7 +80,7 @@ impl LogWalk {
         if head.iter().all(|byte| *byte == 0) {
             return Ok(0);
         }
-        self.segments.count_written(index, at)
+        self.segments.count_written(index, at, to)
     }
 
     /// The first valid record of the segment that starts at or after `from`, and before the position
