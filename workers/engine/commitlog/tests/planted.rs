@@ -95,21 +95,13 @@ fn assert_goes_on(image: &Path, end: u64) {
 }
 
 #[test]
-fn no_planted_record_makes_a_store_read_only_whose_process_was_killed() {
+fn no_planted_record_makes_a_store_read_only_whose_process_was_killed_or_system_went_down() {
     let (dir, store) = planted();
 
-    let image = crashed(dir.path(), false);
-
-    assert_goes_on(image.path(), store.max_position());
-}
-
-#[test]
-fn nor_one_whose_system_went_down() {
-    let (dir, store) = planted();
-
-    let image = crashed(dir.path(), true);
-
-    assert_goes_on(image.path(), store.max_position());
+    for is_system in [false, true] {
+        let image = crashed(dir.path(), is_system);
+        assert_goes_on(image.path(), store.max_position());
+    }
 }
 
 #[test]
