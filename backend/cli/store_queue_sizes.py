@@ -47,12 +47,12 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class QueueSizes:
-    """The sizes in bytes, and whether nothing told them but stock's defaults."""
+    """The sizes in bytes, and why a broker may have others, if nothing tells them for certain."""
 
     plain: int
     batch: int
-    is_plain_assumed: bool
-    is_batch_assumed: bool
+    plain_doubt: str | None
+    batch_doubt: str | None
 
 
 def choose(paths: StorePaths, *, plain: int | None, batch: int | None) -> QueueSizes:
@@ -64,26 +64,26 @@ def choose(paths: StorePaths, *, plain: int | None, batch: int | None) -> QueueS
     is_clean = not (paths.root / "abort").exists()
     plain_files = list(_files(paths.queues, _PLAIN, is_clean=is_clean))
     batch_files = list(_files(paths.batch_queues, _BATCH, is_clean=is_clean))
-    plain_bytes, is_plain_assumed = _choose(paths.queues, _PLAIN, plain_files, plain)
-    batch_bytes, is_batch_assumed = _choose(paths.batch_queues, _BATCH, batch_files, batch)
-    return QueueSizes(plain_bytes, batch_bytes, is_plain_assumed, is_batch_assumed)
+    plain_bytes, plain_doubt = _choose(paths.queues, _PLAIN, plain_files, plain)
+    batch_bytes, batch_doubt = _choose(paths.batch_queues, _BATCH, batch_files, batch)
+    return QueueSizes(plain_bytes, batch_bytes, plain_doubt, batch_doubt)
 
 
-def note_assumed(paths: StorePaths, sizes: QueueSizes) -> None:
-    """Say which sizes nobody told, and how to give others.
+def note_doubts(paths: StorePaths, sizes: QueueSizes) -> None:
+    """Say which sizes nothing tells for certain, and how to give others.
 
     A store without batch queues hears nothing of their size.
     """
-    if sizes.is_plain_assumed:
-        _note(_PLAIN, sizes.plain)
-    if sizes.is_batch_assumed and paths.batch_queues.is_dir() and any(paths.batch_queues.iterdir()):
-        _note(_BATCH, sizes.batch)
+    if sizes.plain_doubt is not None:
+        _note(_PLAIN, sizes.plain_doubt)
+    has_batch_queues = paths.batch_queues.is_dir() and any(paths.batch_queues.iterdir())
+    if sizes.batch_doubt is not None and has_batch_queues:
+        _note(_BATCH, sizes.batch_doubt)
 
 
-def _note(kind: _Kind, size: int) -> None:
+def _note(kind: _Kind, doubt: str) -> None:
     print_note(
-        f"no {kind.title} file tells the size of the new ones: {size} bytes, as without"
-        f" {kind.setting}\n  next: if broker.conf sets that, give the same with {kind.option}:"
+        f"{doubt}\n  next: if broker.conf sets {kind.setting}, give the same with {kind.option}:"
         " a broker with another size does not open the store"
     )
 
@@ -113,10 +113,11 @@ def _may_be_torn(path: Path, kind: _Kind, *, is_clean: bool) -> bool:
     return not has_entries or (not is_clean and size % _SLICE_BYTES == 0)
 
 
-def _choose(queues: Path, kind: _Kind, files: list[_File], given: int | None) -> tuple[int, bool]:
+def _choose(
+    queues: Path, kind: _Kind, files: list[_File], given: int | None
+) -> tuple[int, str | None]:
     if given is None:
-        found = _most_common(files, kind)
-        return (found, False) if found is not None else (kind.default_bytes, True)
+        return _tell(files, kind)
     # As a broker rounds what it is given.
     size = -(-given // kind.entry_bytes) * kind.entry_bytes
     sizes = {file.size for file in files if not (file.may_be_torn and file.size < size)}
@@ -128,16 +129,25 @@ def _choose(queues: Path, kind: _Kind, files: list[_File], given: int | None) ->
             " if broker.conf was changed on purpose, move those files away first",
             exit_code=ExitCode.USAGE,
         )
-    return size, False
+    return size, None
 
 
-def _most_common(files: list[_File], kind: _Kind) -> int | None:
-    """Return the size that most files have: the one that the broker was told to use.
+def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
+    """Return the size that most files have, the one that the broker was told to use, and a doubt.
 
     A broker rounds it to whole entries. Files that may be torn tell something only where no other
-    file does.
+    file does, and nothing for certain.
     """
     told = [file for file in files if file.size % kind.entry_bytes == 0]
     whole = [file for file in told if not file.may_be_torn]
     sizes = Counter(file.size for file in whole or told)
-    return max(sizes, key=lambda size: (sizes[size], size), default=None)
+    size = max(sizes, key=lambda size: (sizes[size], size), default=kind.default_bytes)
+    if whole:
+        return size, None
+    told_by = (
+        f"only {kind.title} files that a crash may have cut short tell"
+        if told
+        else (f"no {kind.title} file tells")
+    )
+    end = "" if told else f", as without {kind.setting}"
+    return size, f"{told_by} the size of the new ones: {size} bytes{end}"

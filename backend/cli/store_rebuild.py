@@ -229,7 +229,7 @@ def _print_plan(
             f" it is; to see: regent store verify {paths.root}"
         )
     if "queues" in parts:
-        store_queue_sizes.note_assumed(paths, sizes)
+        store_queue_sizes.note_doubts(paths, sizes)
     _note_what_stays(paths, findings)
     _refuse(paths, obstacles)
 
@@ -246,7 +246,7 @@ def _print_result(
     kept = [place.with_suffix(f".{old_suffix}") for place in places] if old_suffix else []
     message_count = sum(high - low for *_, low, high in rebuilt.queues)
     if "queues" in parts:
-        store_queue_sizes.note_assumed(paths, sizes)
+        store_queue_sizes.note_doubts(paths, sizes)
     _note_wrong_crcs(rebuilt)
     if output == "json":
         print_json(

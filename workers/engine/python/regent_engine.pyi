@@ -770,6 +770,8 @@ class LogReader:
     ) -> LogReader:
         """Stand before the first record.
 
+        The mark of an unclean stop may tell a write limit, behind which no records are searched.
+
         Raises:
             StoreError: no record begins at the position, or a file cannot be read.
         """

@@ -52,6 +52,8 @@ const BODY_LENGTH_AT: usize = BORN_HOST_AT + 8 + 8 + 8 + 4 + 8;
 const BODY_AT: usize = BODY_LENGTH_AT + 4;
 /// How much longer an IPv6 host is.
 const IPV6_EXTRA: usize = 12;
+/// What comes before the body takes no more.
+pub(crate) const HEAD_SIZE_MAX: usize = BODY_AT + 2 * IPV6_EXTRA;
 
 const BORN_HOST_IPV6: i32 = 0x10;
 const STORE_HOST_IPV6: i32 = 0x20;

@@ -132,14 +132,20 @@ fn unwrite_entry(dir: &Path, queue_id: i32, offset: u64) {
     );
 }
 
+/// As [`begun`], with nine messages of which the checkpoint says nothing, in three queues.
+fn begun_with_nine(config: &StoreConfig) -> Store {
+    let store = begun(config);
+    for turn in 0..9 {
+        append(&store, "orders", turn % 3, &BODY);
+    }
+    store
+}
+
 #[test]
 fn the_entry_of_the_newest_record_may_be_missing_in_a_store_in_use() {
     let dir = tempdir();
     let config = config(dir.path());
-    let store = begun(&config);
-    for turn in 0..9 {
-        append(&store, "orders", turn % 3, &BODY);
-    }
+    let _store = begun_with_nine(&config);
     // The last four, as of a batch: its records are written first, then its entries.
     for (queue_id, offset) in [(2, 1), (0, 2), (1, 2), (2, 2)] {
         unwrite_entry(dir.path(), queue_id, offset);
@@ -148,17 +154,13 @@ fn the_entry_of_the_newest_record_may_be_missing_in_a_store_in_use() {
     let mut survey = Survey::comparing(&config, true).unwrap();
 
     assert_eq!(findings(&mut survey), []);
-    drop(store);
 }
 
 #[test]
 fn an_entry_that_is_missing_before_a_later_one_is_a_finding_in_a_store_in_use() {
     let dir = tempdir();
     let config = config(dir.path());
-    let store = begun(&config);
-    for turn in 0..9 {
-        append(&store, "orders", turn % 3, &BODY);
-    }
+    let _store = begun_with_nine(&config);
     unwrite_entry(dir.path(), 1, 2);
 
     let mut survey = Survey::comparing(&config, true).unwrap();
@@ -166,17 +168,13 @@ fn an_entry_that_is_missing_before_a_later_one_is_a_finding_in_a_store_in_use() 
     let found = findings(&mut survey);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, FindingKind::MissingEntry);
-    drop(store);
 }
 
 #[test]
 fn entries_that_were_there_at_the_last_flush_may_not_be_missing() {
     let dir = tempdir();
     let config = config(dir.path());
-    let store = begun(&config);
-    for _ in 0..3 {
-        append(&store, "orders", 0, &BODY);
-    }
+    let store = begun_with_nine(&config);
     store.flush_tick(NOW_MS).unwrap();
     for offset in 0..3 {
         unwrite_entry(dir.path(), 0, offset);
@@ -191,7 +189,29 @@ fn entries_that_were_there_at_the_last_flush_may_not_be_missing() {
             .iter()
             .all(|found| found.0 == FindingKind::MissingEntry)
     );
-    drop(store);
+}
+
+#[test]
+fn a_log_that_expires_before_it_is_walked_over_casts_no_doubt_on_the_checkpoint() {
+    let dir = tempdir();
+    let config = config(dir.path());
+    let store = begun(&config);
+    let fill_segment = |number: u64| {
+        while store.max_position() <= number * SEGMENT_SIZE {
+            append_at(&store, "orders", 0, &BODY, NOW_MS + number.cast_signed());
+        }
+    };
+    fill_segment(1);
+    fill_segment(2);
+    store.flush_tick(NOW_MS).unwrap();
+    let mut survey = Survey::comparing(&config, true).unwrap();
+    assert!(survey.advance(100).unwrap());
+
+    fill_segment(5);
+    store.flush().unwrap();
+    store.expire(&again::too_much(), NOW_MS).unwrap();
+
+    assert_eq!(findings(&mut survey), []);
 }
 
 #[test]

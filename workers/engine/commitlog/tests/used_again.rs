@@ -343,3 +343,17 @@ fn what_stock_wrote_after_our_crash_is_kept() {
     assert_eq!(opened.recovery().damage, None);
     assert_whole(&opened, next);
 }
+
+#[test]
+fn a_record_that_a_kill_tore_is_told_without_what_its_segment_was_before() {
+    let (dir, store, _) = used_again();
+    let image = crashed(dir.path(), false);
+    let (path, end) = tail_path(image.path(), &store);
+    overwrite(&path, end, &[1; 5]);
+    let mut survey = Survey::comparing(&again(image.path()), false).unwrap();
+
+    while survey.advance(u64::MAX).unwrap() {}
+
+    let mut texts = survey.findings().iter().map(|found| &*found.text);
+    assert_eq!(texts.next_back(), Some("5 bytes behind the last record"));
+}

@@ -162,11 +162,12 @@ impl Control {
         }
     }
 
-    /// Compares epochs and checkpoint with the log, whose newest record has the given time.
+    /// Compares epochs and checkpoint with the log, whose newest record has the given time, if that is
+    /// known.
     pub(super) fn on_end(
         &self,
         log: Range<u64>,
-        newest_timestamp_ms: i64,
+        newest_timestamp_ms: Option<i64>,
         findings: &mut Findings,
     ) {
         let place = || (self.epoch_path.clone(), 0);
@@ -186,7 +187,8 @@ impl Control {
                 findings.add_in_file(kind, place(), epoch.start_position, text);
             }
         }
-        let Some(checkpoint) = self.checkpoint else {
+        let Some((checkpoint, newest_timestamp_ms)) = self.checkpoint.zip(newest_timestamp_ms)
+        else {
             return;
         };
         // A lost tail is told already, and a truncation will lower the times.

@@ -226,7 +226,10 @@ impl Survey {
         state.check_strays(&(min_position..end.min(cut_at.unwrap_or(u64::MAX))))?;
         let findings = &mut state.findings;
         self.index.on_end(position, cut_at.is_some(), findings)?;
-        control.on_end(min_position..position, state.newest_timestamp_ms, findings);
+        // The record that the checkpoint speaks of may have expired before the walk came to it.
+        let is_flushed_gone = state.expired_to > 0 && state.expired_to >= known_flushed;
+        let newest_ms = (!is_flushed_gone).then_some(state.newest_timestamp_ms);
+        control.on_end(min_position..position, newest_ms, findings);
         Ok(())
     }
 }

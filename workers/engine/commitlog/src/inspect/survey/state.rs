@@ -39,7 +39,7 @@ pub(super) struct State {
     /// Where the log is damaged, missing or lost.
     gaps: Vec<Range<u64>>,
     /// The log before this expired while it was walked over.
-    expired_to: u64,
+    pub(super) expired_to: u64,
     /// Records whose CRC property is wrong although their store does not use it, and the first.
     wrong_crc_count: u64,
     first_wrong_crc: u64,

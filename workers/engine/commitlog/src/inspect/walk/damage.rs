@@ -13,7 +13,7 @@ impl LogWalk {
     /// A broker writes its records one after the other, so that one which follows was written after
     /// these bytes. They are damage only if they are still no record when they are read once more
     /// after that one: before, the broker may not have come so far. So many of them as are `claimed`
-    /// are no other record's.
+    /// are no other record's; a record whose header the broker wrote meanwhile claims more.
     pub(super) fn damaged(
         &mut self,
         position: u64,
@@ -24,7 +24,7 @@ impl LogWalk {
         let limit = self.mark.as_deref().and_then(WriteLimit::find);
         let to = search_end(limit, position);
         let Some((next_index, next_at)) = self.find_record_behind(at + claimed, to)? else {
-            let torn_bytes = self.count_torn(index, at)?;
+            let torn_bytes = self.count_torn((index, at), to)?;
             return Ok(Some(self.end(position, torn_bytes)));
         };
         self.go_to(index, at);
@@ -32,13 +32,16 @@ impl LogWalk {
             return Ok(Some(self.expired(position)));
         }
         self.segments.forget();
-        let damage = match self.look() {
+        let (damage, claimed) = match self.look() {
             Ok(_) => return Ok(None),
             Err(Look::Failed(error)) => return Err(error),
-            Err(Look::Damage(damage, _)) => damage,
+            Err(Look::Damage(damage, claimed)) => (damage, claimed),
         };
         if self.segments.is_stale()? {
             return Ok(Some(self.expired(position)));
+        }
+        if next_index == index && next_at < at + claimed {
+            return self.damaged(position, claimed);
         }
         self.go_to(next_index, next_at);
         let next = self.segments.all()[next_index].base + next_at;
@@ -66,8 +69,9 @@ impl LogWalk {
         Ok(None)
     }
 
-    /// Counts the bytes behind the end of the log, at this place, that a crash may have left.
-    fn count_torn(&mut self, index: usize, at: u64) -> Result<u64, StoreError> {
+    /// Counts the bytes behind the end of the log, at this place, that a crash may have left, and
+    /// before the position `to`.
+    fn count_torn(&mut self, (index, at): (usize, u64), to: u64) -> Result<u64, StoreError> {
         let has_expired = !self.segments.open(index)?;
         if has_expired {
             return Ok(0);
@@ -76,7 +80,7 @@ impl LogWalk {
         if head.iter().all(|byte| *byte == 0) {
             return Ok(0);
         }
-        self.segments.count_written(index, at)
+        self.segments.count_written(index, at, to)
     }
 
     /// The first valid record of the segment that starts at or after `from`, and before the position

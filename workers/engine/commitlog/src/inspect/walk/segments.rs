@@ -124,12 +124,18 @@ impl Segments {
         self.window.slice(at, size)
     }
 
-    /// Counts the bytes of a segment from `at` on that are not zero.
-    pub(super) fn count_written(&mut self, index: usize, mut at: u64) -> Result<u64, StoreError> {
-        let data_end = self.all[index].data_end;
+    /// Counts the bytes of a segment from `at` on, and before the position `to`, that are not zero.
+    pub(super) fn count_written(
+        &mut self,
+        index: usize,
+        mut at: u64,
+        to: u64,
+    ) -> Result<u64, StoreError> {
+        let segment = &self.all[index];
+        let end = segment.data_end.min(to.saturating_sub(segment.base));
         let mut count = 0;
-        while at < data_end {
-            let size = WINDOW_SIZE.min(data_end - at);
+        while at < end {
+            let size = WINDOW_SIZE.min(end - at);
             let bytes = self.read(index, at, size)?;
             count += bytes.iter().filter(|byte| **byte != 0).count() as u64;
             at += size;
