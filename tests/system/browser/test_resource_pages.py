@@ -186,8 +186,10 @@ def test_a_form_shows_what_a_group_is_set_to(consoles: dict[Scheme, ConsolePage]
 
     console.open(f"/consumer-groups/{GONE}")
     console.page.get_by_role("button", name="Change settings…").click()
-    retries = console.page.get_by_role("dialog").get_by_label("Retries at most")
+    dialog = console.page.get_by_role("dialog")
+    retries = dialog.get_by_label("Retries at most")
 
+    console.expect_open(dialog)
     expect(retries).to_have_attribute("placeholder", "as it is (16)")
     look(console, "change-group", scheme)
 
