@@ -37,8 +37,10 @@ def group_state(cluster: Cluster, group_name: str) -> GroupState | None:
 def await_whole(cluster: Cluster, group_name: str, *, other_than: str | None = None) -> GroupState:
     """Wait until all brokers are in sync under a master, another one than given."""
     addresses = {broker.address for broker in cluster.brokers}
+    state: GroupState | None = None
 
     def is_whole() -> bool:
+        nonlocal state
         state = group_state(cluster, group_name)
         return (
             state is not None
@@ -47,8 +49,7 @@ def await_whole(cluster: Cluster, group_name: str, *, other_than: str | None = N
             and registered(cluster, group_name).get("0") == state.master
         )
 
-    wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{group_state(cluster, group_name)}")
-    state = group_state(cluster, group_name)
+    wait_until(is_whole, timeout_s=PATIENCE_S, what=lambda: f"{state}")
     assert state is not None
     return state
 

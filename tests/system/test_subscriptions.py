@@ -32,6 +32,7 @@ def followed(cluster: Cluster, client: httpx.Client) -> Iterator[ClientConnectio
         subprotocols=[Subprotocol("graphql-transport-ws")],
         additional_headers={"Cookie": f"regent_session={token}"},
         origin=Origin(cluster.http_url),
+        open_timeout=PATIENCE_S,
     ) as socket:
         socket.send(json.dumps({"type": "connection_init"}))
         assert json.loads(socket.recv(PATIENCE_S))["type"] == "connection_ack"

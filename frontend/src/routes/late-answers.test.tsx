@@ -1,10 +1,17 @@
 import { act, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { aClient, clientPage } from '@/testing/client-builders';
 import { aConsumerGroup } from '@/testing/consumer-group-builders';
 import { anOperation, operationId } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
+
+/** After so long a filter is asked for, where nobody types on. */
+const settleMs = 250;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** An answer that comes when the test says so. */
 function held<T>() {
@@ -81,6 +88,11 @@ test('a filter that settles late calls nobody back from the page they are going 
 
 test('a filter is asked at once by Enter', async () => {
   const user = userEvent.setup();
+  const later = vi.fn();
+  const own = window.setTimeout;
+  // The time after which a filter settles by itself never passes, however long a busy machine takes.
+  vi.spyOn(window, 'setTimeout').mockImplementation(((act: () => void, ms?: number) =>
+    ms === settleMs ? later(act) : own(act, ms)) as typeof window.setTimeout);
   const { address } = renderConsole('/clients', { answers: { Clients: () => clientPage([]) } });
   const field = await screen.findByRole('textbox', { name: 'Find by id' });
 
@@ -88,5 +100,6 @@ test('a filter is asked at once by Enter', async () => {
   expect(address()).toBe('/clients');
   await user.keyboard('{Enter}');
 
-  await waitFor(() => expect(address()).toBe('/clients?search=sen'), { timeout: 200 });
+  await waitFor(() => expect(address()).toBe('/clients?search=sen'));
+  expect(later).toHaveBeenCalled();
 });

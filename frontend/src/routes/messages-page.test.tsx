@@ -65,9 +65,7 @@ test('what is followed goes on where the answer before ended', async () => {
   });
 
   const table = await screen.findByRole('table', { name: 'Messages' });
-  await waitFor(() => expect(within(table).getAllByRole('row').length).toBeGreaterThan(2), {
-    timeout: 5_000,
-  });
+  await waitFor(() => expect(within(table).getAllByRole('row').length).toBeGreaterThan(2));
 
   const asked = calls.filter(({ operation }) => operation === 'Messages');
   expect(asked[0]?.variables).toMatchObject({ after: null, within: { fromLatest: true } });

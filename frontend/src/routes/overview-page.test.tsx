@@ -82,7 +82,7 @@ test('a lost stream is said and a resumed one reads everything again', async () 
   act(() => socket.close());
 
   expect(await screen.findByText(/Reconnecting since/)).toBeVisible();
-  expect(await screen.findByText('Live', {}, { timeout: 5_000 })).toBeVisible();
+  expect(await screen.findByText('Live')).toBeVisible();
   await waitFor(() =>
     expect(calls.filter((call) => call.operation === 'Topology').length).toBeGreaterThan(before),
   );

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from schemathesis.graphql import nodes
 
 from backend.api.graphql.schema import print_schema
+from tests.waiting import PATIENCE_S
 
 EXAMPLES = int(os.environ.get("REGENT_SCHEMA_EXAMPLES", "6"))
 """Generated questions for each field of the roots."""
@@ -61,7 +62,8 @@ def check(operation, port, headers, look):
     def ask(case):
         look(case, client.post("/graphql", json={"query": case.body}))
 
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as client:
+    url = f"http://127.0.0.1:{port}"
+    with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_S) as client:
         ask()
 
 

@@ -9,7 +9,7 @@ from regent_engine import parse_offset_message_id
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, bodies
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.processors import inspection
 from workers.broker.read_threads import SEARCH_COUNT
 from workers.broker.server import BrokerServer
@@ -121,6 +121,8 @@ async def test_a_search_that_others_kept_waiting_too_long_says_so(broker, client
         for _ in range(SEARCH_COUNT)
     ]
     waiting = asyncio.ensure_future(query(client, "k"))
+    # Its time runs from when it joins those that wait for a thread.
+    await eventually(broker.broker.read_threads.searches._work_queue.qsize)
     await asyncio.sleep(0.1)
     assert not waiting.done()
 
@@ -141,7 +143,7 @@ async def test_searches_have_threads_of_their_own(broker, client):
     loop.set_default_executor(ThreadPoolExecutor(1))
     other = loop.run_in_executor(None, release.wait)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             found = await query(client, "k")
     finally:
         release.set()
@@ -155,7 +157,7 @@ async def test_searches_that_do_not_end_hold_up_nothing_else(broker, client, con
     waiting = [broker.broker.read_threads.searches.submit(release.wait) for _ in range(4)]
     searching = asyncio.create_task(query(await connect(broker), "k"))
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await client.send("T", b"x")
             info = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
             await asyncio.to_thread(broker.store.index_tick, 1, 0)
@@ -173,7 +175,7 @@ async def test_a_broker_that_stops_waits_for_no_search(broker):
     running = [threads.searches.submit(release.wait) for _ in range(2)]
     queued = threads.searches.submit(release.wait)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await broker.close()
     finally:
         release.set()

@@ -76,8 +76,8 @@ async def test_a_client_that_stopped_reading_is_forgotten_with_its_connection(br
     await stopped.heartbeat("g", "T")
     reader._transport.pause_reading()
     pulls = [stopped.start_pull("T") for _ in range(100)]
+    await eventually(lambda: buffered(broker))
     await until_still(lambda: buffered(broker))
-    assert buffered(broker) > 0
     member = next(iter(broker.broker.consumers.find("g").members.values()))
     member.seen_at_ms -= 121_000
 

@@ -107,7 +107,7 @@ async def test_garbage_ends_the_connection_and_not_the_client(client, peer, garb
 
 
 async def test_beyond_the_bound_the_connection_idle_longest_makes_room():
-    client = RemotingClient(connection_count_max=2)
+    client = RemotingClient(deadline=timedelta(seconds=PATIENCE_S), connection_count_max=2)
     peers = [FakeBroker() for _ in range(3)]
     for peer in peers:
         await peer.start()

@@ -50,7 +50,8 @@ SET_ROLE = text("UPDATE users SET role = :role WHERE name = 'ann'")
 async def test_a_transaction_that_stands_still_lets_others_go_on(
     database, database_url, monkeypatch
 ):
-    monkeypatch.setattr("backend.db.engine.IDLE_TRANSACTION_TIMEOUT_MS", 200)
+    # Long enough for what is done before it stands still, and less than others wait for a lock.
+    monkeypatch.setattr("backend.db.engine.IDLE_TRANSACTION_TIMEOUT_MS", 2_000)
     paused = open_database(database_url)
     async with database.begin() as connection:
         await connection.execute(ADD)

@@ -14,7 +14,7 @@ from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.replication.conftest import read_all
 from tests.ports import free_port
 
-SOON_MS, LATER_S = "2000", 2.5
+SOON_MS, LATER_S = "5000", 5.5
 """What a test waits for to run out, which a busy machine has to be quicker than until then."""
 
 

@@ -74,8 +74,7 @@ async def sending(group, eventually):
     async def flow():
         counts = [len(sender.acknowledged) for sender in senders]
         await eventually(
-            lambda: all(len(s.acknowledged) > c + 20 for s, c in zip(senders, counts, strict=True)),
-            timeout_s=20,
+            lambda: all(len(s.acknowledged) > c + 20 for s, c in zip(senders, counts, strict=True))
         )
 
     async with asyncio.TaskGroup() as tasks:

@@ -146,7 +146,7 @@ async def endless(_clients):
     print("at work", flush=True)
     await asyncio.Event().wait()
 
-runtime = Runtime(WorkerSettings(), lock_life=timedelta(seconds=1))
+runtime = Runtime(WorkerSettings(), lock_life=timedelta(seconds=5))
 runtime.run_alone("test", endless, deadline=timedelta(minutes=20))
 """
 

@@ -103,6 +103,11 @@ class ConsolePage:
         except ValueError:
             return None
 
+    def expect_open(self, dialog: Locator) -> None:
+        """Wait until a dialog has faded in, before which its colours are others."""
+        expect(dialog).to_be_visible()
+        expect(dialog).to_have_css("opacity", "1")
+
     def await_live(self) -> None:
         expect(self.page.get_by_text("Live", exact=True)).to_be_visible()
 

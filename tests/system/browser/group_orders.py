@@ -83,6 +83,20 @@ def process_id(cluster: Cluster, name: str) -> int:
     return int(next(p["pid"] for p in cluster.state["processes"] if p["name"] == name))
 
 
+@contextmanager
+def at_rest(cluster: Cluster, name: str) -> Iterator[None]:
+    """Have a part of the control plane, with its own processes, stand still for a block."""
+    part = psutil.Process(process_id(cluster, name))
+    processes = [part, *part.children(recursive=True)]
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
+
+
 def assert_carried_out(
     group: Cluster, client: httpx.Client, console: ConsolePage, wanted: int, before: GroupState
 ) -> None:

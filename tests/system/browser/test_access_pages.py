@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.system.browser.console_page import ConsolePage, open_console
 from tests.system.cluster import Cluster
 from tests.system.console import administrator
+from tests.system.console import stranger as stranger_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -103,7 +104,7 @@ def test_who_is_limited_to_other_clusters_sees_none_of_this_one(
 ):
     wanted = {"name": "emil", "role": "operator", "cluster_patterns": ["other-*"]}
     password = client.post("/api/v1/users", json=wanted).raise_for_status().json()["password"]
-    with httpx.Client(base_url=cluster.http_url) as elsewhere:
+    with stranger_of(cluster) as elsewhere:
         opened = elsewhere.post("/api/v1/session", json={"name": "emil", "password": password})
         opened.raise_for_status()
         given = {"old_password": password, "new_password": CHOSEN}
@@ -157,9 +158,8 @@ def test_a_token_is_shown_once_works_and_is_revoked(console: ConsolePage, cluste
     expect(row).to_contain_text("viewer, reads only")
     expect(page.get_by_text(secret)).to_have_count(0)
 
-    with httpx.Client(
-        base_url=cluster.http_url, headers={"Authorization": f"Bearer {secret}"}
-    ) as program:
+    with stranger_of(cluster) as program:
+        program.headers["Authorization"] = f"Bearer {secret}"
         path = "/api/v1/clusters/DefaultCluster"
         assert program.get(path).status_code == 200
         page.get_by_role("button", name="Revoke deploy").click()
@@ -174,7 +174,7 @@ def test_signing_out_everywhere_leads_to_the_door(
     invited = client.post("/api/v1/users", json={"name": "dora", "role": "viewer"})
     password = invited.raise_for_status().json()["password"]
     with (
-        httpx.Client(base_url=cluster.http_url) as elsewhere,
+        stranger_of(cluster) as elsewhere,
         open_console(browser, cluster.http_url) as console,
     ):
         opened = elsewhere.post("/api/v1/session", json={"name": "dora", "password": password})

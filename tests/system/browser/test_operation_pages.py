@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, expect
 
 from tests.system.browser.console_page import ConsolePage, Scheme
 from tests.system.browser.group_orders import (
@@ -155,7 +155,7 @@ def test_what_opens_over_a_page_keeps_nobody_out(browser: Browser, group: Cluste
         console.open(f"/replica-groups/{GROUP}")
         forget = page.get_by_role("button", name="Forget…")
         forget.click()
-        expect_open(page.get_by_role("dialog", name=f"Forget replicas of {GROUP}"))
+        console.expect_open(page.get_by_role("dialog", name=f"Forget replicas of {GROUP}"))
         console.screenshot(f"replica-group-forget-{scheme}")
 
         assert console.violations() == []
@@ -163,12 +163,6 @@ def test_what_opens_over_a_page_keeps_nobody_out(browser: Browser, group: Cluste
         expect(page.get_by_role("dialog")).to_have_count(0)
         expect(forget).to_be_focused()
         page.keyboard.type("?")
-        expect_open(page.get_by_role("dialog", name="Keys"))
+        console.expect_open(page.get_by_role("dialog", name="Keys"))
         console.screenshot(f"keys-{scheme}")
         assert console.violations() == []
-
-
-def expect_open(dialog: Locator) -> None:
-    """Wait until a dialog has faded in, before which its colours are others."""
-    expect(dialog).to_be_visible()
-    expect(dialog).to_have_css("opacity", "1")

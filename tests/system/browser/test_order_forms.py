@@ -83,13 +83,20 @@ def test_a_topic_is_created_changed_and_deleted_from_the_pages(
     assert console.complaints == []
 
 
-def test_offsets_are_reset_with_a_preview_of_each_queue(console: ConsolePage, cluster: Cluster):
+def test_offsets_are_reset_with_a_preview_of_each_queue(
+    console: ConsolePage, cluster: Cluster, client: httpx.Client
+):
     topic, group = "form-reset", "form-readers"
     address = cluster.broker(GROUP).address
     for _ in range(5):
         assert send(address, topic) == SUCCESS
     with member(address, group, topic, "10.0.0.9@1"):
         pass
+    wait_until(
+        lambda: topic in topic_names(client),
+        timeout_s=PATIENCE_S,
+        what=lambda: f"{topic_names(client)}",
+    )
     page = console.page
     console.open(f"/topics/{topic}?order=reset&group={group}")
     dialog = page.get_by_role("dialog", name=f"Reset offsets in {topic}")

@@ -86,6 +86,8 @@ def test_a_page_keeps_nobody_out_and_nothing_of_it_is_refused(
     console.await_live()
     expect(console.page.get_by_label("Loading")).to_have_count(0)
     expect(console.page.get_by_role("alert")).to_have_count(0)
+    if name.startswith("order-"):
+        console.expect_open(console.page.get_by_role("dialog"))
     console.screenshot(f"{name}-{scheme}")
 
     assert console.violations() == []

@@ -22,7 +22,8 @@ START_TIMEOUT_S = 60.0
 def reading(stock_client: StockClient) -> Iterator[RunningScenario]:
     """Keep a consumer that has read all; it stays until the tests of the module are over."""
     stock_client.run("send", mode="sync", topic=TOPIC, count=COUNT)
-    stay = {"timeout_ms": 120_000, "quiet_ms": 280_000}
+    # An hour: it is ended with the block, however long a busy machine takes for the tests in it.
+    stay = {"timeout_ms": 120_000, "quiet_ms": 3_600_000}
     with stock_client.start("consume", group=GROUP, expect=f"{TOPIC}=0:{COUNT}", **stay) as running:
         running.wait_for(lambda event: event["event"] == "started", timeout_s=START_TIMEOUT_S)
         yield running
@@ -186,8 +187,10 @@ def test_a_form_shows_what_a_group_is_set_to(consoles: dict[Scheme, ConsolePage]
 
     console.open(f"/consumer-groups/{GONE}")
     console.page.get_by_role("button", name="Change settings…").click()
-    retries = console.page.get_by_role("dialog").get_by_label("Retries at most")
+    dialog = console.page.get_by_role("dialog")
+    retries = dialog.get_by_label("Retries at most")
 
+    console.expect_open(dialog)
     expect(retries).to_have_attribute("placeholder", "as it is (16)")
     look(console, "change-group", scheme)
 

@@ -271,9 +271,15 @@ async def test_while_much_is_appended_its_write_back_is_started_between_the_flus
     flusher.start()
     store.max_position = 100
     assert await flusher.durable(100, timeout_s=PATIENCE_S)
+    store.is_flushing.clear()
+    store.gate.clear()
     store.max_position += 64 << 20
-    assert await flusher.durable(store.max_position, timeout_s=PATIENCE_S)
+    flushed = asyncio.ensure_future(flusher.durable(store.max_position, timeout_s=PATIENCE_S))
+    # Once this flush is over its thread starts write-backs, however soon we look.
+    assert await asyncio.to_thread(store.is_flushing.wait, PATIENCE_S)
     after_little = list(store.started_at)
+    store.gate.set()
+    assert await flushed
 
     store.max_position += 64 << 20
 

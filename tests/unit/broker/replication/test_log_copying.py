@@ -174,13 +174,14 @@ async def test_nothing_is_appended_once_it_is_stopped(make):
 
 async def test_a_silent_master_is_shown_life_and_then_left(make):
     pair = make()
-    quick = parse_settings(
-        {"haSendHeartbeatInterval": "100", "haHousekeepingInterval": "700"}
-    ).settings
+    lively, impatient = (
+        parse_settings({name: "100"}).settings
+        for name in ("haSendHeartbeatInterval", "haHousekeepingInterval")
+    )
 
-    await pair.copying.tick(quick)
+    await pair.copying.tick(lively)
     shown = pair.report()
 
     assert shown == 0
     with pytest.raises(ConnectionError, match="silent"):
-        await pair.copying.tick(quick)
+        await pair.copying.tick(impatient)
