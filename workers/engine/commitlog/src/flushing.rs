@@ -68,7 +68,8 @@ impl Store {
         self.flush_queues(&mut checkpointer)?;
         checkpointer.queues_flushed_at_ms = now_ms;
         checkpointer.note(&self.flush_open_log()?);
-        self.write_checkpoint(&mut checkpointer)
+        let written_again = self.write_checkpoint(&mut checkpointer);
+        written.and(written_again)
     }
 
     /// Flushes everything and writes the checkpoint, for the one who has the store alone.
