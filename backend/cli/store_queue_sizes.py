@@ -144,10 +144,9 @@ def _tell(files: list[_File], kind: _Kind) -> tuple[int, str | None]:
     size = max(sizes, key=lambda size: (sizes[size], size), default=kind.default_bytes)
     if whole:
         return size, None
-    told_by = (
-        f"only {kind.title} files that a crash may have cut short tell"
-        if told
-        else (f"no {kind.title} file tells")
-    )
-    end = "" if told else f", as without {kind.setting}"
+    if told:
+        told_by = f"only {kind.title} files that a crash may have cut short tell"
+        end = ""
+    else:
+        told_by, end = f"no {kind.title} file tells", f", as without {kind.setting}"
     return size, f"{told_by} the size of the new ones: {size} bytes{end}"
