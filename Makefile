@@ -11,6 +11,10 @@ ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Tests start processes of Python by the hundred; one that may not keep what it compiled makes the
+# next one compile it again. What is kept lies apart from the sources.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 
 .PHONY: help
 help: ## Show this list
@@ -112,8 +116,9 @@ check-console: $(STAMPS)/node
 test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 tests/unit tests/architecture
 
+# Who is done takes tests over from who has the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine
-	$(PYTHON) -m pytest -q -n 3 --durations=10 tests/integration
+	$(PYTHON) -m pytest -q -n 3 --dist worksteal --durations=10 tests/integration
 
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
 	$(PYTHON) -m pytest -q -n 2 --dist loadgroup --durations=15 tests/interop tests/system tests/chaos
