@@ -9,6 +9,7 @@ mod ahead;
 mod disk;
 mod epochs;
 mod inode;
+mod kill;
 mod late_start;
 mod message;
 mod model;
@@ -33,10 +34,12 @@ use support::NOW_MS;
 use tempfile::TempDir;
 
 use disk::Disk;
+use message::Message;
 use model::{Model, Verdict};
 use scenario::Scenario;
 
 const STEP_COUNT: usize = 70;
+const KILL_EVERY: u8 = 4;
 
 /// What came of the images.
 #[derive(Debug, Default, Clone, Copy)]
@@ -45,10 +48,12 @@ struct Tally {
     double_faults: u64,
     read_only: u64,
     used_again: u64,
+    kills: u64,
 }
 
 /// A scenario under observation.
 struct Run {
+    dir: PathBuf,
     disk: Disk,
     model: Arc<Mutex<Model>>,
     random: Rng,
@@ -70,6 +75,7 @@ fn tempdir() -> TempDir {
 impl Run {
     fn new(dir: &Path, model: Arc<Mutex<Model>>, seed: u64) -> Self {
         Self {
+            dir: dir.to_path_buf(),
             disk: Disk::new(dir, seed),
             model,
             random: Rng::with_seed(seed),
@@ -91,6 +97,20 @@ impl Run {
         if let Err(text) = self.crash() {
             let at = format!("hit {} ({event:?}): {text}", self.hits);
             self.failures.push(at);
+        }
+        if self.random.u8(..KILL_EVERY) == 0 {
+            self.kill(None);
+        }
+    }
+
+    /// Kills the process alone; `torn` was being appended.
+    fn kill(&mut self, torn: Option<&Message>) {
+        self.tally.kills += 1;
+        let model = self.model.lock().unwrap();
+        let killed = || kill::kill(&self.dir, &model, torn, &mut self.random);
+        let killed = catch_unwind(AssertUnwindSafe(killed));
+        if let Err(text) = killed.unwrap_or_else(|_| Err("panicked".to_owned())) {
+            self.failures.push(format!("hit {}, {text}", self.hits));
         }
     }
 
@@ -166,6 +186,11 @@ fn crash_everywhere(seed: u64) -> Result<Tally, String> {
         let failed = scenario.step().err().map(|error| error.to_string());
         let mut run = run.lock().unwrap();
         run.failures.extend(failed);
+        if let Some(appended) = &scenario.appended
+            && run.random.u8(..KILL_EVERY) == 0
+        {
+            run.kill(Some(appended));
+        }
         if let Some(text) = run.failures.first() {
             return Err(format!("seed {seed}, step {step}, {text}"));
         }
@@ -194,6 +219,7 @@ fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() 
                     total.double_faults += tally.double_faults;
                     total.read_only += tally.read_only;
                     total.used_again += tally.used_again;
+                    total.kills += tally.kills;
                 }
                 Err(text) => failures.lock().unwrap().push(text),
             }
@@ -206,6 +232,7 @@ fn a_crash_at_any_step_loses_nothing_that_was_vouched_for_and_invents_nothing() 
     let total = total.into_inner().unwrap();
     println!("in all: {total:?}");
     assert!(total.used_again > 0, "no segment was used again");
+    assert!(total.kills > 0, "no process was killed alone");
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

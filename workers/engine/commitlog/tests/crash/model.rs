@@ -13,7 +13,7 @@ use crate::message::Message;
 use crate::support::{NOW_MS, QUEUE_FILE_SIZE, contents, index};
 
 /// So small, and queues flushed so often, that recovery rarely starts with the oldest segment.
-const SEGMENT_SIZE: u64 = 8192;
+pub const SEGMENT_SIZE: u64 = 8192;
 const BLANK_MAGIC: [u8; 4] = [0xCB, 0xD4, 0x31, 0x94];
 
 pub fn config(dir: &Path) -> StoreConfig {
@@ -33,7 +33,7 @@ macro_rules! ensure {
 }
 
 /// All that was handed to a store, and how much of it the store vouched for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Model {
     pub messages: Vec<Message>,
     /// Log position up to which the store said that records are on the disk.
@@ -88,6 +88,18 @@ impl Model {
             config.spare_segment_count_max = 2;
         }
         config
+    }
+
+    /// What must be there when the process alone dies: every message, whether flushed or not.
+    /// `torn`, the newest, may be there.
+    pub fn vouching_for_all_but(&self, torn: Option<&Message>) -> Self {
+        let mut model = self.clone();
+        if torn.is_some() {
+            model.messages.last_mut().expect("a message").place = None;
+        }
+        let newest = model.messages.iter().rev().find_map(|one| one.place);
+        model.acked_end = newest.map_or(model.acked_end, |(position, _)| position + 1);
+        model
     }
 
     /// Opens the store of a directory, twice, and holds it against the model.

@@ -13,6 +13,8 @@ use crate::support::{NOW_MS, element};
 pub struct Scenario {
     dir: PathBuf,
     pub store: Option<Store>,
+    /// What the last step appended last.
+    pub appended: Option<Message>,
     model: Arc<Mutex<Model>>,
     random: Rng,
     number: u64,
@@ -25,6 +27,7 @@ impl Scenario {
         Self {
             dir: dir.to_path_buf(),
             store: None,
+            appended: None,
             model,
             random: Rng::with_seed(seed),
             number: 0,
@@ -44,6 +47,7 @@ impl Scenario {
     /// Does something at random; an error is what the store answered.
     pub fn step(&mut self) -> Result<(), StoreError> {
         self.now_ms += self.random.i64(0..1_500);
+        self.appended = None;
         if self.store.is_none() {
             let config = self.model().config(&self.dir);
             self.store = Some(Store::open(config, self.now_ms)?);
@@ -94,14 +98,15 @@ impl Scenario {
     }
 
     /// Notes where the newest messages went; without a place they were not appended.
-    fn settle(&self, count: usize, places: &[(u64, u64)]) {
-        let mut model = self.model();
+    fn settle(&mut self, count: usize, places: &[(u64, u64)]) {
+        let mut model = self.model.lock().unwrap();
         let first = model.messages.len() - count;
         if places.is_empty() {
             model.messages.truncate(first);
         }
         for (message, place) in model.messages[first..].iter_mut().zip(places) {
             message.place = Some(*place);
+            self.appended = Some(message.clone());
         }
     }
 
