@@ -80,7 +80,8 @@ impl Checkpoint {
 
     /// Records stored at or before this time, and their queue entries, are on the disk.
     pub(crate) fn safe_timestamp_ms(&self) -> i64 {
-        (self.log_timestamp_ms.min(self.queue_timestamp_ms) - SAFETY_MARGIN_MS).max(0)
+        let known_ms = self.log_timestamp_ms.min(self.queue_timestamp_ms);
+        known_ms.saturating_sub(SAFETY_MARGIN_MS).max(0)
     }
 }
 

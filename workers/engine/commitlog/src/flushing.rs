@@ -162,12 +162,13 @@ impl Store {
         let mut known_ms = checkpoint.queue_timestamp_ms;
         let flushed_to = checkpointer.queues_position.max(self.log.min_position());
         let mut base = self.log.next_segment_start(flushed_to);
-        while base < checkpoint.flushed_position
-            && let Some(segment) = self.log.segment_at(base)
-        {
-            let first = segment.bytes_from(base).map(|bytes| locate(bytes, base));
-            if let Some(Ok(Found::Record(first))) = first {
-                known_ms = known_ms.min(first.store_timestamp_ms - 1);
+        let end = checkpoint.flushed_position.min(self.log.max_position());
+        while base < end {
+            // One that retention removes meanwhile says nothing of those behind it.
+            let segment = self.log.segment_at(base);
+            let bytes = segment.as_ref().and_then(|one| one.bytes_from(base));
+            if let Some(Ok(Found::Record(first))) = bytes.map(|bytes| locate(bytes, base)) {
+                known_ms = known_ms.min(first.store_timestamp_ms.saturating_sub(1));
             }
             base = self.log.next_segment_start(base);
         }

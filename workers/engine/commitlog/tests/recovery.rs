@@ -223,6 +223,24 @@ fn recovery_starts_at_the_checkpoint_and_not_at_the_oldest_record() {
 }
 
 #[test]
+fn a_checkpoint_before_all_time_vouches_for_nothing() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    for _ in 0..60 {
+        append(&store, "t", 0, &[1; 1000]);
+    }
+    store.flush_tick(NOW_MS + 100_000).unwrap();
+    drop(store);
+    let least = i64::MIN.to_be_bytes();
+    overwrite(&dir.path().join("checkpoint"), 0, &[least; 2].concat());
+
+    let recovered = open(dir.path());
+
+    assert_eq!(recovered.recovery().scanned_from, 0);
+    assert_eq!(read_all(&recovered, "t", 0).len(), 60);
+}
+
+#[test]
 fn records_behind_the_last_flush_of_queues_get_their_entries_although_the_clock_was_set_back() {
     let dir = tempdir();
     let (before, after) = (NOW_MS + 100_000, NOW_MS + 50_000);
