@@ -93,6 +93,7 @@ class Broker:
             topic_listener=self._on_topic_change,
             group_listener=self.hot.revoke_pulls,
             build_delays=self._build_delays,
+            flush_log=store.flush,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
