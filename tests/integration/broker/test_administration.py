@@ -131,6 +131,21 @@ async def test_consume_stats_show_how_far_a_group_is(client):
     assert java_json.loads(unknown.body)["offsetTable"] == {}
 
 
+async def test_consume_stats_tell_of_a_topic_once_however_often_it_is_named(client):
+    await client.send("T", b"x")
+    await client.heartbeat("g", "T")
+
+    once = await client.call(
+        RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g", "topicList": "T"}
+    )
+    often = await client.call(
+        RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g", "topicList": "T;" * 1000}
+    )
+
+    assert len(java_json.loads(once.body)["offsetTable"]) == 4
+    assert often.body == once.body
+
+
 async def test_time_spans_tell_how_old_the_first_unread_message_is(client, broker):
     sent = [await client.send("T", b"x") for _ in range(3)]
     assert [one.code for one in sent] == [0, 0, 0]

@@ -107,7 +107,8 @@ def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> b
     header = decode_header(ConsumeStatsHeader, command.ext)
     group = header.consumer_group
     if header.topic_list:
-        names = [name for name in header.topic_list.split(";") if name]
+        # Each once: a list that repeats a topic with many queues would make an answer of gigabytes.
+        names = list(dict.fromkeys(name for name in header.topic_list.split(";") if name))
     else:
         committed = [header.topic] if header.topic else broker.offsets.topics_of(group)
         names = _subscribed(broker, group, committed)
