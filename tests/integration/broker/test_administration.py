@@ -192,6 +192,17 @@ async def test_a_group_is_created_shown_and_listed(client):
     assert {"g2", "TOOLS_CONSUMER"} <= set(json.loads(listed.body)["subscriptionGroupTable"])
 
 
+async def test_a_group_with_more_retry_queues_than_a_topic_may_have_is_refused(client):
+    group = b'{"groupName":"orders","retryQueueNums":%d}'
+
+    answers = [
+        await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=group % count)
+        for count in (65_535, 65_536, 2_147_483_647)
+    ]
+
+    assert [answer.code for answer in answers] == [0, 29, 29]
+
+
 async def test_settings_and_figures_are_shown(client):
     await client.send("T", b"x")
 
