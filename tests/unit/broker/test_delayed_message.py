@@ -35,3 +35,17 @@ def test_a_message_that_the_store_will_never_take_is_reported_and_passed_over(tm
     ]
     assert "NUL" in logs[0]["reason"]
     store.close()
+
+
+def test_what_stock_stored_with_properties_that_hold_no_separator_more_is_passed_over(tmp_path):
+    store, arrived = open_store(tmp_path), []
+    properties = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02K\x01"
+    properties += b"v" * (32_767 - len(properties))
+    aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
+
+    with capture_logs() as logs:
+        deliver_delayed(store, arrived.extend, aside.log_position)
+
+    assert arrived == []
+    assert [entry["event"] for entry in logs] == ["delayed_message_discarded"]
+    store.close()
