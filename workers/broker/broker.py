@@ -342,6 +342,7 @@ class Broker:
                 self.arrived,
                 names_origin=self.settings.controller_mode,
                 is_being_deleted=self._is_being_deleted,
+                is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
             ),
             clock=self.clock,
         )
@@ -387,10 +388,8 @@ class Broker:
             )
 
     def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - all there is to tell
-        if is_full:
-            self.block_writes(WriteBlock.DISK_FULL)
-        else:
-            self.unblock_writes(WriteBlock.DISK_FULL)
+        change = self.block_writes if is_full else self.unblock_writes
+        change(WriteBlock.DISK_FULL)
 
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)

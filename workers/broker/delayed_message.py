@@ -31,6 +31,7 @@ def deliver_delayed(
     *,
     names_origin: bool = False,
     is_being_deleted: Callable[[str], bool] = lambda _: False,
+    is_full: Callable[[], bool] = lambda: False,
 ) -> None:
     """Copy a delayed message to its real queue; its own properties stay as they are.
 
@@ -40,8 +41,11 @@ def deliver_delayed(
 
     Raises:
         StoreError: the store refuses for now.
-        NotYet: the topic is being deleted, and its queues are about to begin anew.
+        NotYet: the topic is being deleted, and its queues are about to begin anew; or the disk is
+            nearly full, and what room is left is not for messages.
     """
+    if is_full():
+        raise NotYet("the disk is nearly full")
     record = _read(store, log_position)
     if record is None:
         return
