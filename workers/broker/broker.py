@@ -247,13 +247,15 @@ class Broker:
 
         Raises:
             Refusal: the store is not writable, so that nothing of it can be dropped.
+            StoreError: the disk refused; all of it may still be there.
         """
         self.check_writable(to_make_room=True)
+        if self.replication is None:
+            # What the disk refuses is to be asked for again: the topic stays until its queues go.
+            self.store.delete_topic(name)
         self.topics.remove(name)
         self.offsets.remove_topic(name)
-        if self.replication is None:
-            self.store.delete_topic(name)
-        else:
+        if self.replication is not None:
             self.replication.changes.append()
 
     def append(self, message: Message) -> Appended:

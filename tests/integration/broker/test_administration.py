@@ -1,5 +1,7 @@
 import json
 
+from regent_engine import StoreError
+
 from backend.remoting import java_json
 from backend.remoting.bodies import TopicConfigTable
 from backend.remoting.request_code import RequestCode
@@ -93,6 +95,33 @@ async def test_a_deleted_topic_loses_its_messages_and_offsets(client, broker):
     assert (deleted.code, absent.code, gone.code) == (0, 0, 17)
     assert broker.broker.offsets.find("g", "T", 0) is None
     assert (await client.pull("T")).body.count(b"new") == 1
+
+
+class RefusingStore:
+    """A store whose queues the disk does not let go."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def delete_topic(self, _topic):
+        error = StoreError("the disk refused")
+        error.code = "io"
+        raise error
+
+
+async def test_a_topic_whose_queues_cannot_be_removed_is_there_to_be_deleted_again(client, broker):
+    await client.send("T", b"old")
+    store, broker.broker.store = broker.broker.store, RefusingStore(broker.broker.store)
+
+    refused = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+    broker.broker.store = store
+    deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+
+    assert (refused.code, deleted.code) == (14, 0)
+    assert store.offsets("T", 0) is None
 
 
 async def test_topic_stats_show_the_ends_of_every_queue(client):
