@@ -93,6 +93,7 @@ class Broker:
             topic_listener=self._on_topic_change,
             group_listener=self.hot.revoke_pulls,
             build_delays=self._build_delays,
+            flush_log=store.flush,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
@@ -246,13 +247,15 @@ class Broker:
 
         Raises:
             Refusal: the store is not writable, so that nothing of it can be dropped.
+            StoreError: the disk refused; all of it may still be there.
         """
         self.check_writable(to_make_room=True)
+        if self.replication is None:
+            # What the disk refuses is to be asked for again: the topic stays until its queues go.
+            self.store.delete_topic(name)
         self.topics.remove(name)
         self.offsets.remove_topic(name)
-        if self.replication is None:
-            self.store.delete_topic(name)
-        else:
+        if self.replication is not None:
             self.replication.changes.append()
 
     def append(self, message: Message) -> Appended:
@@ -341,6 +344,7 @@ class Broker:
                 self.arrived,
                 names_origin=self.settings.controller_mode,
                 is_being_deleted=self._is_being_deleted,
+                is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
             ),
             clock=self.clock,
         )
@@ -386,10 +390,8 @@ class Broker:
             )
 
     def _on_disk_full(self, is_full: bool) -> None:  # noqa: FBT001 - all there is to tell
-        if is_full:
-            self.block_writes(WriteBlock.DISK_FULL)
-        else:
-            self.unblock_writes(WriteBlock.DISK_FULL)
+        change = self.block_writes if is_full else self.unblock_writes
+        change(WriteBlock.DISK_FULL)
 
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)

@@ -1,6 +1,6 @@
 """Hold the committed offsets of all groups (`consumerOffset.json`)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ import msgspec
 
 from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
+from backend.remoting.names import LIGHT_QUEUE_PREFIX
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
 SEPARATOR: Final = "@"
@@ -66,6 +67,25 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
             self._note((key, queue_id))
+
+    def lower(self, end_of: Callable[[str, int], int]) -> int:
+        """Put each offset that is behind the end of its queue there; give how many were.
+
+        Messages before such an offset are lost. A group that stayed there would pass over as many
+        of those that come. Where light queues end is not known here.
+        """
+        count = 0
+        for key, queues in self._offsets.items():
+            topic = key.rpartition(SEPARATOR)[0]
+            if topic.startswith(LIGHT_QUEUE_PREFIX):
+                continue
+            for queue_id, offset in queues.items():
+                end = end_of(topic, queue_id)
+                if offset > end:
+                    queues[queue_id] = end
+                    self._note((key, queue_id))
+                    count += 1
+        return count
 
     def lead(self) -> None:
         """Take commits from now on, and note what changes."""

@@ -162,12 +162,19 @@ class Flusher:
                 work()
                 said = None
             except Exception as error:  # noqa: BLE001 - whatever it is, nothing is durable any more
-                if not isinstance(error, StoreError) or self._store.failure is not None:
+                if not isinstance(error, StoreError) or self._is_store_over():
                     self._failed = True
                     self._tell_loop(self._fail, error)
                 elif said != str(error):
                     said = str(error)
                     log.warning(refused, code=error.code, reason=said)
+
+    def _is_store_over(self) -> bool:
+        """Tell whether the store does no work any more; one that panicked does not even say so."""
+        try:
+            return self._store.failure is not None
+        except StoreError:
+            return True
 
     def _await_turn(self) -> None:
         """Wait for the interval to end, or for somebody who waits for a position."""

@@ -1,12 +1,19 @@
 """Keep reads that wait for the disk on threads of their own, so that they hold up nothing else."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, TypeVar
+
+from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Refusal
+from workers.broker.write_block import WriteBlock
 
 COLD_COUNT: Final = 4
 # Searches by key may take long: with more of them at once each would only take longer.
 SEARCH_COUNT: Final = 2
+
+Found = TypeVar("Found")
 
 
 class ReadThreads:
@@ -17,10 +24,36 @@ class ReadThreads:
         self.cold = ThreadPoolExecutor(COLD_COUNT, "cold-read")
         self.searches = ThreadPoolExecutor(SEARCH_COUNT, "search")
 
-    async def stop(self) -> None:
-        """Let reads of queues end, and begin no search more; the store is to be closed next.
+    async def read(self, work: Callable[[], Found]) -> Found:
+        """Read of a queue what is not in memory.
 
-        A search that is going on ends with its next turn once that has happened.
+        Raises:
+            Refusal: the broker is stopping.
+        """
+        return await _run(self.cold, work)
+
+    async def search(self, work: Callable[[], Found]) -> Found:
+        """Search by key.
+
+        Raises:
+            Refusal: the broker is stopping.
+        """
+        return await _run(self.searches, work)
+
+    async def stop(self) -> None:
+        """Let the reads of queues end that are going on, and begin no read or search more.
+
+        The store is to be closed next. What waits for a thread is given up: on a slow disk the last
+        of many pulls would be read long after their clients were let go. A search that is going on
+        ends with its next turn once the store is closed.
         """
         self.searches.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self.cold.shutdown)
+        await asyncio.to_thread(self.cold.shutdown, cancel_futures=True)
+
+
+async def _run(threads: ThreadPoolExecutor, work: Callable[[], Found]) -> Found:
+    try:
+        future = threads.submit(work)
+    except RuntimeError as error:
+        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, WriteBlock.STOPPING) from error
+    return await asyncio.wrap_future(future)

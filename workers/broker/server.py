@@ -137,6 +137,7 @@ class BrokerServer:
         if self._verification is not None:
             await self._prepare_to_join(registrant, self._verification)
         elif broker.damage is None:
+            self._lower_offsets()
             broker.state.delays.start()
         # With the word of whether the log knows them.
         await broker.state.try_to_save_topics()
@@ -162,6 +163,19 @@ class BrokerServer:
             address=registrant.address,
             store=str(self.settings.root_dir),
         )
+
+    def _lower_offsets(self) -> None:
+        """Have groups go on where their queues end now; in a group of brokers the log sees to that.
+
+        Offsets can be on the disk before what was just stored, and outlive a cut of a damaged log.
+        """
+
+        def end_of(topic: str, queue_id: int) -> int:
+            _, end = self.store.offsets(topic, queue_id) or (0, 0)
+            return end
+
+        if count := self.broker.offsets.lower(end_of):
+            log.warning("offsets_lowered", count=count, reason="messages before them are lost")
 
     async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
         """Fence the broker before clients come: it serves once its group has a master."""

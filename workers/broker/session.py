@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final, cast
 
 import structlog
-from regent_engine import Command, Connection, ProtocolError, Received
+from regent_engine import Command, Connection, ProtocolError, Received, StoreError
 
 from workers.broker.broker import Broker
 from workers.broker.dispatcher import Dispatcher
@@ -173,6 +173,12 @@ class Session(asyncio.Protocol):
             self._served = len(self._chunk)
             self._take_in(error.received)
             self.close()
+            return
+        except StoreError as error:
+            # It is closed, or has panicked, and has looked at nothing: whoever waits is told so.
+            self._broker.store_failed(str(error))
+            self._served = len(self._chunk)
+            self.abort()
             return
         self._take_in(received)
 

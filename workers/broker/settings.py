@@ -2,6 +2,7 @@
 
 # ruff: noqa: FBT003, RUF009 - settings are declared by `_stock`, which only builds fields
 
+import ipaddress
 import re
 import socket
 from collections.abc import Callable, Mapping
@@ -42,6 +43,15 @@ class InvalidSetting(ValueError):  # noqa: N818 - named for what it says, as all
 def _text(text: str) -> str:
     if not text:
         raise ValueError("must not be empty")
+    return text
+
+
+def _ip(text: str) -> str:
+    """Take an address as records and message ids hold it."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError as error:
+        raise ValueError("must be a numeric address") from error
     return text
 
 
@@ -131,7 +141,7 @@ class BrokerSettings:
     bind_address: str = _stock("bindAddress", _text, "0.0.0.0", "fixed")  # noqa: S104 - as stock
     listen_port: int = _stock("listenPort", _port, 10911, "fixed")
     ha_listen_port: int = _stock("haListenPort", Whole(0, 65535), 0, "fixed")
-    advertised_ip: str = _stock("brokerIP1", _text, _local_ip, "fixed")
+    advertised_ip: str = _stock("brokerIP1", _ip, _local_ip, "fixed")
     ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip, "fixed")
     name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, (), "fixed")
     root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store", "fixed")

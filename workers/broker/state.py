@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
+from regent_engine import StoreError
 
 from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
@@ -32,6 +33,7 @@ class BrokerState:
         topic_listener: TopicListener,
         group_listener: Callable[[], None],
         build_delays: Callable[[DelayOffsetFile | None], DelayDelivery],
+        flush_log: Callable[[], object],
         clock: Callable[[], int],
     ) -> None:
         """Load everything.
@@ -66,7 +68,8 @@ class BrokerState:
         self.topic_saver = _saver(topic_file, self.topics, self.topics.as_file)
         self.group_saver = _saver(group_file, self.groups, self.groups.as_file)
         self._offset_saver = _saver(offset_file, self.offsets, self._offset_snapshot)
-        self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot)
+        # After a power cut the file must not say that a message was delivered whose copy is gone.
+        self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot, prepare=flush_log)
 
     def add_system_topics(self) -> None:
         """Make sure of the topics that every broker owns, with the queues of the settings."""
@@ -86,7 +89,11 @@ class BrokerState:
         await self._offset_saver.save()
 
     async def save_delays(self) -> None:
-        """Save the progress of the delay levels if it has changed."""
+        """Save the progress of the delay levels if it has changed, what was delivered first.
+
+        Raises:
+            OSError, StoreError: the disk refused.
+        """
         await self._delay_saver.save()
 
     async def save_all(self) -> None:
@@ -118,7 +125,7 @@ class BrokerState:
     async def _try(self, save: Callable[[], Awaitable[None]]) -> None:
         try:
             await save()
-        except OSError as error:
+        except (OSError, StoreError) as error:
             log.warning("state_not_saved", reason=str(error))
 
     def _offset_snapshot(self) -> bytes:
@@ -130,5 +137,11 @@ class BrokerState:
         return self.delays.as_file()
 
 
-def _saver(file: StateFile, table: LoggedTable[Any], snapshot: Callable[[], bytes]) -> StateSaver:
-    return StateSaver(file, snapshot, count=lambda: table.change_count)
+def _saver(
+    file: StateFile,
+    table: LoggedTable[Any],
+    snapshot: Callable[[], bytes],
+    *,
+    prepare: Callable[[], object] | None = None,
+) -> StateSaver:
+    return StateSaver(file, snapshot, count=lambda: table.change_count, prepare=prepare)

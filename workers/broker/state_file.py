@@ -88,10 +88,19 @@ class StateSaver:
     """Writes one state file off the loop: one write at a time, changes in between together."""
 
     def __init__(
-        self, file: StateFile, snapshot: Callable[[], bytes], *, count: Callable[[], int]
+        self,
+        file: StateFile,
+        snapshot: Callable[[], bytes],
+        *,
+        count: Callable[[], int],
+        prepare: Callable[[], object] | None = None,
     ) -> None:
-        """Take the content from one function, and from another how often it has changed so far."""
+        """Take the content from one function, and from another how often it has changed so far.
+
+        What must be on disk before the content is, a third one brings there, off the loop.
+        """
         self._file, self._snapshot, self._count = file, snapshot, count
+        self._prepare = prepare
         self._lock = asyncio.Lock()
         self._saved_count = count()
 
@@ -104,12 +113,17 @@ class StateSaver:
         """Return once every change made before this call is on disk.
 
         Raises:
-            OSError: the disk refused.
+            OSError: the disk refused; or whatever the preparation raises.
         """
         wanted = self._count()
         async with self._lock:
             if self._saved_count >= wanted:
                 return
             count, content = self._count(), self._snapshot()
-            await asyncio.to_thread(self._file.save, content)
+            await asyncio.to_thread(self._write, content)
             self._saved_count = count
+
+    def _write(self, content: bytes) -> None:
+        if self._prepare is not None:
+            self._prepare()
+        self._file.save(content)

@@ -1,5 +1,7 @@
 import json
 
+from regent_engine import StoreError
+
 from backend.remoting import java_json
 from backend.remoting.bodies import TopicConfigTable
 from backend.remoting.request_code import RequestCode
@@ -95,6 +97,33 @@ async def test_a_deleted_topic_loses_its_messages_and_offsets(client, broker):
     assert (await client.pull("T")).body.count(b"new") == 1
 
 
+class RefusingStore:
+    """A store whose queues the disk does not let go."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def delete_topic(self, _topic):
+        error = StoreError("the disk refused")
+        error.code = "io"
+        raise error
+
+
+async def test_a_topic_whose_queues_cannot_be_removed_is_there_to_be_deleted_again(client, broker):
+    await client.send("T", b"old")
+    store, broker.broker.store = broker.broker.store, RefusingStore(broker.broker.store)
+
+    refused = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+    broker.broker.store = store
+    deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+
+    assert (refused.code, deleted.code) == (14, 0)
+    assert store.offsets("T", 0) is None
+
+
 async def test_topic_stats_show_the_ends_of_every_queue(client):
     await client.send("T", b"x", queue_id=1)
 
@@ -129,6 +158,21 @@ async def test_consume_stats_show_how_far_a_group_is(client):
     assert progress["lastTimestamp"] > 0
     assert all_of_them.body == named.body
     assert java_json.loads(unknown.body)["offsetTable"] == {}
+
+
+async def test_consume_stats_tell_of_a_topic_once_however_often_it_is_named(client):
+    await client.send("T", b"x")
+    await client.heartbeat("g", "T")
+
+    once = await client.call(
+        RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g", "topicList": "T"}
+    )
+    often = await client.call(
+        RequestCode.GET_CONSUME_STATS, {"consumerGroup": "g", "topicList": "T;" * 1000}
+    )
+
+    assert len(java_json.loads(once.body)["offsetTable"]) == 4
+    assert often.body == once.body
 
 
 async def test_time_spans_tell_how_old_the_first_unread_message_is(client, broker):
@@ -175,6 +219,17 @@ async def test_a_group_is_created_shown_and_listed(client):
     assert (created.code, unknown.code) == (0, 26)
     assert json.loads(shown.body)["retryMaxTimes"] == 3
     assert {"g2", "TOOLS_CONSUMER"} <= set(json.loads(listed.body)["subscriptionGroupTable"])
+
+
+async def test_a_group_with_more_retry_queues_than_a_topic_may_have_is_refused(client):
+    group = b'{"groupName":"orders","retryQueueNums":%d}'
+
+    answers = [
+        await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=group % count)
+        for count in (65_535, 65_536, 2_147_483_647)
+    ]
+
+    assert [answer.code for answer in answers] == [0, 29, 29]
 
 
 async def test_settings_and_figures_are_shown(client):

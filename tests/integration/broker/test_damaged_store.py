@@ -81,6 +81,27 @@ async def test_with_an_operators_consent_the_log_is_cut_and_the_broker_takes_mes
     assert bodies(await client.pull("T", queueOffset=0)) == [b"0", b"1", b"new"]
 
 
+async def test_a_group_goes_on_where_the_log_was_cut(damaged, start_broker, connect):
+    server = await start_broker()
+    client = await connect(server)
+    await client.heartbeat("g", "T")
+    queue = {"consumerGroup": "g", "topic": "T"}
+    for queue_id, offset in ((0, 5), (1, 3)):
+        committed = {"queueId": queue_id, "commitOffset": offset}
+        await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, queue | committed)
+    await server.close()
+
+    with capture_logs() as logs:
+        client = await connect(await start_broker(cutDamageAt=str(damaged)))
+
+    found = [
+        await client.call(RequestCode.QUERY_CONSUMER_OFFSET, queue | {"queueId": queue_id})
+        for queue_id in (0, 1)
+    ]
+    assert [answer.ext["offset"] for answer in found] == ["2", "0"]
+    assert [entry["count"] for entry in logs if entry["event"] == "offsets_lowered"] == [2]
+
+
 async def test_a_log_that_was_cut_or_whose_epochs_are_from_the_backup_is_not_counted_on(
     damaged, start_broker, tmp_path
 ):  # D11: others may hold what this one acknowledged and lacks now

@@ -77,6 +77,7 @@ async def test_a_killed_broker_keeps_what_it_acknowledged(agent):
         ("brokerName", "a/b"),
         ("autoCreateTopicEnable", "perhaps"),
         ("namesrvAddr", ":9876"),
+        ("brokerIP1", "broker.example.com"),
     ],
 )
 def test_a_bad_setting_is_one_clear_line_and_exit_code_2(tmp_path, name, value):

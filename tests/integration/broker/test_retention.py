@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
 from backend.remoting.request_code import RequestCode
 from tests.waiting import eventually
@@ -78,6 +79,21 @@ async def test_a_full_disk_refuses_messages_with_the_reason_until_there_is_room(
     assert {answer.code for answer in refused} == {14}
     assert all("the disk is nearly full" in answer.remark for answer in refused)
     assert accepted.code == 0
+
+
+async def test_a_disk_that_is_nearly_full_holds_delayed_messages_back(start_broker, connect):
+    server = await start_broker(messageDelayLevel="1s")
+    client = await connect(server)
+    await client.send("T", b"late", properties={"DELAY": "1"})
+    server.broker.block_writes(WriteBlock.DISK_FULL)
+    with capture_logs() as logs:
+        await eventually(lambda: "delayed_delivery_refused" in [entry["event"] for entry in logs])
+    held_back = server.store.offsets("T", 0)
+
+    server.broker.unblock_writes(WriteBlock.DISK_FULL)
+
+    await eventually(lambda: server.store.offsets("T", 0) == (0, 1))
+    assert held_back is None
 
 
 async def test_room_on_the_disk_does_not_undo_another_reason(broker, client):

@@ -50,6 +50,29 @@ async def test_a_message_given_up_becomes_a_dead_letter(client, level, limit):
     assert (record.body, record.queue_id, record.properties["DELAY"]) == (b"hopeless", 0, "0")
 
 
+async def test_a_message_that_says_it_came_back_as_often_as_can_be_said_is_given_up(client):
+    await client.heartbeat("g", "T")
+    position = await stored_position(client, b"x", j=2**31 - 1)
+
+    back = await send_back(client, position)
+
+    record = messages(await client.pull("%DLQ%g"))[0]
+    assert (back.code, record.body, record.reconsume_times) == (0, b"x", 2**31 - 1)
+
+
+@pytest.mark.parametrize("times", [-3, -(2**31)])
+async def test_a_message_that_says_it_came_back_less_than_never_comes_back(client, times):
+    await client.heartbeat("g", "T")
+    position = await stored_position(client, b"x", j=times)
+
+    back = await send_back(client, position)
+
+    pulled = await client.pull("%RETRY%g", sysFlag=SUSPEND_AND_SUBSCRIPTION)
+    record = messages(pulled)[0]
+    assert (back.code, record.body, record.reconsume_times) == (0, b"x", times + 1)
+    assert record.properties["DELAY"] == "1"
+
+
 async def test_a_client_may_resend_to_the_retry_topic_itself(client):
     await client.heartbeat("g", "T")
     properties = {"RETRY_TOPIC": "T", "DELAY": "3", "UNIQ_KEY": "K"}
@@ -91,8 +114,8 @@ async def test_sending_back_what_is_not_there_is_an_error(client):
     assert stranger.code == 26
 
 
-async def stored_position(client, body, properties=None):
-    sent = await client.send("T", body, properties=properties)
+async def stored_position(client, body, properties=None, **fields):
+    sent = await client.send("T", body, properties=properties, **fields)
     return parse_offset_message_id(sent.ext["msgId"])[2]
 
 

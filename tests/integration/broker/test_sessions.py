@@ -1,6 +1,9 @@
 import asyncio
 import time
 
+import pytest
+from regent_engine import StoreError
+
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
 from tests.waiting import PATIENCE_S, eventually
@@ -108,6 +111,34 @@ async def test_a_failed_flush_ends_writing_and_is_not_reported_as_success(start_
     refused = await client.send("T", b"y")
 
     assert refused.code == 14
+
+
+class EndingConnection:
+    """A connection whose store does no work any more once a slice was served."""
+
+    def __init__(self, connection):
+        self._connection, self._is_over = connection, False
+
+    def receive(self, *chunk, **fields):
+        if self._is_over:
+            raise StoreError("it panicked")
+        self._is_over = True
+        return self._connection.receive(*chunk, **fields)
+
+
+async def test_who_waits_for_a_store_that_works_no_more_is_let_go(broker, connect):
+    client = await connect(broker)
+    await client.heartbeat("g", "T")
+    (session,) = broker._sessions
+    session._connection = EndingConnection(session._connection)
+
+    # It is served in several turns of the loop, and only the first finds the store.
+    sent = client.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), bytes(50_000))
+
+    with pytest.raises(ConnectionResetError):
+        await sent
+    await eventually(lambda: not broker._sessions)
+    assert broker.broker.consumers.find("g") is None
 
 
 class FlushError(Exception):

@@ -1,7 +1,9 @@
+import pytest
 from regent_engine import decode_records
 from structlog.testing import capture_logs
 
 from tests.unit.engine.builders import open_store
+from workers.broker.delay_delivery import NotYet
 from workers.broker.delayed_message import deliver_delayed
 
 # Without the checksum, which no copy takes over, they begin with NUL: as stock stores them.
@@ -34,4 +36,37 @@ def test_a_message_that_the_store_will_never_take_is_reported_and_passed_over(tm
         ("delayed_message_discarded", aside.log_position)
     ]
     assert "NUL" in logs[0]["reason"]
+    store.close()
+
+
+def test_what_stock_stored_with_properties_that_hold_no_separator_more_is_passed_over(tmp_path):
+    store, arrived = open_store(tmp_path), []
+    properties = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02K\x01"
+    properties += b"v" * (32_767 - len(properties))
+    aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
+
+    with capture_logs() as logs:
+        deliver_delayed(store, arrived.extend, aside.log_position)
+
+    assert arrived == []
+    assert [entry["event"] for entry in logs] == ["delayed_message_discarded"]
+    store.close()
+
+
+def test_a_disk_that_is_nearly_full_is_given_no_copies(tmp_path):
+    store, is_full = open_store(tmp_path), True
+    properties = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
+    aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
+
+    def deliver():
+        deliver_delayed(store, lambda _: None, aside.log_position, is_full=lambda: is_full)
+
+    with pytest.raises(NotYet, match="full"):
+        deliver()
+    held_back = store.offsets("T", 1)
+    is_full = False
+    deliver()
+
+    assert held_back is None
+    assert store.offsets("T", 1) == (0, 1)
     store.close()

@@ -265,6 +265,32 @@ async def test_a_failure_that_the_store_keeps_ends_the_flushing(eventually):
     await flusher.stop()
 
 
+class PanickedStore(StoreDouble):
+    """One that refuses all work after a panic in it, that to say why included."""
+
+    @property
+    def failure(self):
+        if self.has_panicked:
+            raise self.error
+
+    @failure.setter
+    def failure(self, _text):
+        self.has_panicked = False
+
+
+async def test_a_store_that_panicked_ends_the_flushing_and_is_told():
+    store, failures = PanickedStore(), []
+    flusher = flusher_of(store, failures)
+    flusher.start()
+    store.error, store.has_panicked = StoreError("it panicked"), True
+    store.max_position = 10
+
+    assert await flusher.durable(10, timeout_s=PATIENCE_S) is False
+
+    await flusher.stop()
+    assert failures == [store.error]
+
+
 async def test_while_much_is_appended_its_write_back_is_started_between_the_flushes(eventually):
     store = StoreDouble()
     flusher = flusher_of(store)

@@ -39,6 +39,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
+from workers.broker.processors.topics import QUEUE_COUNT_MAX
 from workers.broker.safe_answers import kept, published
 
 
@@ -46,6 +47,10 @@ def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable
     """Create or change a consumer group."""
     group = java_json.decode(command.body or b"{}", SubscriptionGroupConfig)
     check_group_name(group.name)
+    if group.retry_queue_count > QUEUE_COUNT_MAX:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER, f"retryQueueNums must not be above {QUEUE_COUNT_MAX}"
+        )
     broker.check_changeable()
     broker.groups.put(group)
     return kept(broker, answer(command))
@@ -107,7 +112,8 @@ def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> b
     header = decode_header(ConsumeStatsHeader, command.ext)
     group = header.consumer_group
     if header.topic_list:
-        names = [name for name in header.topic_list.split(";") if name]
+        # Each once: a list that repeats a topic with many queues would make an answer of gigabytes.
+        names = list(dict.fromkeys(name for name in header.topic_list.split(";") if name))
     else:
         committed = [header.topic] if header.topic else broker.offsets.topics_of(group)
         names = _subscribed(broker, group, committed)

@@ -1,6 +1,5 @@
 """Show tools and the control plane what the broker is doing (12, 28, 33; our 7001)."""
 
-import asyncio
 import os
 import time
 from collections.abc import Mapping
@@ -62,8 +61,7 @@ async def on_query_message(broker: Broker, _caller: Caller, command: Command) ->
     # A long chain on a cold disk takes a while: others are served meanwhile, and on its own threads
     # it keeps no other work of this broker waiting.
     search = partial(_search, broker.store, header, kind, count_max, asked_at_s=time.monotonic())
-    loop = asyncio.get_running_loop()
-    status, body = await loop.run_in_executor(broker.read_threads.searches, search)
+    status, body = await broker.read_threads.search(search)
     found = QueryMessageAnswer(
         index_end_timestamp_ms=status.end_timestamp_ms, index_end_position=status.end_position
     )

@@ -1,6 +1,5 @@
 """Answer pulls, and hold those that find nothing (remoting.md 2.3: 11, 361)."""
 
-import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import partial
@@ -76,9 +75,8 @@ class Pull:
 
     async def _run_cold(self, offset: int) -> bytes:
         """Read the disk while others are served. There is something there, so this never holds."""
-        loop, broker = asyncio.get_running_loop(), self.broker
-        read = partial(broker.store.read, *self._wanted(offset))
-        self._send(await loop.run_in_executor(broker.read_threads.cold, read), offset)
+        read = partial(self.broker.store.read, *self._wanted(offset))
+        self._send(await self.broker.read_threads.read(read), offset)
         return b""
 
     def resume(self, pull: HeldPull[Resumable], *, is_over: bool) -> None:

@@ -17,6 +17,8 @@ from workers.broker.safe_answers import stored
 from workers.broker.topics import WRITABLE, topic_of
 
 FIRST_RETRY_LEVEL = 3
+# How often a message came back is what its sender says, anything that a record can hold.
+_RECONSUME_TIMES_MAX = 2**31 - 1
 
 
 def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
@@ -32,7 +34,7 @@ def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable
     if header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
     is_given_up = record.reconsume_times >= limit or header.delay_level < 0
-    level = header.delay_level or FIRST_RETRY_LEVEL + record.reconsume_times
+    level = max(1, header.delay_level or FIRST_RETRY_LEVEL + record.reconsume_times)
     appended = broker.append(_copy(broker, group, record, level=0 if is_given_up else level))
     broker.meters.traffic.sent_back(group.name, record.topic)
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
@@ -82,5 +84,5 @@ def _copy(broker: Broker, group: SubscriptionGroupConfig, record: Record, *, lev
         sys_flag=record.sys_flag,
         born_timestamp_ms=record.born_timestamp_ms,
         born_host=record.born_host,
-        reconsume_times=record.reconsume_times + 1,
+        reconsume_times=min(record.reconsume_times + 1, _RECONSUME_TIMES_MAX),
     )

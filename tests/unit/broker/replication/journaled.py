@@ -71,6 +71,7 @@ class JournaledBroker:
             topic_listener=lambda name, topic: self.told.append((name, topic)),
             group_listener=lambda: None,
             build_delays=self._build_delays,
+            flush_log=lambda: None,
             clock=lambda: 7,
         )
         self.offsets, self.delays = self.state.offsets, self.state.delays

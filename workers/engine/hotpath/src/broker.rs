@@ -17,6 +17,10 @@ const RETRY_PREFIX: &str = "%RETRY%";
 
 /// Kinds of pulls known at once: consumers choose them, and must not fill the memory.
 const GRANT_COUNT_MAX: usize = 4096;
+/// What names a kind of pulls that is known: with a filter that is longer it could be a megabyte.
+const GRANT_KEY_SIZE_MAX: usize = 4 << 10;
+/// The tags that such a kind asks for.
+const GRANT_TAG_COUNT_MAX: usize = 256;
 
 /// Topics that clients must not send to (remoting.md 2.2).
 const FORBIDDEN_TOPICS: [&str; 6] = [
@@ -161,10 +165,15 @@ impl HotPath {
         self.deferring.store(deferring, Ordering::Release);
     }
 
-    /// Say that pulls of one kind pass every check, until [`Self::revoke_pulls`] is called.
+    /// Say that pulls of one kind pass every check, until [`Self::revoke_pulls`] is called. Those with
+    /// long filters are checked each time all the same.
     pub fn grant_pulls(&self, kind: &PullKind<'_>, grant: Grant) {
         let mut key = Vec::new();
         kind.write_key(&mut key);
+        let tag_count = grant.tag_hashes.as_ref().map_or(0, Vec::len);
+        if key.len() > GRANT_KEY_SIZE_MAX || tag_count > GRANT_TAG_COUNT_MAX {
+            return;
+        }
         let mut grants = self.grants.write();
         if grants.len() >= GRANT_COUNT_MAX {
             grants.clear();
@@ -214,4 +223,64 @@ fn broker_properties(config: &HotPathConfig) -> Vec<u8> {
         }
     }
     encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pull::PullFilter;
+
+    fn hot_path() -> HotPath {
+        HotPath::new(HotPathConfig {
+            broker_name: "broker-a".to_owned(),
+            cluster_name: "cluster-1".to_owned(),
+            region: "DefaultRegion".to_owned(),
+            trace_on: true,
+            store_host: SocketAddr::from(([10, 0, 0, 1], 10_911)),
+            frame_size_max: 1 << 24,
+            seed: 1,
+        })
+    }
+
+    fn grant(tag_count: i32) -> Grant {
+        Grant {
+            read_queue_count: 4,
+            tag_hashes: Some((0..tag_count).collect()),
+            count_max: 32,
+            bytes_max: 1 << 18,
+            suggested_broker_id: 0,
+        }
+    }
+
+    #[test]
+    fn kinds_of_pulls_with_long_filters_are_not_kept() {
+        let hot = hot_path();
+        let long = "A||".repeat(GRANT_KEY_SIZE_MAX / 3);
+        for (expression, tag_count, is_kept) in [
+            ("A||B", 2, true),
+            (
+                "A||B",
+                2 * i32::try_from(GRANT_TAG_COUNT_MAX).expect("few"),
+                false,
+            ),
+            (&long, 1, false),
+        ] {
+            hot.revoke_pulls();
+            let filter = PullFilter::Carried {
+                expression,
+                expression_type: "TAG",
+            };
+            let kind = PullKind {
+                group: "g",
+                topic: "T",
+                filter,
+            };
+            let mut key = Vec::new();
+            kind.write_key(&mut key);
+
+            hot.grant_pulls(&kind, grant(tag_count));
+
+            assert_eq!(hot.grant(&key).is_some(), is_kept);
+        }
+    }
 }

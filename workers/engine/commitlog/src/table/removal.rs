@@ -1,6 +1,6 @@
 //! Queues that go with their topic, all of them or those of its former life.
 
-use super::QueueTable;
+use super::{QueueTable, TopicWriter};
 use crate::error::StoreError;
 use crate::files::remove_dir;
 use crate::queue::QueueWriter;
@@ -31,20 +31,25 @@ impl Store {
 }
 
 impl QueueTable {
-    /// Forgets a topic and removes its files; readers inside keep their maps until they leave.
+    /// Removes a topic's files and forgets it; readers inside keep their maps until they leave.
+    ///
+    /// What cannot be removed stays known: forgotten, it would come back with the next start, though
+    /// whoever deletes the topic again was told that nothing is left of it.
     pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
         let hash = self.hasher.hash_one(name);
-        let known = self.topics.find_entry(hash, |topic| *topic.name == *name);
-        let Ok(known) = known else {
+        let is_it = |topic: &TopicWriter| *topic.name == *name;
+        if self.topics.find(hash, is_it).is_none() {
             return Ok(());
-        };
-        known.remove();
-        self.shared.topics.write().remove(name);
+        }
         for layout in [Layout::Plain, Layout::Batch] {
             let dir = self.homes.dir(layout).join(name);
             self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
             remove_dir(&dir)?;
         }
+        if let Ok(known) = self.topics.find_entry(hash, is_it) {
+            known.remove();
+        }
+        self.shared.topics.write().remove(name);
         Ok(())
     }
 
@@ -64,15 +69,16 @@ impl QueueTable {
             return self.remove_topic(name);
         }
         for (index, slot) in topic.queues.iter_mut().enumerate() {
-            let Some(queue) = slot.take_if(|queue| is_over(queue)) else {
+            let Some(queue) = slot.as_ref().filter(|queue| is_over(queue)) else {
                 continue;
             };
-            if let Some(slots) = self.shared.topics.write().get_mut(name) {
-                slots[index] = None;
-            }
             let dir = queue.shared().dir();
             self.dirty.retain(|dirty| dirty.dir() != dir);
             remove_dir(dir)?;
+            if let Some(slots) = self.shared.topics.write().get_mut(name) {
+                slots[index] = None;
+            }
+            *slot = None;
         }
         Ok(())
     }
