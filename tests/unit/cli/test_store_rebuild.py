@@ -5,7 +5,7 @@ import shutil
 import struct
 
 import pytest
-from regent_engine import encode_properties
+from regent_engine import Rebuild, StoreError, encode_properties
 
 from backend.cli import store_rebuild
 from tests.unit.cli.stores import ask, files_of, fill, flip, open_store
@@ -102,6 +102,38 @@ def test_a_rebuild_that_is_interrupted_leaves_the_store_as_it_was(directory, cap
     assert "interrupted: the store is as it was" in err
     assert files_of(directory) == before
     open_store(directory).close()
+
+
+@pytest.mark.parametrize(
+    ("failure", "expected", "told"),
+    [(KeyboardInterrupt, 130, "interrupted at the end"), (StoreError, 1, "no room")],
+)
+def test_a_rebuild_that_fails_once_the_new_files_are_in_place_claims_no_old_ones(
+    directory, capsys, monkeypatch, failure, expected, told
+):
+    class Failing:
+        def __init__(self, *arguments, **settings):
+            self._work = Rebuild(*arguments, **settings)
+
+        def __getattr__(self, name):
+            return getattr(self._work, name)
+
+        def finish(self, **how):
+            # A signal that comes while the engine works is heard once it is done.
+            self._work.finish(**how)
+            raise failure("no room")
+
+    monkeypatch.setattr(store_rebuild, "Rebuild", Failing)
+    (directory / "consumequeue" / "orders" / "2" / f"{0:020}").write_bytes(bytes(2_000))
+
+    code, _, err = ask(capsys, "rebuild", directory)
+
+    assert code == expected
+    assert told in err
+    assert "as it was" not in err
+    assert "each the old ones or the new ones" in err
+    assert f"regent store verify {directory}" in err
+    assert ask(capsys, "verify", directory)[0] == 0
 
 
 def test_a_dry_run_says_what_would_be_done_and_what_is_in_the_way(directory, capsys):
