@@ -4,7 +4,7 @@ They need no server. All but `rebuild` only read, so that a store which is in us
 disk mounted read-only can be looked at.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -32,6 +32,7 @@ from backend.cli.store_options import (
 from backend.cli.store_rebuild import rebuild
 
 BODY_SHOWN: Final = 60
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 store = App(name="store", help="Look into a broker's message store, from its files.")
 
@@ -381,5 +382,9 @@ def _preview(body: bytes) -> str:
 def _time(timestamp_ms: int | None) -> str:
     if timestamp_ms is None:
         return UNKNOWN
-    instant = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
+    try:
+        instant = EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        # No checksum covers the header of a record: it may hold a time that no calendar has.
+        return f"{timestamp_ms} ms"
     return instant.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"

@@ -265,3 +265,17 @@ def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, 
 
     assert code == 1
     assert "give --index-slots and --index-entries" in out
+
+
+@pytest.mark.parametrize("time_ms", [2**61, -(2**61), 253_402_300_800_000])
+def test_a_store_time_that_no_calendar_has_is_shown_as_it_is(directory, capsys, time_ms):
+    first = min((directory / "commitlog").iterdir())
+    content = bytearray(first.read_bytes())
+    content[56:64] = time_ms.to_bytes(8, "big", signed=True)
+    first.write_bytes(content)
+
+    for command in ("dump", "stats"):
+        code, out, _ = ask(capsys, command, directory)
+
+        assert code == 0
+        assert f"{time_ms} ms" in out
