@@ -20,6 +20,7 @@ from backend.cli.store_log import LogRecords
 from backend.cli.store_options import (
     INDEX_ENTRIES,
     INDEX_SLOTS,
+    NUMBER_MAX,
     CommitLog,
     Crc,
     DelayLevels,
@@ -185,11 +186,13 @@ def dump(
     directory: Path,
     /,
     *,
-    position: Annotated[int | None, Parameter(validator=validators.Number(gte=0))] = None,
+    position: Annotated[
+        int | None, Parameter(validator=validators.Number(gte=0, lte=NUMBER_MAX))
+    ] = None,
     topic: str | None = None,
     queue_id: int | None = None,
     index: Annotated[bool, Parameter(negative="")] = False,
-    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100,
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=NUMBER_MAX))] = 100,
     commit_log: CommitLog = None,
     index_slots: IndexSlots = INDEX_SLOTS,
     index_entries: IndexEntries = INDEX_ENTRIES,
@@ -273,6 +276,7 @@ def _survey(
     delay_levels: str | None = None,
     crc: bool = False,
 ) -> Survey:
+    store_files.refuse_index_shape(index_slots, index_entries)
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     try:
         survey = Survey(
@@ -335,6 +339,7 @@ def _control_fields(survey: Survey) -> dict[str, Any]:
 def _keys(
     paths: StorePaths, min_position: int, count: int, shape: tuple[int, int]
 ) -> list[IndexedKey]:
+    store_files.refuse_index_shape(*shape)
     try:
         return read_index(
             str(paths.root),

@@ -11,8 +11,12 @@ from backend.cli.errors import CommandError, ExitCode
 
 SEGMENT_NAME: Final = re.compile(r"\d{20}")
 INDEX_NAME: Final = re.compile(r"\d{17}")
-DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
+# As a broker reads its messageDelayLevel.
+DELAY_LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
+DELAY_LEVEL_COUNT_MAX: Final = 1024
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+# Stock computes the size of an index file in 32 bits.
+INDEX_FILE_BYTES_MAX: Final = (1 << 31) - 1
 STORES_SHOWN: Final = 5
 ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
 ROOT_DIRECTORIES: Final = ("consumequeue", "batchconsumequeue", "index")
@@ -118,14 +122,20 @@ def parse_delay_levels(text: str) -> list[int]:
     Raises:
         CommandError: it is none.
     """
+    next_step = "write levels as in broker.conf: --delay-levels '1s 5s 10s 1m 2h'"
+    words = text.split()
+    if not 1 <= len(words) <= DELAY_LEVEL_COUNT_MAX:
+        raise CommandError(
+            f"{len(words)} delay levels are none that a broker takes: 1 to {DELAY_LEVEL_COUNT_MAX}",
+            next_step=next_step,
+            exit_code=ExitCode.USAGE,
+        )
     levels = []
-    for word in text.split():
+    for word in words:
         found = DELAY_LEVEL.fullmatch(word)
         if found is None:
             raise CommandError(
-                f"{word!r} is no delay level",
-                next_step="write levels as in broker.conf: --delay-levels '1s 5s 10s 1m 2h'",
-                exit_code=ExitCode.USAGE,
+                f"{word!r} is no delay level", next_step=next_step, exit_code=ExitCode.USAGE
             )
         levels.append(int(found[1]) * UNIT_MS[found[2]])
     return levels
@@ -153,6 +163,23 @@ def index_files(paths: StorePaths) -> list[Path]:
 def index_file_size(slots: int, entries: int) -> int:
     """Return the size of an index file, in bytes (storage-and-ha.md 4.1)."""
     return 40 + 4 * slots + 20 * entries
+
+
+def refuse_index_shape(slots: int, entries: int) -> None:
+    """Refuse numbers that no broker has an index with.
+
+    Raises:
+        CommandError: its files would be too large.
+    """
+    size = index_file_size(slots, entries)
+    if size > INDEX_FILE_BYTES_MAX:
+        raise CommandError(
+            f"no index file has {slots} slots and {entries} entries",
+            why=f"it would have {size} bytes, and brokers make none of over {INDEX_FILE_BYTES_MAX}",
+            next_step="give --index-slots and --index-entries as broker.conf has maxHashSlotNum and"
+            " maxIndexNum, or leave them out if it sets neither",
+            exit_code=ExitCode.USAGE,
+        )
 
 
 def allocated_bytes(directory: Path) -> int:

@@ -87,6 +87,7 @@ def rebuild(
     """
     paths = store_files.locate(directory, commit_log)
     store_files.refuse_if_in_use(paths)
+    store_files.refuse_index_shape(index_slots, index_entries)
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     parts = PARTS if only is None else (only,)
     if "index" in parts:

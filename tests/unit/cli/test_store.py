@@ -267,6 +267,29 @@ def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, 
     assert "give --index-slots and --index-entries" in out
 
 
+@pytest.mark.parametrize(
+    ("command", "options", "told"),
+    [
+        ("dump", ("--position", 2**64), "--position"),
+        ("dump", ("--limit", 2**70, "--index"), "--limit"),
+        ("dump", ("--index-slots", 2**33, "--index-entries", 10, "--index"), "no index file has"),
+        ("stats", ("--index-slots", 2**33, "--index-entries", 10), "no index file has"),
+        ("verify", ("--index-slots", 2**29, "--index-entries", 10), "no index file has"),
+        ("rebuild", ("--index-slots", 10, "--index-entries", 2**33), "no index file has"),
+        ("verify", ("--index-slots", 10, "--index-entries", 1), "--index-entries"),
+    ],
+)
+def test_numbers_that_no_store_has_are_refused_with_the_next_step(
+    directory, capsys, command, options, told
+):
+    code, out, err = ask(capsys, command, directory, *options)
+
+    assert code == 2
+    assert out == ""
+    assert told in err
+    assert "next: " in err
+
+
 @pytest.mark.parametrize("time_ms", [2**61, -(2**61), 253_402_300_800_000])
 def test_a_store_time_that_no_calendar_has_is_shown_as_it_is(directory, capsys, time_ms):
     first = min((directory / "commitlog").iterdir())
