@@ -38,7 +38,9 @@ impl QueueTable {
         let Ok(known) = known else {
             return Ok(());
         };
-        known.remove();
+        let (topic, _) = known.remove();
+        let queues = topic.queues.iter().flatten();
+        queues.for_each(|queue| queue.shared().leave_dir());
         self.shared.topics.write().remove(name);
         for layout in [Layout::Plain, Layout::Batch] {
             let dir = self.homes.dir(layout).join(name);
@@ -70,6 +72,7 @@ impl QueueTable {
             if let Some(slots) = self.shared.topics.write().get_mut(name) {
                 slots[index] = None;
             }
+            queue.shared().leave_dir();
             let dir = queue.shared().dir();
             self.dirty.retain(|dirty| dirty.dir() != dir);
             remove_dir(dir)?;
