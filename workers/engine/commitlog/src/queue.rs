@@ -135,8 +135,10 @@ impl SharedQueue {
         if self.layout == Layout::Plain {
             return number;
         }
-        let placed = self.placed(number);
-        placed.map_or_else(|| self.max_offset(), |placed| placed.offset)
+        // Before the entry is looked for, or one that comes meanwhile would be passed over.
+        let max_offset = self.max_offset();
+        self.placed(number)
+            .map_or(max_offset, |placed| placed.offset)
     }
 
     /// Takes the queue off the list of touched ones; the append lock is held.
