@@ -205,12 +205,12 @@ impl SharedQueue {
     }
 
     /// Removes the files all of whose entries stand for records before `log_position`, but never the
-    /// last one, which tells where the queue ends (storage-and-ha.md 11.2, trap 24).
+    /// last one with an entry, which tells where the queue ends (storage-and-ha.md 11.2, trap 24).
     pub(crate) fn remove_expired(&self, log_position: u64) -> Result<usize, StoreError> {
         let mut count = 0;
         loop {
             let oldest = match &self.segments.read()[..] {
-                [oldest, _, ..] => oldest.clone(),
+                [oldest, next, ..] if !next.map.bytes().is_empty() => oldest.clone(),
                 _ => break,
             };
             let bytes = oldest.map.bytes();
