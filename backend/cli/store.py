@@ -291,7 +291,8 @@ def _survey(
         )
         read_through(survey, label="reading the log")
     except StoreError as error:
-        raise store_files.unreadable(paths, str(error)) from error
+        next_step = store_files.TRY_AGAIN if compares else None
+        raise store_files.unreadable(paths, str(error), next_step=next_step) from error
     return survey
 
 

@@ -18,6 +18,8 @@ UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # Stock computes the size of an index file in 32 bits.
 INDEX_FILE_BYTES_MAX: Final = (1 << 31) - 1
 STORES_SHOWN: Final = 5
+# For who asks for a verification already.
+TRY_AGAIN: Final = "see that what is named above is whole and can be read, then try again"
 ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
 ROOT_DIRECTORIES: Final = ("consumequeue", "batchconsumequeue", "index")
 BLOCK_BYTES: Final = 512
@@ -111,7 +113,7 @@ def is_in_use(paths: StorePaths) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise unreadable(paths, str(error)) from error
+        raise unreadable(paths, str(error), next_step=TRY_AGAIN) from error
     kind, *_ = FLOCK.unpack(answer)
     return bool(kind != fcntl.F_UNLCK)
 
@@ -157,7 +159,8 @@ def refuse_if_in_use(paths: StorePaths) -> None:
 
 def index_files(paths: StorePaths) -> list[Path]:
     """List the files of the key index."""
-    return [path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name)]
+    files = (path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name))
+    return [path for path in files if path.is_file()]
 
 
 def index_file_size(slots: int, entries: int) -> int:
@@ -188,12 +191,12 @@ def allocated_bytes(directory: Path) -> int:
     return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)
 
 
-def unreadable(paths: StorePaths, why: str) -> CommandError:
-    """Say that the engine could not read a store."""
+def unreadable(paths: StorePaths, why: str, *, next_step: str | None = None) -> CommandError:
+    """Say that a store could not be read; what to do, unless given, is to verify it."""
     return CommandError(
         f"the store at {paths.root} could not be read",
         why=why,
-        next_step=f"regent store verify {paths.root}",
+        next_step=next_step or f"regent store verify {paths.root}",
     )
 
 

@@ -1,6 +1,7 @@
 """`regent store verify|stats|dump` on stores that are whole, in use, damaged and absent."""
 
 import json
+import shutil
 import zlib
 
 import pytest
@@ -302,3 +303,21 @@ def test_a_store_time_that_no_calendar_has_is_shown_as_it_is(directory, capsys, 
 
         assert code == 0
         assert f"{time_ms} ms" in out
+
+
+@pytest.mark.parametrize("name", ["index", "checkpoint", "lock"])
+def test_what_verify_cannot_read_is_named_with_another_next_step_than_verify(
+    directory, capsys, name
+):
+    if name == "index":
+        shutil.rmtree(directory / name)
+        (directory / name).write_text("no directory")
+    else:
+        (directory / name).unlink()
+        (directory / name).mkdir()
+
+    code, _, err = ask(capsys, "verify", directory)
+
+    assert code == 1
+    assert f"{directory}/{name}" in err
+    assert "next: see that what is named above" in err

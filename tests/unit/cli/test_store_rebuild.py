@@ -7,7 +7,7 @@ import struct
 import pytest
 from regent_engine import Rebuild, StoreError, encode_properties
 
-from backend.cli import store_rebuild
+from backend.cli import store_queue_sizes, store_rebuild
 from tests.unit.cli.stores import ask, files_of, fill, flip, open_store
 
 
@@ -385,3 +385,35 @@ def test_files_that_may_be_torn_tell_the_size_where_no_others_do(tmp_path, capsy
     # The broker's size may be a larger one.
     assert f"that a crash may have cut short tell the size of the new ones: {size} bytes" in err
     assert "--queue-file-size" in err
+
+
+@pytest.mark.parametrize("place", ["consumequeue/orders/0", "index"])
+@pytest.mark.parametrize("odd", ["directory", "broken link"])
+def test_what_is_no_file_in_the_place_of_one_is_no_reason_to_stop(directory, capsys, place, odd):
+    file = min((directory / place).iterdir())
+    file.unlink()
+    if odd == "directory":
+        file.mkdir()
+    else:
+        file.symlink_to(directory / "nowhere")
+
+    code, _, _ = ask(capsys, "rebuild", directory)
+
+    assert code == 0
+    assert ask(capsys, "verify", directory)[0] == 0
+
+
+def test_a_queue_file_that_cannot_be_read_is_named(directory, capsys, monkeypatch):
+    before = files_of(directory)
+
+    def refuse(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(store_queue_sizes, "_may_be_torn", refuse)
+    code, _, err = ask(capsys, "rebuild", directory)
+
+    assert code == 1
+    assert "Permission denied" in err
+    assert "consumequeue/orders/0" in err
+    assert f"next: regent store verify {directory}" in err
+    assert files_of(directory) == before
