@@ -90,7 +90,10 @@ WORDS: Final = {
             "no store writes such a file, and no broker opens a store with one: it was cut"
             " short, copied in part, or belongs to another store"
         ),
-        next_step="put the right file in its place, or restore the store from a replica",
+        next_step=(
+            "put the right file in its place, move it away if it is not this store's, or restore"
+            " the store from a replica"
+        ),
     ),
     "unfinished_segment": Words(
         means=(

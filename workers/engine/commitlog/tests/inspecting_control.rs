@@ -214,6 +214,26 @@ fn segments_of_another_size_or_name_are_found() {
 }
 
 #[test]
+fn a_segment_that_leaves_a_gap_behind_the_end_of_the_log_is_found() {
+    let dir = tempdir();
+    let positions = filled(dir.path());
+    let last = positions[90] - positions[90] % SEGMENT_SIZE;
+    let empty = vec![0; usize::try_from(SEGMENT_SIZE).unwrap()];
+    let next = segment_path(dir.path(), last + SEGMENT_SIZE);
+    fs::write(&next, &empty).unwrap();
+    assert_eq!(kinds(dir.path()), []);
+
+    let stray = segment_path(dir.path(), last + 3 * SEGMENT_SIZE);
+    fs::rename(&next, &stray).unwrap();
+
+    let found = findings(dir.path());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].kind, FindingKind::OddSegment);
+    assert_eq!(found[0].file, stray);
+    assert!(try_open(dir.path()).is_err());
+}
+
+#[test]
 fn an_unclean_stop_and_leftovers_are_notes() {
     let dir = tempdir();
     filled(dir.path());
