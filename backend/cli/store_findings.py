@@ -95,6 +95,16 @@ WORDS: Final = {
             " the store from a replica"
         ),
     ),
+    "odd_queue_file": Words(
+        means=(
+            "no broker opens the store: the file was cut short, copied in part or made with another"
+            " setting, or its topic has queues of both kinds"
+        ),
+        next_step=(
+            _QUEUES + "; of a topic with both kinds, first move those away that do not fit its"
+            " attribute queue.type"
+        ),
+    ),
     "unfinished_segment": Words(
         means=(
             "it was being prepared when the broker died; it holds no message, and the next"

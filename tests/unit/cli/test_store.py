@@ -187,6 +187,12 @@ def cut_segment(directory):
     path.write_bytes(path.read_bytes()[:1000])
 
 
+def cut_queue_file(directory):
+    path = directory / "consumequeue" / "orders" / "0" / f"{0:020}"
+    # All of its entries are left.
+    path.write_bytes(path.read_bytes()[:1000])
+
+
 @pytest.mark.parametrize(
     ("damage", "kind", "summary"),
     [
@@ -194,6 +200,7 @@ def cut_segment(directory):
         (break_epochs, "epochs_from_backup", "a safeguard of it is gone"),
         (break_both_epochs, "damaged_epochs", "no broker can open the store"),
         (cut_segment, "odd_segment", "cannot be read"),
+        (cut_queue_file, "odd_queue_file", "no broker can open the store"),
         (lambda directory: (directory / "checkpoint").unlink(), "absent_checkpoint", "not fit"),
     ],
 )

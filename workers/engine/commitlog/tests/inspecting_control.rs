@@ -234,6 +234,39 @@ fn a_segment_that_leaves_a_gap_behind_the_end_of_the_log_is_found() {
 }
 
 #[test]
+fn queue_files_that_no_broker_opens_are_found() {
+    let dir = tempdir();
+    filled(dir.path());
+    let queue = dir.path().join("consumequeue/b/0");
+    let mut files: Vec<_> = fs::read_dir(&queue)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort_unstable();
+    let last = files.pop().unwrap();
+    let content = fs::read(&last).unwrap();
+    for size in [content.len() - 20, content.len() + 20] {
+        let mut odd = content.clone();
+        odd.resize(size, 0);
+        fs::write(&last, odd).unwrap();
+
+        let found = findings(dir.path());
+        let odd = found
+            .iter()
+            .find(|found| found.kind == FindingKind::OddQueueFile);
+        assert_eq!(odd.unwrap().file, last, "{size}");
+        assert!(try_open(dir.path()).is_err(), "{size}");
+    }
+    fs::write(&last, content).unwrap();
+    assert_eq!(kinds(dir.path()), []);
+
+    fs::create_dir_all(dir.path().join("batchconsumequeue/b/0")).unwrap();
+
+    assert_eq!(kinds(dir.path()), [FindingKind::OddQueueFile]);
+    assert!(try_open(dir.path()).is_err());
+}
+
+#[test]
 fn an_unclean_stop_and_leftovers_are_notes() {
     let dir = tempdir();
     filled(dir.path());
