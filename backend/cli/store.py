@@ -4,7 +4,7 @@ They need no server. All but `rebuild` only read, so that a store which is in us
 disk mounted read-only can be looked at.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -20,6 +20,7 @@ from backend.cli.store_log import LogRecords
 from backend.cli.store_options import (
     INDEX_ENTRIES,
     INDEX_SLOTS,
+    NUMBER_MAX,
     CommitLog,
     Crc,
     DelayLevels,
@@ -32,6 +33,7 @@ from backend.cli.store_options import (
 from backend.cli.store_rebuild import rebuild
 
 BODY_SHOWN: Final = 60
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 store = App(name="store", help="Look into a broker's message store, from its files.")
 
@@ -184,11 +186,13 @@ def dump(
     directory: Path,
     /,
     *,
-    position: Annotated[int | None, Parameter(validator=validators.Number(gte=0))] = None,
+    position: Annotated[
+        int | None, Parameter(validator=validators.Number(gte=0, lte=NUMBER_MAX))
+    ] = None,
     topic: str | None = None,
     queue_id: int | None = None,
     index: Annotated[bool, Parameter(negative="")] = False,
-    limit: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 100,
+    limit: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=NUMBER_MAX))] = 100,
     commit_log: CommitLog = None,
     index_slots: IndexSlots = INDEX_SLOTS,
     index_entries: IndexEntries = INDEX_ENTRIES,
@@ -272,6 +276,7 @@ def _survey(
     delay_levels: str | None = None,
     crc: bool = False,
 ) -> Survey:
+    store_files.refuse_index_shape(index_slots, index_entries)
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     try:
         survey = Survey(
@@ -286,7 +291,8 @@ def _survey(
         )
         read_through(survey, label="reading the log")
     except StoreError as error:
-        raise store_files.unreadable(paths, str(error)) from error
+        next_step = store_files.TRY_AGAIN if compares else None
+        raise store_files.unreadable(paths, str(error), next_step=next_step) from error
     return survey
 
 
@@ -334,6 +340,7 @@ def _control_fields(survey: Survey) -> dict[str, Any]:
 def _keys(
     paths: StorePaths, min_position: int, count: int, shape: tuple[int, int]
 ) -> list[IndexedKey]:
+    store_files.refuse_index_shape(*shape)
     try:
         return read_index(
             str(paths.root),
@@ -381,5 +388,9 @@ def _preview(body: bytes) -> str:
 def _time(timestamp_ms: int | None) -> str:
     if timestamp_ms is None:
         return UNKNOWN
-    instant = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
+    try:
+        instant = EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        # No checksum covers the header of a record: it may hold a time that no calendar has.
+        return f"{timestamp_ms} ms"
     return instant.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"

@@ -11,9 +11,15 @@ from backend.cli.errors import CommandError, ExitCode
 
 SEGMENT_NAME: Final = re.compile(r"\d{20}")
 INDEX_NAME: Final = re.compile(r"\d{17}")
-DELAY_LEVEL: Final = re.compile(r"(\d+)([smhd])")
+# As a broker reads its messageDelayLevel.
+DELAY_LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
+DELAY_LEVEL_COUNT_MAX: Final = 1024
 UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+# Stock computes the size of an index file in 32 bits.
+INDEX_FILE_BYTES_MAX: Final = (1 << 31) - 1
 STORES_SHOWN: Final = 5
+# For who asks for a verification already.
+TRY_AGAIN: Final = "see that what is named above is whole and can be read, then try again"
 ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
 ROOT_DIRECTORIES: Final = ("consumequeue", "batchconsumequeue", "index")
 BLOCK_BYTES: Final = 512
@@ -107,7 +113,7 @@ def is_in_use(paths: StorePaths) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise unreadable(paths, str(error)) from error
+        raise unreadable(paths, str(error), next_step=TRY_AGAIN) from error
     kind, *_ = FLOCK.unpack(answer)
     return bool(kind != fcntl.F_UNLCK)
 
@@ -118,14 +124,20 @@ def parse_delay_levels(text: str) -> list[int]:
     Raises:
         CommandError: it is none.
     """
+    next_step = "write levels as in broker.conf: --delay-levels '1s 5s 10s 1m 2h'"
+    words = text.split()
+    if not 1 <= len(words) <= DELAY_LEVEL_COUNT_MAX:
+        raise CommandError(
+            f"{len(words)} delay levels are none that a broker takes: 1 to {DELAY_LEVEL_COUNT_MAX}",
+            next_step=next_step,
+            exit_code=ExitCode.USAGE,
+        )
     levels = []
-    for word in text.split():
+    for word in words:
         found = DELAY_LEVEL.fullmatch(word)
         if found is None:
             raise CommandError(
-                f"{word!r} is no delay level",
-                next_step="write levels as in broker.conf: --delay-levels '1s 5s 10s 1m 2h'",
-                exit_code=ExitCode.USAGE,
+                f"{word!r} is no delay level", next_step=next_step, exit_code=ExitCode.USAGE
             )
         levels.append(int(found[1]) * UNIT_MS[found[2]])
     return levels
@@ -147,12 +159,30 @@ def refuse_if_in_use(paths: StorePaths) -> None:
 
 def index_files(paths: StorePaths) -> list[Path]:
     """List the files of the key index."""
-    return [path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name)]
+    files = (path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name))
+    return [path for path in files if path.is_file()]
 
 
 def index_file_size(slots: int, entries: int) -> int:
     """Return the size of an index file, in bytes (storage-and-ha.md 4.1)."""
     return 40 + 4 * slots + 20 * entries
+
+
+def refuse_index_shape(slots: int, entries: int) -> None:
+    """Refuse numbers that no broker has an index with.
+
+    Raises:
+        CommandError: its files would be too large.
+    """
+    size = index_file_size(slots, entries)
+    if size > INDEX_FILE_BYTES_MAX:
+        raise CommandError(
+            f"no index file has {slots} slots and {entries} entries",
+            why=f"it would have {size} bytes, and brokers make none of over {INDEX_FILE_BYTES_MAX}",
+            next_step="give --index-slots and --index-entries as broker.conf has maxHashSlotNum and"
+            " maxIndexNum, or leave them out if it sets neither",
+            exit_code=ExitCode.USAGE,
+        )
 
 
 def allocated_bytes(directory: Path) -> int:
@@ -161,12 +191,12 @@ def allocated_bytes(directory: Path) -> int:
     return sum(path.stat().st_blocks * BLOCK_BYTES for path in files)
 
 
-def unreadable(paths: StorePaths, why: str) -> CommandError:
-    """Say that the engine could not read a store."""
+def unreadable(paths: StorePaths, why: str, *, next_step: str | None = None) -> CommandError:
+    """Say that a store could not be read; what to do, unless given, is to verify it."""
     return CommandError(
         f"the store at {paths.root} could not be read",
         why=why,
-        next_step=f"regent store verify {paths.root}",
+        next_step=next_step or f"regent store verify {paths.root}",
     )
 
 

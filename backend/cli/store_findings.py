@@ -90,7 +90,20 @@ WORDS: Final = {
             "no store writes such a file, and no broker opens a store with one: it was cut"
             " short, copied in part, or belongs to another store"
         ),
-        next_step="put the right file in its place, or restore the store from a replica",
+        next_step=(
+            "put the right file in its place, move it away if it is not this store's, or restore"
+            " the store from a replica"
+        ),
+    ),
+    "odd_queue_file": Words(
+        means=(
+            "no broker opens the store: the file was cut short, copied in part or made with another"
+            " setting, or its topic has queues of both kinds"
+        ),
+        next_step=(
+            _QUEUES + "; of a topic with both kinds, first move those away that do not fit its"
+            " attribute queue.type"
+        ),
     ),
     "unfinished_segment": Words(
         means=(

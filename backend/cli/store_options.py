@@ -21,14 +21,15 @@ STEP_BYTES: Final = 32 << 20
 INDEX_SLOTS: Final = 5_000_000
 INDEX_ENTRIES: Final = 20_000_000
 
-_POSITIVE: Final = validators.Number(gte=1)
+# Log positions, and what is counted, are signed 64-bit integers in the engine.
+NUMBER_MAX: Final = (1 << 63) - 1
 # As brokers take it, from one entry on.
 _FILE_SIZE_MAX: Final = 1 << 31
 
 Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
 CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
 DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
-IndexSlots = Annotated[int, Parameter(name="--index-slots", validator=_POSITIVE)]
+IndexSlots = Annotated[int, Parameter(name="--index-slots", validator=validators.Number(gte=1))]
 QueueFileSize = Annotated[
     int | None,
     Parameter(name="--queue-file-size", validator=validators.Number(gte=20, lte=_FILE_SIZE_MAX)),
@@ -39,7 +40,8 @@ BatchQueueFileSize = Annotated[
         name="--batch-queue-file-size", validator=validators.Number(gte=46, lte=_FILE_SIZE_MAX)
     ),
 ]
-IndexEntries = Annotated[int, Parameter(name="--index-entries", validator=_POSITIVE)]
+# Entry 0 is never used.
+IndexEntries = Annotated[int, Parameter(name="--index-entries", validator=validators.Number(gte=2))]
 # Whether records end in a checksum: that of a broker's Survey or Rebuild.
 Crc = Annotated[bool, Parameter(name="--crc", negative="")]
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import print_note
-from backend.cli.store_files import SEGMENT_NAME, StorePaths
+from backend.cli.store_files import SEGMENT_NAME, StorePaths, unreadable
 
 # Blocks of a file system, and the least that a queue file is given at once.
 _BLOCK_BYTES: Final = 4096
@@ -59,11 +59,14 @@ def choose(paths: StorePaths, *, plain: int | None, batch: int | None) -> QueueS
     """Decide how large queue files will be.
 
     Raises:
-        CommandError: files that are there have another size than was given.
+        CommandError: files that are there have another size than was given, or cannot be read.
     """
     is_clean = not (paths.root / "abort").exists()
-    plain_files = list(_files(paths.queues, _PLAIN, is_clean=is_clean))
-    batch_files = list(_files(paths.batch_queues, _BATCH, is_clean=is_clean))
+    try:
+        plain_files = list(_files(paths.queues, _PLAIN, is_clean=is_clean))
+        batch_files = list(_files(paths.batch_queues, _BATCH, is_clean=is_clean))
+    except OSError as error:
+        raise unreadable(paths, str(error)) from error
     plain_bytes, plain_doubt = _choose(paths.queues, _PLAIN, plain_files, plain)
     batch_bytes, batch_doubt = _choose(paths.batch_queues, _BATCH, batch_files, batch)
     return QueueSizes(plain_bytes, batch_bytes, plain_doubt, batch_doubt)
@@ -89,7 +92,8 @@ def _note(kind: _Kind, doubt: str) -> None:
 
 
 def _files(queues: Path, kind: _Kind, *, is_clean: bool) -> Iterator[_File]:
-    paths = sorted(path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
+    named = (path for path in queues.glob("*/*/*") if SEGMENT_NAME.fullmatch(path.name))
+    paths = sorted(path for path in named if path.is_file())
     for _, queue in groupby(paths, key=lambda path: path.parent):
         # A crash leaves an empty file where it interrupts the making of one.
         begun = [path for path in queue if path.stat().st_size > 0]

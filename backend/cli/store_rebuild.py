@@ -87,6 +87,7 @@ def rebuild(
     """
     paths = store_files.locate(directory, commit_log)
     store_files.refuse_if_in_use(paths)
+    store_files.refuse_index_shape(index_slots, index_entries)
     levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     parts = PARTS if only is None else (only,)
     if "index" in parts:
@@ -101,9 +102,9 @@ def rebuild(
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
         work = _begin(paths, parts, levels, sizes, index_slots, index_entries, crc=crc)
-        rebuilt = _carry_out(work, old_suffix)
     except StoreError as error:
-        raise store_files.unreadable(paths, f"{error}; the store is as it was") from error
+        raise _unchanged(paths, error) from error
+    rebuilt = _carry_out(paths, work, old_suffix)
     _print_result(paths, parts, sizes, rebuilt, old_suffix, output)
 
 
@@ -179,16 +180,39 @@ def _begin(
     )
 
 
-def _carry_out(work: Rebuild, old_suffix: str | None) -> Rebuilt:
+def _carry_out(paths: StorePaths, work: Rebuild, old_suffix: str | None) -> Rebuilt:
     outlive_reader()
     try:
+        _read(paths, work)
+        return _finish(paths, work, old_suffix)
+    finally:
+        work.abandon()
+
+
+def _read(paths: StorePaths, work: Rebuild) -> None:
+    try:
         read_through(work, label="rebuilding")
-        return work.finish(old_suffix=old_suffix)
     except KeyboardInterrupt:
         print_note("interrupted: the store is as it was")
         raise
-    finally:
-        work.abandon()
+    except StoreError as error:
+        raise _unchanged(paths, error) from error
+
+
+def _finish(paths: StorePaths, work: Rebuild, old_suffix: str | None) -> Rebuilt:
+    """Have what was made take its place, which hears of Ctrl-C only once that is over."""
+    state = "queues and index are each the old ones or the new ones, and whole"
+    try:
+        return work.finish(old_suffix=old_suffix)
+    except KeyboardInterrupt:
+        print_note(f"interrupted at the end: {state}\n  next: regent store verify {paths.root}")
+        raise
+    except StoreError as error:
+        raise store_files.unreadable(paths, f"{error}; {state}") from error
+
+
+def _unchanged(paths: StorePaths, error: StoreError) -> CommandError:
+    return store_files.unreadable(paths, f"{error}; the store is as it was")
 
 
 def _print_plan(

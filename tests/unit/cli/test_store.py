@@ -1,6 +1,7 @@
 """`regent store verify|stats|dump` on stores that are whole, in use, damaged and absent."""
 
 import json
+import shutil
 import zlib
 
 import pytest
@@ -186,6 +187,12 @@ def cut_segment(directory):
     path.write_bytes(path.read_bytes()[:1000])
 
 
+def cut_queue_file(directory):
+    path = directory / "consumequeue" / "orders" / "0" / f"{0:020}"
+    # All of its entries are left.
+    path.write_bytes(path.read_bytes()[:1000])
+
+
 @pytest.mark.parametrize(
     ("damage", "kind", "summary"),
     [
@@ -193,6 +200,7 @@ def cut_segment(directory):
         (break_epochs, "epochs_from_backup", "a safeguard of it is gone"),
         (break_both_epochs, "damaged_epochs", "no broker can open the store"),
         (cut_segment, "odd_segment", "cannot be read"),
+        (cut_queue_file, "odd_queue_file", "no broker can open the store"),
         (lambda directory: (directory / "checkpoint").unlink(), "absent_checkpoint", "not fit"),
     ],
 )
@@ -265,3 +273,58 @@ def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, 
 
     assert code == 1
     assert "give --index-slots and --index-entries" in out
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "told"),
+    [
+        ("dump", ("--position", 2**64), "--position"),
+        ("dump", ("--limit", 2**70, "--index"), "--limit"),
+        ("dump", ("--index-slots", 2**33, "--index-entries", 10, "--index"), "no index file has"),
+        ("stats", ("--index-slots", 2**33, "--index-entries", 10), "no index file has"),
+        ("verify", ("--index-slots", 2**29, "--index-entries", 10), "no index file has"),
+        ("rebuild", ("--index-slots", 10, "--index-entries", 2**33), "no index file has"),
+        ("verify", ("--index-slots", 10, "--index-entries", 1), "--index-entries"),
+    ],
+)
+def test_numbers_that_no_store_has_are_refused_with_the_next_step(
+    directory, capsys, command, options, told
+):
+    code, out, err = ask(capsys, command, directory, *options)
+
+    assert code == 2
+    assert out == ""
+    assert told in err
+    assert "next: " in err
+
+
+@pytest.mark.parametrize("time_ms", [2**61, -(2**61), 253_402_300_800_000])
+def test_a_store_time_that_no_calendar_has_is_shown_as_it_is(directory, capsys, time_ms):
+    first = min((directory / "commitlog").iterdir())
+    content = bytearray(first.read_bytes())
+    content[56:64] = time_ms.to_bytes(8, "big", signed=True)
+    first.write_bytes(content)
+
+    for command in ("dump", "stats"):
+        code, out, _ = ask(capsys, command, directory)
+
+        assert code == 0
+        assert f"{time_ms} ms" in out
+
+
+@pytest.mark.parametrize("name", ["index", "checkpoint", "lock"])
+def test_what_verify_cannot_read_is_named_with_another_next_step_than_verify(
+    directory, capsys, name
+):
+    if name == "index":
+        shutil.rmtree(directory / name)
+        (directory / name).write_text("no directory")
+    else:
+        (directory / name).unlink()
+        (directory / name).mkdir()
+
+    code, _, err = ask(capsys, "verify", directory)
+
+    assert code == 1
+    assert f"{directory}/{name}" in err
+    assert "next: see that what is named above" in err

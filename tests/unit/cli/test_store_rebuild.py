@@ -54,13 +54,23 @@ def test_a_store_in_use_is_not_rebuilt(directory, capsys):
     store.close()
 
 
-def test_delay_levels_that_are_none_are_refused(directory, capsys):
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [
+        ("1s 5x", "'5x' is no delay level"),
+        # No broker takes these either.
+        ("1s 1000000000d", "'1000000000d' is no delay level"),
+        ("", "0 delay levels"),
+    ],
+)
+def test_delay_levels_that_are_none_are_refused(directory, capsys, levels, told):
     before = files_of(directory)
 
-    code, _, err = ask(capsys, "rebuild", directory, "--delay-levels", "1s 5x")
+    code, _, err = ask(capsys, "rebuild", directory, "--delay-levels", levels)
 
     assert code == 2
-    assert "'5x' is no delay level" in err
+    assert told in err
+    assert "write levels as in broker.conf" in err
     assert files_of(directory) == before
 
 

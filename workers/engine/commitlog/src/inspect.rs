@@ -9,6 +9,7 @@ mod finding;
 mod index;
 mod index_file;
 mod layout;
+mod queue_sizes;
 mod queues;
 mod survey;
 mod walk;

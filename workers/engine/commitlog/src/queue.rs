@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
@@ -40,6 +40,8 @@ pub(crate) struct SharedQueue {
     is_dirty: AtomicBool,
     /// Whether a file was created whose directory entry may not be durable yet.
     has_new_file: AtomicBool,
+    /// Whether the directory may be another queue's by now; held while a file is removed.
+    has_left_dir: Mutex<bool>,
 }
 
 impl SharedQueue {
@@ -133,8 +135,10 @@ impl SharedQueue {
         if self.layout == Layout::Plain {
             return number;
         }
-        let placed = self.placed(number);
-        placed.map_or_else(|| self.max_offset(), |placed| placed.offset)
+        // Before the entry is looked for, or one that comes meanwhile would be passed over.
+        let max_offset = self.max_offset();
+        self.placed(number)
+            .map_or(max_offset, |placed| placed.offset)
     }
 
     /// Takes the queue off the list of touched ones; the append lock is held.
@@ -201,12 +205,12 @@ impl SharedQueue {
     }
 
     /// Removes the files all of whose entries stand for records before `log_position`, but never the
-    /// last one, which tells where the queue ends (storage-and-ha.md 11.2, trap 24).
+    /// last one with an entry, which tells where the queue ends (storage-and-ha.md 11.2, trap 24).
     pub(crate) fn remove_expired(&self, log_position: u64) -> Result<usize, StoreError> {
         let mut count = 0;
         loop {
             let oldest = match &self.segments.read()[..] {
-                [oldest, _, ..] => oldest.clone(),
+                [oldest, next, ..] if !next.map.bytes().is_empty() => oldest.clone(),
                 _ => break,
             };
             let bytes = oldest.map.bytes();
@@ -218,7 +222,8 @@ impl SharedQueue {
             // A file of fillers alone holds nothing.
             let is_gone =
                 last.is_none_or(|last| last.is_some_and(|entry| entry.log_position < log_position));
-            if !is_full || !is_gone {
+            let has_left_dir = self.has_left_dir.lock();
+            if !is_full || !is_gone || *has_left_dir {
                 break;
             }
             remove_file(&self.dir.join(segment_name(oldest.base)))?;
@@ -226,6 +231,12 @@ impl SharedQueue {
             count += 1;
         }
         Ok(count)
+    }
+
+    /// Leaves the directory to whoever has the same topic and id next: who still knows this queue
+    /// removes no file there from now on.
+    pub(crate) fn leave_dir(&self) {
+        *self.has_left_dir.lock() = true;
     }
 
     /// Raises the first readable offset to the first entry at or behind `log_position`.

@@ -23,7 +23,7 @@ mod stored;
 mod topics;
 
 use rebuilding::{Rebuilding, Topic};
-use stored::list_by_layout;
+pub(crate) use stored::list_by_layout;
 use topics::Topics;
 
 /// Last offset whose place in the queue's files is a signed 64-bit integer.

@@ -81,14 +81,26 @@ impl Store {
         }
         // The next one's first record is no older than its last one.
         let is_old = |age_ms: i64| {
-            let bytes = next.bytes_from(next.base).unwrap_or_default();
-            check_record(bytes, next.base, self.config.crc_property)
-                .is_ok_and(|first| first.store_timestamp_ms.saturating_add(age_ms) <= now_ms)
+            let first_ms = self.first_timestamp_from(next.base);
+            first_ms.is_some_and(|first_ms| first_ms.saturating_add(age_ms) <= now_ms)
         };
         let is_too_much = |bytes_max| self.log.max_position() - next.base >= bytes_max;
         retention.is_forced
             || retention.age_ms.is_some_and(is_old)
             || retention.log_bytes_max.is_some_and(is_too_much)
+    }
+
+    /// Store time of the first record of a segment. Where that is damaged, of the first one behind
+    /// it: it would keep all segments before it for ever.
+    fn first_timestamp_from(&self, mut base: u64) -> Option<i64> {
+        loop {
+            let segment = self.log.segment_at(base)?;
+            let bytes = segment.bytes_from(base).unwrap_or_default();
+            if let Ok(first) = check_record(bytes, base, self.config.crc_property) {
+                return Some(first.store_timestamp_ms);
+            }
+            base = self.log.next_segment_start(base);
+        }
     }
 
     fn expire_queues(&self) -> Result<usize, StoreError> {

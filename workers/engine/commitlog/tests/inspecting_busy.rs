@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey};
+use regent_commitlog::inspect::{FindingKind, LogWalk, Step, Survey, read_index};
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 use support::*;
 
@@ -240,6 +240,38 @@ fn surveys_and_walks_beside_a_replica_that_copies_find_nothing() {
     });
 
     assert_eq!(met, [""; 0]);
+}
+
+#[test]
+fn index_files_that_a_broker_makes_and_writes_are_not_damaged() {
+    let dir = tempdir();
+    let mut config = roomy(dir.path());
+    config.index_slot_count = 100;
+    config.index_entry_count = 200_000;
+    let store = begun(&config);
+    let keys: Vec<_> = (0..2_000).map(|number| number.to_string()).collect();
+    let is_over = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) && store.max_position() < 256 << 20 {
+                let keys = Some(keys.join(" "));
+                let message = index::Keyed::new("orders", "unique");
+                index::Keyed { keys, ..message }.append(&store, b"");
+                index::build(&store);
+            }
+        });
+        let begin = Instant::now();
+        let mut met = Vec::new();
+        while begin.elapsed() < Duration::from_secs(3) {
+            let survey = Survey::comparing(&config, true).unwrap();
+            met.extend(survey.findings().iter().map(|found| found.text.clone()));
+            if let Err(error) = read_index(&config, u64::MAX, 1) {
+                met.push(error.to_string());
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(met, [""; 0]);
+    });
 }
 
 fn roomy(dir: &Path) -> StoreConfig {

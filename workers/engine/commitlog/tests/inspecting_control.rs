@@ -214,6 +214,59 @@ fn segments_of_another_size_or_name_are_found() {
 }
 
 #[test]
+fn a_segment_that_leaves_a_gap_behind_the_end_of_the_log_is_found() {
+    let dir = tempdir();
+    let positions = filled(dir.path());
+    let last = positions[90] - positions[90] % SEGMENT_SIZE;
+    let empty = vec![0; usize::try_from(SEGMENT_SIZE).unwrap()];
+    let next = segment_path(dir.path(), last + SEGMENT_SIZE);
+    fs::write(&next, &empty).unwrap();
+    assert_eq!(kinds(dir.path()), []);
+
+    let stray = segment_path(dir.path(), last + 3 * SEGMENT_SIZE);
+    fs::rename(&next, &stray).unwrap();
+
+    let found = findings(dir.path());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].kind, FindingKind::OddSegment);
+    assert_eq!(found[0].file, stray);
+    assert!(try_open(dir.path()).is_err());
+}
+
+#[test]
+fn queue_files_that_no_broker_opens_are_found() {
+    let dir = tempdir();
+    filled(dir.path());
+    let queue = dir.path().join("consumequeue/b/0");
+    let mut files: Vec<_> = fs::read_dir(&queue)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort_unstable();
+    let last = files.pop().unwrap();
+    let content = fs::read(&last).unwrap();
+    for size in [content.len() - 20, content.len() + 20] {
+        let mut odd = content.clone();
+        odd.resize(size, 0);
+        fs::write(&last, odd).unwrap();
+
+        let found = findings(dir.path());
+        let odd = found
+            .iter()
+            .find(|found| found.kind == FindingKind::OddQueueFile);
+        assert_eq!(odd.unwrap().file, last, "{size}");
+        assert!(try_open(dir.path()).is_err(), "{size}");
+    }
+    fs::write(&last, content).unwrap();
+    assert_eq!(kinds(dir.path()), []);
+
+    fs::create_dir_all(dir.path().join("batchconsumequeue/b/0")).unwrap();
+
+    assert_eq!(kinds(dir.path()), [FindingKind::OddQueueFile]);
+    assert!(try_open(dir.path()).is_err());
+}
+
+#[test]
 fn an_unclean_stop_and_leftovers_are_notes() {
     let dir = tempdir();
     filled(dir.path());

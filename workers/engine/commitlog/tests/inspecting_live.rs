@@ -136,6 +136,25 @@ fn index_files_that_expire_meanwhile_are_no_finding() {
 }
 
 #[test]
+fn the_end_of_the_newest_index_file_may_be_newer_than_the_entries_that_were_seen() {
+    let dir = tempdir();
+    let config = index::config(dir.path());
+    let store = indexed(&config);
+    let newest = index::files(dir.path()).pop().unwrap().0;
+    let newest = dir.path().join("index").join(newest);
+
+    let newer = || overwrite(&newest, 8, &(NOW_MS + 5).to_be_bytes());
+    newer();
+    assert_eq!(finished(begun(&config)), []);
+
+    store.close().unwrap();
+    newer();
+    let found = finished(Survey::comparing(&config, false).unwrap());
+    let is_told = |found: &(FindingKind, String)| found.1.contains("its header says");
+    assert!(found.iter().any(is_told), "{found:?}");
+}
+
+#[test]
 fn what_an_open_segment_became_after_it_expired_is_no_damage() {
     let dir = tempdir();
     let config = config(dir.path());

@@ -65,6 +65,25 @@ fn a_segment_goes_once_its_last_record_is_old_enough() {
     assert_eq!(store.min_position(), first_size);
 }
 
+#[test]
+fn a_damaged_record_at_the_start_of_a_segment_keeps_none_before_it_for_ever() {
+    let dir = tempdir();
+    let store = filled(dir.path(), 60);
+    let second = segment_path(dir.path(), SEGMENT_SIZE);
+    overwrite(&second, 200, b"wrong");
+    assert!(store.read_record(SEGMENT_SIZE).is_err());
+    let third = (0..60).find(|turn| append_position(&store, *turn) >= 2 * SEGMENT_SIZE);
+    let dies_at = NOW_MS + (i64::from(third.unwrap()) + 72) * HOUR_MS;
+
+    assert_eq!(
+        store.expire(&by_age(72), dies_at - 1).unwrap(),
+        Expired::default()
+    );
+    let expired = store.expire(&by_age(72), dies_at).unwrap();
+
+    assert_eq!(expired.segment_count, 2);
+}
+
 /// Where the message of a turn lies.
 fn append_position(store: &Store, turn: i32) -> u64 {
     let offset = i64::from(turn / 3);

@@ -99,10 +99,14 @@ impl Control {
             .flushed_to(self.known_flushed_position()))
     }
 
+    /// Whether the last user closed the store, and left no truncation to be finished.
+    pub(super) fn was_clean(&self) -> bool {
+        !self.has_abort_mark && self.journal == Ok(None)
+    }
+
     /// Which index files the next start will believe.
     pub(super) fn index_trust(&self, is_in_use: bool) -> Trust {
-        let was_clean = !self.has_abort_mark && self.journal == Ok(None);
-        if was_clean || is_in_use {
+        if self.was_clean() || is_in_use {
             return Trust::All;
         }
         Trust::FlushedBefore(self.checkpoint.unwrap_or_default().index_timestamp_ms)

@@ -52,8 +52,10 @@ pub fn read_index(
     let dir = config.root.join("index");
     let mut keys = Vec::new();
     let mut previous: Option<Header> = None;
-    for stamp in list_stamps(&dir)? {
-        let mut file = match open(config, &dir, stamp, previous.as_ref()) {
+    let stamps = list_stamps(&dir)?;
+    for (at, stamp) in (1..).zip(&stamps) {
+        let is_newest = at == stamps.len();
+        let mut file = match open(config, &dir, *stamp, previous.as_ref(), is_newest) {
             // It has expired since it was listed.
             Err(error) if error.is_gone() => continue,
             opened => opened?,
@@ -100,7 +102,8 @@ fn open(
     dir: &Path,
     stamp: u64,
     previous: Option<&Header>,
+    is_newest: bool,
 ) -> Result<IndexedFile, StoreError> {
-    let opened = IndexedFile::open(dir, stamp, shape_of(config), previous)?;
+    let opened = IndexedFile::open(dir, stamp, shape_of(config), previous, is_newest)?;
     opened.map_err(|((path, _), reason)| StoreError::DamagedFile { path, reason })
 }

@@ -24,6 +24,8 @@ pub enum FindingKind {
     WrongRecordCrc,
     /// A segment whose size or name is not that of the others.
     OddSegment,
+    /// A queue file whose size is not that of the others, or a topic with both kinds of queues.
+    OddQueueFile,
     /// The newest segment was still being allocated when the process died.
     UnfinishedSegment,
     /// A record torn by a crash; the next start cuts it.
@@ -78,13 +80,14 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::DamagedLog,
         Self::MissingSegments,
         Self::LostTail,
         Self::LostMessages,
         Self::WrongRecordCrc,
         Self::OddSegment,
+        Self::OddQueueFile,
         Self::UnfinishedSegment,
         Self::TornRecord,
         Self::MissingEntry,
@@ -122,6 +125,7 @@ impl FindingKind {
             Self::LostMessages => "lost_messages",
             Self::WrongRecordCrc => "wrong_record_crc",
             Self::OddSegment => "odd_segment",
+            Self::OddQueueFile => "odd_queue_file",
             Self::UnfinishedSegment => "unfinished_segment",
             Self::TornRecord => "torn_record",
             Self::MissingEntry => "missing_entry",
@@ -163,7 +167,9 @@ impl FindingKind {
             Self::DamagedLog | Self::MissingSegments | Self::LostTail | Self::LostMessages => {
                 "lost"
             }
-            Self::OddSegment | Self::DamagedEpochs | Self::DamagedJournal => "blocked",
+            Self::OddSegment | Self::OddQueueFile | Self::DamagedEpochs | Self::DamagedJournal => {
+                "blocked"
+            }
             Self::MissingEntry
             | Self::WrongEntry
             | Self::StrayEntries

@@ -91,7 +91,9 @@ impl IndexCheck {
         let mut newest_ms = i64::MIN;
         for (at, stamp) in stamps.iter().enumerate() {
             let previous = check.files.last().map(|file| file.header);
-            let opened = match IndexedFile::open(dir, *stamp, shape, previous.as_ref()) {
+            let is_written = is_in_use && at + 1 == stamps.len();
+            let opened = match IndexedFile::open(dir, *stamp, shape, previous.as_ref(), is_written)
+            {
                 Err(error) if error.is_gone() => continue,
                 opened => opened?,
             };
@@ -261,7 +263,7 @@ impl IndexCheck {
     /// The entry that the comparison is at. Entries that are out of order are told and passed.
     fn peek(&mut self, findings: &mut Findings) -> Result<Option<Entry>, StoreError> {
         while self.current.is_none() {
-            let is_newest = self.file + 1 == self.files.len();
+            let is_being_written = self.is_being_written();
             let Some(file) = self.files.get_mut(self.file) else {
                 return Ok(None);
             };
@@ -272,8 +274,7 @@ impl IndexCheck {
                 continue;
             }
             if self.number >= next_number {
-                // What a store in use writes is not of one moment.
-                if !(self.is_in_use && is_newest) {
+                if !is_being_written {
                     file.check_slots(&mut self.chains, findings)?;
                 }
                 self.chains.fill(0);
@@ -318,6 +319,11 @@ impl IndexCheck {
         Ok(self.current)
     }
 
+    /// Whether a broker may be writing the file, so that what was read of it is not of one moment.
+    fn is_being_written(&self) -> bool {
+        self.is_in_use && self.file + 1 == self.files.len()
+    }
+
     /// File and byte of the entry that the comparison is at.
     fn place(&self) -> (PathBuf, u64) {
         let file = self.files.get(self.file);
@@ -343,6 +349,7 @@ impl IndexCheck {
     /// Compares times: those in the header with the first and the last record, the seconds of
     /// other entries with theirs.
     fn check_times(&mut self, entry: Entry, record: &RecordView<'_>, findings: &mut Findings) {
+        let is_being_written = self.is_being_written();
         let Some(file) = self.files.get_mut(self.file) else {
             return;
         };
@@ -350,7 +357,11 @@ impl IndexCheck {
         let header = file.header;
         let ends = [
             (number == FIRST_NUMBER, header.begin_timestamp_ms, 0),
-            (number + 1 == header.next_number, header.end_timestamp_ms, 8),
+            (
+                number + 1 == header.next_number && !is_being_written,
+                header.end_timestamp_ms,
+                8,
+            ),
         ];
         for (_, said_ms, byte) in ends.iter().filter(|end| end.0 && end.1 != stored_ms) {
             file.has_wrong_times |= *byte == 0;

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::finding::{FindingKind, Findings};
 use crate::error::StoreError;
@@ -16,6 +18,11 @@ use crate::index::{
 const WINDOW_COUNT: usize = 16_384;
 /// Where an entry holds the number of the one before it in its chain.
 const PREVIOUS_AT: u64 = 16;
+
+/// How often the newest file is looked at before it counts as damaged, and how long after each other: a
+/// broker that has just made it, or writes its header, is soon done with that.
+const LOOK_COUNT: usize = 10;
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Where something is wrong with a file, and what.
 pub(super) type Refusal = ((PathBuf, u64), String);
@@ -34,8 +41,27 @@ pub(super) struct IndexedFile {
 }
 
 impl IndexedFile {
-    /// Opens a file that follows one with the given header, or says why no store would use it.
+    /// Opens a file that follows one with the given header, or says why no store would use it. The
+    /// newest one may be being written.
     pub(super) fn open(
+        dir: &Path,
+        stamp: u64,
+        shape: Shape,
+        previous: Option<&Header>,
+        is_newest: bool,
+    ) -> Result<Result<Self, Refusal>, StoreError> {
+        let mut look_count = 1;
+        loop {
+            let opened = Self::look(dir, stamp, shape, previous)?;
+            if opened.is_ok() || !is_newest || look_count == LOOK_COUNT {
+                return Ok(opened);
+            }
+            thread::sleep(LOOK_INTERVAL);
+            look_count += 1;
+        }
+    }
+
+    fn look(
         dir: &Path,
         stamp: u64,
         shape: Shape,

@@ -53,7 +53,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// All segments have one size, and names that are multiples of it.
+/// All segments have one size, and names that are multiples of it. The walk over the log tells of gaps
+/// between them, but for one behind the log's end.
 fn check_segments(
     segments: &[SegmentFile],
     is_in_use: bool,
@@ -67,6 +68,8 @@ fn check_segments(
     for (at, segment) in segments.iter().enumerate() {
         let place = (segment.path.clone(), 0);
         let is_last = at + 1 == segments.len();
+        let before = at.checked_sub(1).map(|at| &segments[at]);
+        let end_before = before.map(|before| before.base.saturating_add(before.size));
         if segment.size < size && is_last && is_unwritten(&segment.path)? {
             if !is_in_use {
                 let text = format!("{} of {size} bytes, none of them written", segment.size);
@@ -78,6 +81,12 @@ fn check_segments(
             findings.add_in_file(FindingKind::OddSegment, place, segment.base, text);
         } else if size == 0 || segment.base % size != 0 {
             let text = format!("its name is no multiple of the segment size, {size}");
+            findings.add_in_file(FindingKind::OddSegment, place, segment.base, text);
+        } else if let Some(end) = end_before.filter(|end| *end != segment.base)
+            && !is_in_use
+            && is_unwritten(&segment.path)?
+        {
+            let text = format!("nothing is written in it, and the one before it ends at {end}");
             findings.add_in_file(FindingKind::OddSegment, place, segment.base, text);
         }
     }

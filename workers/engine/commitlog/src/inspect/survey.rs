@@ -4,6 +4,7 @@ use super::control::{CheckpointSurvey, Control};
 use super::finding::{Finding, FindingKind, counted};
 use super::index::{IndexCheck, IndexSurvey};
 use super::layout;
+use super::queue_sizes;
 use super::queues::QueueSurvey;
 use super::walk::{LogWalk, Step};
 use crate::config::StoreConfig;
@@ -67,6 +68,9 @@ impl Survey {
         if comparing.is_some() {
             let findings = &mut survey.state.findings;
             layout::check(&config.root, &config.log_dir(), is_in_use, findings)?;
+            if !is_in_use {
+                queue_sizes::check(&config.root, survey.control.was_clean(), findings)?;
+            }
             survey
                 .control
                 .begin(is_in_use, survey.walk.total_bytes() > 0, findings);

@@ -6,6 +6,7 @@ use super::*;
 use crate::message::QueueEntry;
 use crate::queue_ahead::QueuesAhead;
 use crate::queue_layout::FILLER;
+use crate::stored_queue::{QueueFiles, StoredQueue};
 
 #[test]
 fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
@@ -45,6 +46,40 @@ fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
         queue.reserve(4, &mut ahead).unwrap();
         assert_eq!(shared.end_number(), 12);
     }
+}
+
+#[test]
+fn the_file_with_the_last_entry_stays_though_another_was_made_behind_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (layout, file_size) = (Layout::Batch, 5 * Layout::Batch.entry_bytes());
+    let path = dir.path().join("queue");
+    let mut queue = QueueWriter::new(path.clone(), layout, file_size, Vec::new());
+    let mut ahead = QueuesAhead::default();
+    for number in 0..10 {
+        queue.reserve(1, &mut ahead).unwrap();
+        let entry = QueueEntry {
+            log_position: 100 * number,
+            size: 100,
+            tags_code: 0,
+        };
+        queue.push_batch(&Placed {
+            entry,
+            offset: 7 * number,
+            count: 7,
+            store_timestamp_ms: 0,
+        });
+    }
+    // As for a message that then found no room in the log.
+    queue.reserve(1, &mut ahead).unwrap();
+
+    let shared = queue.shared();
+    shared.correct_min_offset(u64::MAX);
+    assert_eq!(shared.remove_expired(u64::MAX).unwrap(), 1);
+
+    assert_eq!((shared.min_offset(), shared.max_offset()), (70, 70));
+    let found = QueueFiles::find(path, layout, file_size, true).unwrap();
+    let reopened = StoredQueue::load(found, true).unwrap();
+    assert_eq!(reopened.end_offset(), 70);
 }
 
 #[test]

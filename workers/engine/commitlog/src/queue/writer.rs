@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::{QueueSegment, SharedQueue};
 use crate::error::StoreError;
@@ -108,6 +108,7 @@ impl QueueWriter {
             flushed_bytes: AtomicU64::new(0),
             is_dirty: AtomicBool::new(false),
             has_new_file: AtomicBool::new(true),
+            has_left_dir: Mutex::new(false),
         };
         let end_number = shared.end_number();
         let end_offset = match layout {

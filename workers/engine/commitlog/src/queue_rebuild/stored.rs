@@ -63,7 +63,7 @@ impl QueueRebuild {
 }
 
 /// Topic, id and layout of every queue with a directory.
-pub(super) fn list_by_layout(homes: &QueueHomes) -> Result<Vec<(String, i32, Layout)>, StoreError> {
+pub(crate) fn list_by_layout(homes: &QueueHomes) -> Result<Vec<(String, i32, Layout)>, StoreError> {
     let mut layouts: AHashMap<String, Layout> = AHashMap::new();
     let mut queues = Vec::new();
     for layout in [Layout::Plain, Layout::Batch] {

@@ -48,6 +48,7 @@ impl OpenTopic<'_> {
         let old = self.topic.queues.get_mut(index).and_then(Option::take);
         let kept: Vec<Placed> = old.as_ref().map_or_else(Vec::new, |old| {
             let shared = old.shared();
+            shared.leave_dir();
             (shared.first_number()..shared.end_number())
                 .map_while(|number| shared.placed(number))
                 .take_while(|placed| placed.end_offset() <= offset)

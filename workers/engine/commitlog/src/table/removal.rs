@@ -38,9 +38,11 @@ impl QueueTable {
     pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
         let hash = self.hasher.hash_one(name);
         let is_it = |topic: &TopicWriter| *topic.name == *name;
-        if self.topics.find(hash, is_it).is_none() {
+        let Some(topic) = self.topics.find(hash, is_it) else {
             return Ok(());
-        }
+        };
+        let queues = topic.queues.iter().flatten();
+        queues.for_each(|queue| queue.shared().leave_dir());
         for layout in [Layout::Plain, Layout::Batch] {
             let dir = self.homes.dir(layout).join(name);
             self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
@@ -72,6 +74,7 @@ impl QueueTable {
             let Some(queue) = slot.as_ref().filter(|queue| is_over(queue)) else {
                 continue;
             };
+            queue.shared().leave_dir();
             let dir = queue.shared().dir();
             self.dirty.retain(|dirty| dirty.dir() != dir);
             remove_dir(dir)?;

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::files::segment_name;
+use crate::message::QueueEntry;
 
 fn table(dir: &Path) -> QueueTable {
     let homes = QueueHomes {
@@ -71,4 +73,39 @@ fn a_removed_topic_may_come_back_with_the_other_kind_of_queues() {
     batch.reserve(0, 1).unwrap();
     assert!(dir.path().join("batch/a/0").exists());
     assert!(!dir.path().join("plain/a").exists());
+}
+
+#[test]
+fn who_still_knows_a_removed_queue_removes_no_file_of_the_one_that_follows() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let fill = |table: &mut QueueTable| {
+        let mut topic = table.open_topic("a").unwrap();
+        let mut queue = topic.reserve(0, 250).unwrap();
+        let entry = |number| QueueEntry {
+            log_position: number,
+            size: 100,
+            tags_code: 0,
+        };
+        (0..250).for_each(|number| queue.push_plain(&entry(number)));
+        table.shared().find("a", 0).unwrap()
+    };
+    let first_file = dir.path().join("plain/a/0").join(segment_name(0));
+    let before_file = |queue: &SharedQueue| queue.remove_expired(u64::MAX).unwrap();
+
+    let removed = fill(&mut table);
+    table.remove_topic("a").unwrap();
+    let removed_again = fill(&mut table);
+    assert_eq!(before_file(&removed), 0);
+    assert!(first_file.exists());
+
+    table.remove_queues_before("a", u64::MAX).unwrap();
+    let restarted = fill(&mut table);
+    assert_eq!(before_file(&removed_again), 0);
+    assert!(first_file.exists());
+
+    let mut topic = table.open_topic("a").unwrap();
+    topic.reserve_at((0, 5), 1_000, || 0).unwrap();
+    assert_eq!(before_file(&restarted), 0);
+    assert!(first_file.exists());
 }
