@@ -97,6 +97,8 @@ def test_properties_without_effect_are_listed_and_kept():
         ("namesrvAddr", "host:port"),
         ("namesrvAddr", ":9876"),
         ("maxMessageSize", "9"),
+        ("storePathCommitLog", "/disk1/log,/disk2/log"),
+        ("storePathCommitLog", ""),
         ("defaultTopicQueueNums", "0"),
     ],
 )
