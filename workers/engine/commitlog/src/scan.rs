@@ -265,3 +265,6 @@ impl<'a, 's> Scan<'a, 's> {
             .is_none_or(|hashes| hashes.contains(&(tags_code as i32)) || is_address())
     }
 }
+
+#[cfg(test)]
+mod tests;
