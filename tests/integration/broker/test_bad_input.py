@@ -117,6 +117,18 @@ async def test_a_send_that_may_not_be_is_refused_and_nothing_is_written(
     assert broker.broker.topics.data_version == version
 
 
+async def test_a_message_without_a_body_is_illegal_on_both_paths(client, broker):
+    cold = await client.send("T", b"")
+    assert broker.broker.topics.find("T") is None
+    await client.send("T", b"makes the topic")
+    end = broker.store.max_position
+
+    hot = await client.send("T", b"")
+
+    assert [(answer.code, "no body" in answer.remark) for answer in (cold, hot)] == [(13, True)] * 2
+    assert broker.store.max_position == end
+
+
 async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, connect):
     server = await start_broker(maxMessageSize="1000")
     client = await connect(server)

@@ -87,6 +87,8 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
 
 
 def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> None:
+    if not command.body:
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the message has no body")
     if len(command.body) > broker.settings.message_size_max_bytes:
         raise Refusal(
             ResponseCode.MESSAGE_ILLEGAL,
