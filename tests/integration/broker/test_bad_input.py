@@ -100,6 +100,7 @@ async def test_a_malformed_number_is_named(client, value):
         ("New", {}, "TIMER_DELAY_SEC\x0110\x02", 1),
         ("New", {}, "TIMER_DELIVER_MS\x0110\x02", 1),
         ("New", {}, "K\x01" + "v" * 32_768 + "\x02", 13),
+        ("New", {}, "INNER_NUM\x012\x02", 13),
         ("%RETRY%stranger", {}, "", 26),
     ],
 )

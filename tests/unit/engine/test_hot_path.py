@@ -215,6 +215,7 @@ def test_a_negative_queue_is_the_brokers_choice(store: Store, queue_id: int) -> 
         pytest.param(send(properties={"TIMER_DELAY_MS": "3"}), id="timer ms"),
         pytest.param(send(properties={"TIMER_DELIVER_MS": "3"}), id="timer at"),
         pytest.param(send(properties={"TRAN_MSG": "true"}), id="half message"),
+        pytest.param(send(properties={"INNER_NUM": "2"}), id="number of an inner batch"),
         pytest.param(send(b""), id="no body"),
         pytest.param(send(b"", code=320, batch="true"), id="no batch"),
         *(
@@ -256,9 +257,7 @@ def test_each_property_that_is_called_special_leaves_a_send_cold(store: Store, n
     assert store.max_position == 0
 
 
-@pytest.mark.parametrize(
-    "name", ["INNER_NUM", "INNER_BASE", "INNER_MULTI_DISPATCH", "TIMER_OUT_MS"]
-)
+@pytest.mark.parametrize("name", ["INNER_BASE", "INNER_MULTI_DISPATCH", "TIMER_OUT_MS"])
 def test_properties_of_features_that_are_not_served_are_stored_as_they_are(
     store: Store, name: str
 ) -> None:
