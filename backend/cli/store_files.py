@@ -157,6 +157,14 @@ def refuse_if_in_use(paths: StorePaths) -> None:
         )
 
 
+def log_span(paths: StorePaths) -> tuple[int, int]:
+    """Return the first log position that the segments have room for, and the one behind them."""
+    names = sorted(path for path in paths.commit_log.glob("*") if SEGMENT_NAME.fullmatch(path.name))
+    if not names:
+        return 0, 0
+    return int(names[0].name), int(names[-1].name) + names[-1].stat().st_size
+
+
 def index_files(paths: StorePaths) -> list[Path]:
     """List the files of the key index."""
     files = (path for path in paths.index.glob("*") if INDEX_NAME.fullmatch(path.name))

@@ -1,6 +1,7 @@
 """Read the records of a log for `regent store dump`, and say where some cannot be read."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from typing import Final
 
 from regent_engine import LogReader, LogRemark, Record, StoreError
@@ -9,6 +10,7 @@ from backend.cli import store_files
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import print_note
 from backend.cli.store_files import StorePaths
+from backend.cli.store_options import progress
 
 PAGE_RECORDS: Final = 500
 REMARKS_SHOWN: Final = 50
@@ -29,24 +31,31 @@ class LogRecords:
             CommandError: no record begins at the position, or a file cannot be read.
         """
         found: list[Record] = []
-        for item in self._items():
-            if isinstance(item, LogRemark):
-                self._remarks.append(item)
-            elif topic in (None, item.topic) and queue_id in (None, item.queue_id):
-                found.append(item)
-                if len(found) == count:
-                    break
+        with closing(self._items()) as items:
+            for item in items:
+                if isinstance(item, LogRemark):
+                    self._remarks.append(item)
+                elif topic in (None, item.topic) and queue_id in (None, item.queue_id):
+                    found.append(item)
+                    if len(found) == count:
+                        break
         return found
 
-    def _items(self) -> Iterator[Record | LogRemark]:
+    def _items(self) -> Generator[Record | LogRemark]:
         reader, is_over = self._reader(), False
+        first, end = store_files.log_span(self._paths)
+        start = max(first, self._position or 0)
         try:
-            while not is_over:
-                records, remarks = reader.read(PAGE_RECORDS)
-                is_over = len(records) < PAGE_RECORDS
-                # A remark on one record is told before it.
-                page: list[Record | LogRemark] = [*remarks, *records]
-                yield from sorted(page, key=_position)
+            # Few may be wanted of many: then nothing else shows for a long time.
+            with progress("reading the log", end - start) as tell:
+                while not is_over:
+                    records, remarks = reader.read(PAGE_RECORDS)
+                    is_over = len(records) < PAGE_RECORDS
+                    # A remark on one record is told before it.
+                    page: list[Record | LogRemark] = [*remarks, *records]
+                    yield from sorted(page, key=_position)
+                    if records:
+                        tell(records[-1].log_position - start)
         except StoreError as error:
             raise store_files.unreadable(self._paths, str(error)) from error
 

@@ -1,6 +1,8 @@
 """The options that several `regent store` commands share, and progress over a long read."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol
 
@@ -66,8 +68,9 @@ class LogReader(Protocol):
         """Read on over about `size` bytes; false once all is read."""
 
 
-def read_through(reader: LogReader, *, label: str) -> None:
-    """Read the whole log, showing rate and remaining time on a terminal."""
+@contextmanager
+def progress(label: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
+    """Show rate and remaining time on a terminal; what is given is told how many bytes are done."""
     with Progress(
         TextColumn(label),
         BarColumn(),
@@ -77,7 +80,13 @@ def read_through(reader: LogReader, *, label: str) -> None:
         console=progress_console(),
         transient=True,
         disable=not sys.stderr.isatty(),
-    ) as progress:
-        task = progress.add_task("", total=reader.total_bytes)
+    ) as shown:
+        task = shown.add_task("", total=total_bytes)
+        yield lambda done_bytes: shown.update(task, completed=done_bytes)
+
+
+def read_through(reader: LogReader, *, label: str) -> None:
+    """Read the whole log, showing progress on a terminal."""
+    with progress(label, reader.total_bytes) as tell:
         while reader.advance(STEP_BYTES):
-            progress.update(task, completed=reader.done_bytes)
+            tell(reader.done_bytes)

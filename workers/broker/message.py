@@ -20,6 +20,7 @@ RETRY_TOPIC: Final = "RETRY_TOPIC"
 ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
 TRANSACTION_MARK: Final = "TRAN_MSG"
 POP_HANDLE: Final = "POP_CK"
+INNER_COUNT: Final = "INNER_NUM"
 LIGHT_OFFSETS: Final = "INNER_MULTI_QUEUE_OFFSET"
 """Where a message lies in light queues. Only a broker that serves these may say so."""
 

@@ -2,9 +2,9 @@
 
 Where the log has a disk of its own, the fuller of the two decides, since queues need room as well.
 The rules are stock's (storage-and-ha.md 5.6): by age at the hours of `deleteWhen`, or as soon as
-the disk passes `diskMaxUsedSpaceRatio`; whatever the age past `diskSpaceCleanForciblyRatio`; and
-past `diskSpaceWarningLevelRatio` no more messages, until there is room again. `fileReservedSize` is
-ours: a limit on the log's size.
+the disk passes `diskMaxUsedSpaceRatio`; whatever the age past `diskSpaceCleanForciblyRatio` or
+`diskSpaceWarningLevelRatio`; and past the latter no more messages, until there is room again.
+`fileReservedSize` is ours: a limit on the log's size.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -54,12 +54,14 @@ class Round:
 def plan_round(settings: BrokerSettings, disk: Disk, *, hour: int, on_demand: bool) -> Round:
     """Decide what may go now, and whether messages may still come."""
     used = disk.used_percent
-    is_forced = settings.clean_forcibly and used > settings.disk_forcible_percent
+    is_full = used > settings.disk_warning_percent
+    # A disk that is full for messages must get room, even where only that ratio was lowered.
+    is_pressed = is_full or used > settings.disk_forcible_percent
     is_time = hour in settings.delete_hours
     return Round(
-        by_age=on_demand or is_time or used > settings.disk_max_used_percent,
-        is_forced=is_forced,
-        is_full=used > settings.disk_warning_percent,
+        by_age=on_demand or is_time or is_pressed or used > settings.disk_max_used_percent,
+        is_forced=is_pressed and settings.clean_forcibly,
+        is_full=is_full,
     )
 
 

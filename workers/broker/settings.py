@@ -63,6 +63,13 @@ def _name(text: str) -> str:
     return text
 
 
+def _log_dir(text: str) -> Path:
+    if "," in text:
+        # Stock spreads a log over them; taken for one name, the log would seem to be empty.
+        raise ValueError("must be one directory: a log in several, by commas, is not supported")
+    return Path(_text(text))
+
+
 def _hours(text: str) -> frozenset[int]:
     return frozenset(Whole(0, 23)(part.strip()) for part in text.split(";"))
 
@@ -145,7 +152,7 @@ class BrokerSettings:
     ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip, "fixed")
     name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, (), "fixed")
     root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store", "fixed")
-    commit_log_dir: Path | None = _stock("storePathCommitLog", Path, None, "fixed")
+    commit_log_dir: Path | None = _stock("storePathCommitLog", _log_dir, None, "fixed")
     commit_log_file_size_bytes: int = _stock(
         "mappedFileSizeCommitLog", _bytes(1 << 12, 1 << 31), 1 << 30, "fixed"
     )

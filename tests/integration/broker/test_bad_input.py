@@ -100,6 +100,7 @@ async def test_a_malformed_number_is_named(client, value):
         ("New", {}, "TIMER_DELAY_SEC\x0110\x02", 1),
         ("New", {}, "TIMER_DELIVER_MS\x0110\x02", 1),
         ("New", {}, "K\x01" + "v" * 32_768 + "\x02", 13),
+        ("New", {}, "INNER_NUM\x012\x02", 13),
         ("%RETRY%stranger", {}, "", 26),
     ],
 )
@@ -115,6 +116,18 @@ async def test_a_send_that_may_not_be_is_refused_and_nothing_is_written(
     assert answer.remark
     assert broker.store.max_position == 0
     assert broker.broker.topics.data_version == version
+
+
+async def test_a_message_without_a_body_is_illegal_on_both_paths(client, broker):
+    cold = await client.send("T", b"")
+    assert broker.broker.topics.find("T") is None
+    await client.send("T", b"makes the topic")
+    end = broker.store.max_position
+
+    hot = await client.send("T", b"")
+
+    assert [(answer.code, "no body" in answer.remark) for answer in (cold, hot)] == [(13, True)] * 2
+    assert broker.store.max_position == end
 
 
 async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, connect):

@@ -45,6 +45,18 @@ async def test_an_offset_outside_the_queue_is_answered_as_stock_does(
     assert (pulled.code, pulled.ext["nextBeginOffset"], pulled.body) == (code, next_offset, b"")
 
 
+@pytest.mark.parametrize(("queue_id", "offset"), [(0, 4), (0, 1000), (0, -1), (1, 7)])
+async def test_a_replica_moves_nobody_to_an_end_of_what_it_has(client, broker, queue_id, offset):
+    for _ in range(3):
+        await client.send("T", b"x", queue_id=0)
+    broker.broker.topics.follow()
+
+    pulled = await client.pull("T", queueId=queue_id, queueOffset=offset)
+
+    next_offset = str(max(offset, 0))
+    assert (pulled.code, pulled.ext["nextBeginOffset"], pulled.body) == (19, next_offset, b"")
+
+
 async def test_an_empty_queue_is_not_found_at_zero_and_moved_elsewhere(client):
     await client.send("T", b"x", queue_id=0)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 
@@ -65,6 +66,22 @@ async def test_a_returned_master_cuts_what_nobody_acknowledged(group):  # S70
     await group.await_state(2, 2, {1, 2})
     assert group.agents[0].events("log_truncated")
     await group.await_equal_logs()
+
+
+async def test_a_master_whose_disk_fails_gives_up_its_lease_and_a_replica_takes_over(group):  # D13
+    await group.add_many(2)
+    assert (await group.send(1, b"acknowledged")).code == 0
+    log = group.agents[0].root / "store" / "commitlog"
+    # To whoever uses it, as if its sectors had gone bad.
+    os.truncate(log / f"{0:020}", 0)
+
+    refused = await group.client(1).send("orders", b"refused")
+
+    assert refused.code == 14
+    await group.await_state(2, 2, {2})
+    assert group.agents[0].events("flush_failed")
+    assert (await group.send(2, b"after")).code == 0
+    assert await read_all(group.client(2)) == [b"acknowledged", b"after"]
 
 
 async def test_of_three_the_last_one_has_every_message_after_two_failovers(group):

@@ -78,6 +78,15 @@ def test_an_operator_may_ask_and_may_forbid_force():
     assert planned(95, cleanFileForciblyEnable="false").is_full
 
 
+@pytest.mark.parametrize("ratio", ["diskSpaceWarningLevelRatio", "diskSpaceCleanForciblyRatio"])
+def test_past_either_of_the_upper_ratios_a_round_comes_whatever_the_other_ratios_are(ratio):
+    ratios = {"diskMaxUsedSpaceRatio": 95, ratio: 35}
+
+    assert [planned(used, **ratios).is_forced for used in (35, 36)] == [False, True]
+    unforced = planned(36, cleanFileForciblyEnable="false", **ratios)
+    assert (unforced.by_age, unforced.is_forced) == (True, False)
+
+
 def test_several_hours_may_be_named():
     assert [planned(10, hour=hour, deleteWhen="02;4;23").by_age for hour in (2, 3, 4, 23)] == [
         True,

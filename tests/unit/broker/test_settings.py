@@ -51,6 +51,34 @@ def test_the_defaults_are_those_of_stock_except_for_quicker_heartbeats():
     assert (settings.heartbeat_interval_ms, settings.heartbeat_timeout_ms) == (500, 3000)
 
 
+# Of storage-and-ha.md 10 and 2.13, as far as they have an effect here.
+STOCK_DEFAULTS = """
+    brokerClusterName=DefaultCluster brokerId=0 defaultTopicQueueNums=8 messageIndexEnable=true
+    mappedFileSizeCommitLog=1073741824 mappedFileSizeConsumeQueue=6000000 maxMessageSize=4194304
+    mapperFileSizeBatchConsumeQueue=13800000 maxHashSlotNum=5000000 maxIndexNum=20000000
+    flushDiskType=ASYNC_FLUSH flushIntervalCommitLog=500 syncFlushTimeout=5000
+    enabledAppendPropCRC=false forceVerifyPropCRC=false enableMultiDispatch=false
+    accessMessageInMemoryMaxRatio=40 fileReservedTime=72 deleteWhen=04 diskMaxUsedSpaceRatio=75
+    diskSpaceWarningLevelRatio=90 diskSpaceCleanForciblyRatio=85 cleanFileForciblyEnable=true
+    cleanResourceInterval=10000 deleteCommitLogFilesInterval=100 flushConsumerOffsetInterval=5000
+    flushDelayOffsetInterval=10000 enableControllerMode=false syncBrokerMetadataPeriod=5000
+    brokerElectionPriority=2147483647 inSyncReplicas=1 minInSyncReplicas=1 slaveTimeout=3000
+    haMaxTimeSlaveNotCatchup=15000 haSendHeartbeatInterval=5000 haHousekeepingInterval=20000
+    asyncLearner=false syncFromLastFile=false
+"""
+OWN_DEFAULTS = """
+    allAckInSyncStateSet=true brokerHeartbeatInterval=500 controllerHeartBeatTimeoutMills=3000
+    haTransferBatchSize=262144
+"""
+
+
+def test_every_default_is_stocks_but_for_those_that_are_ours_on_purpose():
+    described = describe_settings(parse_settings({}).settings, {})
+    expected = dict(pair.split("=") for pair in (STOCK_DEFAULTS + OWN_DEFAULTS).split())
+
+    assert {name: described[name] for name in expected} == expected
+
+
 def test_records_end_in_a_checksum_of_their_own_only_when_asked_to():
     given = {"enabledAppendPropCRC": "true"}
     forced = given | {"forceVerifyPropCRC": "true"}
@@ -97,6 +125,8 @@ def test_properties_without_effect_are_listed_and_kept():
         ("namesrvAddr", "host:port"),
         ("namesrvAddr", ":9876"),
         ("maxMessageSize", "9"),
+        ("storePathCommitLog", "/disk1/log,/disk2/log"),
+        ("storePathCommitLog", ""),
         ("defaultTopicQueueNums", "0"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import zlib
 
 import pytest
@@ -223,6 +224,24 @@ def test_each_damage_is_told_with_its_place_its_meaning_and_the_next_step(
     assert found["next_step"]
     assert "{" not in found["next_step"]
     assert files_of(directory) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("verify",), ("stats",), ("dump", "--topic", "unknown"), ("rebuild",), ("dump", "--limit", 1)],
+)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_who_waits_at_a_terminal_sees_how_far_a_log_is_read(
+    directory, capsys, monkeypatch, command, is_terminal
+):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+
+    code, out, err = ask(capsys, command[0], directory, *command[1:])
+
+    assert code == 0
+    assert (("reading the log" in err) or ("rebuilding" in err)) is is_terminal
+    assert "reading the log" not in out
 
 
 def test_notes_alone_are_no_failure(directory, capsys):

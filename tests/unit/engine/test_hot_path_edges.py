@@ -100,3 +100,17 @@ def test_what_is_not_bytes_is_a_type_error_and_does_no_harm(store: Store, data: 
 def test_a_peer_without_a_numeric_address_is_refused(store: Store) -> None:
     with pytest.raises(ValueError, match="numeric"):
         Connection(hot_path(store), ("localhost", 1))
+
+
+@pytest.mark.parametrize(
+    ("address", "flag"),
+    # The second is how a client of IPv4 is seen through a socket of IPv6.
+    [("10.0.0.5", 0), ("::ffff:10.0.0.5", 0x10), ("2001:db8::5", 0x10)],
+)
+def test_the_flag_of_a_senders_host_follows_the_address_that_is_stored(
+    store: Store, address: str, flag: int
+) -> None:
+    Connection(hot_path(store), (address, 7)).receive(send(sysFlag=0x30), NOW_MS)
+
+    (record,) = stored(store, 2)
+    assert (record.sys_flag, record.born_host) == (flag, (address, 7))

@@ -1,5 +1,6 @@
 """The store through its Python face; what it stores is the commit log crate's to test."""
 
+import fcntl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,6 +143,23 @@ def test_a_second_store_in_one_directory_is_locked_out(store: Store, tmp_path: P
 
     assert error.value.code == "locked"
     assert store.append("Orders", 0, b"x", b"").queue_offset == 0
+
+
+def test_the_lock_is_a_record_lock_on_the_first_byte_as_that_of_stock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    store = Store(str(tmp_path))
+
+    with path.open("r+b") as file:
+        with pytest.raises(BlockingIOError):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 0, 1)
+    store.close()
+    del store
+
+    with path.open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
+        with pytest.raises(StoreError, match="in use by another process"):
+            Store(str(tmp_path))
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:

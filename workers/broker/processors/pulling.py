@@ -63,10 +63,10 @@ class Pull:
         if result is None:
             return self._run_cold(offset)
         may_hold = bool(self.header.sys_flag & _SUSPEND_FLAG)
-        if may_hold and _code_of(result, offset) == ResponseCode.PULL_NOT_FOUND:
+        code, start = self._judge(result, offset)
+        if may_hold and code == ResponseCode.PULL_NOT_FOUND:
             held_until_ms = self.broker.clock() + self._hold_ms()
             # A missing index entry moves the reader on; everything else waits where it is.
-            start = max(offset, result.next_offset)
             group = self.header.consumer_group
             self._hold(HeldPull(group, *self._queue, start, held_until_ms, self, self.caller))
         else:
@@ -105,9 +105,7 @@ class Pull:
 
     def _send(self, result: ReadResult, offset: int) -> None:
         """Answer with what a read found; the records are not copied into the frame."""
-        code = _code_of(result, offset)
-        is_corrected = code == ResponseCode.PULL_OFFSET_MOVED
-        next_offset = result.next_offset if is_corrected else max(offset, result.next_offset)
+        code, next_offset = self._judge(result, offset)
         body = result.body if code == ResponseCode.SUCCESS else b""
         self.broker.meters.pulled(
             self.header.consumer_group,
@@ -128,6 +126,16 @@ class Pull:
             remark=result.status,
         )
         self.caller.send(head, body)
+
+    def _judge(self, result: ReadResult, offset: int) -> tuple[ResponseCode, int]:
+        """Say what comes of a read, and where the client is to go on."""
+        code = _code_of(result, offset)
+        if code != ResponseCode.PULL_OFFSET_MOVED:
+            return code, max(offset, result.next_offset)
+        if self.broker.topics.is_following:
+            # A replica may lack what its master has, at either end: nobody is moved by that.
+            return ResponseCode.PULL_NOT_FOUND, max(offset, 0)
+        return code, result.next_offset
 
     def _again(self, offset: int, code: ResponseCode) -> bytes:
         """Encode that the client should ask once more."""
@@ -164,7 +172,7 @@ class Pull:
 
         One read examines so many entries only: what is behind them already would wake nobody.
         """
-        code, next_offset = _code_of(result, pull.offset), max(pull.offset, result.next_offset)
+        code, next_offset = self._judge(result, pull.offset)
         is_empty = code in {ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY}
         if not is_empty or next_offset < result.max_offset:
             return False

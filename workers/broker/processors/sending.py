@@ -40,6 +40,7 @@ from workers.broker.errors import Refusal
 from workers.broker.late_answers import unflushed
 from workers.broker.message import (
     DELAY,
+    INNER_COUNT,
     LIGHT_OFFSETS,
     POP_HANDLE,
     TIMER_PROPERTIES,
@@ -87,6 +88,8 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
 
 
 def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> None:
+    if not command.body:
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the message has no body")
     if len(command.body) > broker.settings.message_size_max_bytes:
         raise Refusal(
             ResponseCode.MESSAGE_ILLEGAL,
@@ -113,6 +116,12 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
             ResponseCode.MESSAGE_ILLEGAL,
             f"sysFlag {header.sys_flag} marks part of a transaction or an inner batch,"
             " which is not sent so",
+        )
+    if INNER_COUNT in properties:
+        # As stock does: to a stock replica a record is damaged whose INNER_BASE is no number then.
+        raise Refusal(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"{INNER_COUNT} counts the messages of an inner batch only",
         )
     has_timer = any(name in properties for name in TIMER_PROPERTIES)
     if has_timer and not delay_level_of(properties):

@@ -68,7 +68,10 @@ impl Store {
         expired.queue_file_count = self.expire_queues()?;
         let min_position = self.log.min_position();
         self.index.expire(min_position)?;
-        self.epochs.lock().cut_before(self, min_position)?;
+        // As in stock the one that ends right where the log begins stays: a replica that holds no
+        // more than that can go on from there.
+        let last_gone = min_position.saturating_sub(1);
+        self.epochs.lock().cut_before(self, last_gone)?;
         Ok(expired)
     }
 

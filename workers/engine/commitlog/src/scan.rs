@@ -255,11 +255,16 @@ impl<'a, 's> Scan<'a, 's> {
         residency.is_none_or(|residency| residency.is_there(self.store, position, size))
     }
 
-    /// Matching compares the low 32 bits, whatever the entry holds.
+    /// Matching compares the low 32 bits of a hash. Below its range lie addresses of stock's extension
+    /// files, which are not read: as in stock without them, it is left to the consumer to filter.
     #[allow(clippy::cast_possible_truncation)]
     fn passes(&self, tags_code: i64) -> bool {
+        let is_address = || tags_code < i64::from(i32::MIN);
         self.read
             .filter
-            .is_none_or(|hashes| hashes.contains(&(tags_code as i32)))
+            .is_none_or(|hashes| hashes.contains(&(tags_code as i32)) || is_address())
     }
 }
+
+#[cfg(test)]
+mod tests;

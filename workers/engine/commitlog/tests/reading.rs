@@ -138,6 +138,34 @@ fn a_filter_passes_only_its_tags_and_moves_past_the_others() {
     );
 }
 
+#[test]
+fn an_address_of_an_extension_file_is_no_hash_and_passes_every_filter() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    append(
+        &store,
+        "t",
+        0,
+        b"of a stock broker with enableConsumeQueueExt",
+    );
+    append(&store, "t", 0, b"without tags");
+    let file = dir.path().join("consumequeue/t/0/00000000000000000000");
+    let wanted = QueueRead {
+        offset: 0,
+        count_max: 32,
+        bytes_max: 1 << 20,
+        filter: Some(&[java_hash(b"A")]),
+    };
+
+    let counts = [i64::MIN, i64::from(i32::MIN) - 1, i64::from(i32::MIN)].map(|tags_code| {
+        overwrite(&file, 12, &tags_code.to_be_bytes());
+        let outcome = store.read_queue("t", 0, &wanted, &mut Vec::new());
+        outcome.unwrap().count
+    });
+
+    assert_eq!(counts, [1, 1, 0]);
+}
+
 /// A store whose first segment was deleted, as the cleaning of stock leaves it.
 fn store_without_its_first_segment() -> (tempfile::TempDir, u64) {
     let dir = tempdir();

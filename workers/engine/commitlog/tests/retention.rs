@@ -193,6 +193,34 @@ fn queue_files_and_epochs_go_with_their_records() {
 }
 
 #[test]
+fn an_epoch_that_ends_where_the_log_begins_is_known_to_replicas_that_hold_just_that() {
+    let (master_dir, dir) = (tempdir(), tempdir());
+    let master = filled(master_dir.path(), 60);
+    let first = master.log_slice(0, SEGMENT_SIZE).unwrap();
+    let store = open(dir.path());
+    store.begin_epoch(1).unwrap();
+    store.append_copied(0, first.bytes()).unwrap();
+    let of_replica = store.epochs();
+    store.begin_epoch(2).unwrap();
+    for turn in 0..60 {
+        append(&store, "orders", turn % 3, &[b'x'; 900]);
+    }
+    store.flush().unwrap();
+    let one_more = Retention {
+        segment_count_max: 1,
+        ..forced()
+    };
+
+    let common_ends = [1, 2].map(|count| {
+        store.expire(&one_more, NOW_MS).unwrap();
+        assert_eq!(store.min_position(), count * SEGMENT_SIZE);
+        of_replica.common_end(SEGMENT_SIZE, &store.epochs(), store.max_position())
+    });
+
+    assert_eq!(common_ends, [Some(SEGMENT_SIZE), None]);
+}
+
+#[test]
 fn a_store_opens_after_an_expiry_with_the_same_queues() {
     for is_clean in [true, false] {
         let dir = tempdir();

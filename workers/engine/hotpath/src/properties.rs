@@ -18,13 +18,14 @@ pub(crate) enum Verdict {
     },
 }
 
-/// Properties that make a message a special one: delayed, timed or a half of a transaction.
+/// Properties that make a message a special one: delayed, timed, a half of a transaction, or one that
+/// seems to be an inner batch.
 ///
-/// How many messages an inner batch has (`INNER_NUM`, `INNER_BASE`) counts only with the system flag
-/// of one. Light queues (`INNER_MULTI_DISPATCH`) are not served: without offsets there, a message
-/// is in none of them (FORMAT.md 3.2).
-pub const SPECIAL_PROPERTIES: [&str; 5] = [
+/// Light queues (`INNER_MULTI_DISPATCH`) are not served: without offsets there, a message is in none
+/// of them (FORMAT.md 3.2).
+pub const SPECIAL_PROPERTIES: [&str; 6] = [
     "DELAY",
+    "INNER_NUM",
     "TRAN_MSG",
     "TIMER_DELIVER_MS",
     "TIMER_DELAY_SEC",
@@ -63,7 +64,7 @@ impl Meaning {
 #[inline]
 fn is_special(name: &[u8]) -> bool {
     // Most names begin otherwise.
-    matches!(name.first(), Some(b'D' | b'T'))
+    matches!(name.first(), Some(b'D' | b'I' | b'T'))
         && SPECIAL_PROPERTIES
             .iter()
             .any(|special| special.as_bytes() == name)

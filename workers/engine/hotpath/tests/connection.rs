@@ -116,7 +116,7 @@ fn conversation() -> Vec<u8> {
                 encoding,
                 opaque,
                 &queue_id,
-                &vec![b'x'; usize::try_from(opaque).unwrap()],
+                &vec![b'x'; usize::try_from(opaque + 1).unwrap()],
             )
         })
         .collect()
@@ -248,5 +248,5 @@ fn a_read_returns_the_bodies_in_the_order_sent() {
         sizes.push(record.body.len());
         rest = &rest[record.bytes.len()..];
     }
-    assert_eq!(sizes, (0..40).map(|turn| turn * 5 + 3).collect::<Vec<_>>());
+    assert_eq!(sizes, (0..40).map(|turn| turn * 5 + 4).collect::<Vec<_>>());
 }

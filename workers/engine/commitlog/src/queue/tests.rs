@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::message::QueueEntry;
+use crate::message::{NewMessage, QueueEntry};
 use crate::queue_ahead::QueuesAhead;
 use crate::queue_layout::FILLER;
 use crate::stored_queue::{QueueFiles, StoredQueue};
+use crate::{Store, StoreConfig};
 
 #[test]
 fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
@@ -118,5 +119,34 @@ fn fillers_hide_no_entry_wherever_they_stand() {
             let first_file = first.min(COUNT - 1) / FILE_COUNT;
             assert_eq!(shared.first_number(), first_file * FILE_COUNT, "{case}");
         }
+    }
+}
+
+#[test]
+fn of_the_file_of_an_idle_queue_a_few_pages_are_in_memory() {
+    const PAGE_SIZE: usize = 4096;
+    // Not below the folder for temporary files, which may lie in memory.
+    let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    for appended_count in 1..4 {
+        let mut config = StoreConfig::new(dir.path());
+        config.segment_size_bytes = 1 << 20;
+        let store = Store::open(config, 1).unwrap();
+        let message = NewMessage::new("t", 0, b"x");
+        store.writer().unwrap().append(&message, 1).unwrap();
+
+        let queue = store.queues.find("t", 0).unwrap();
+        let (segment, _) = queue.segment_at(0).unwrap();
+        let is_there = |at: &usize| segment.map.resident_bytes(*at, 1).unwrap() == 1;
+        let size = segment.map.size();
+        let count = (0..size).step_by(PAGE_SIZE).filter(is_there).count();
+
+        assert_eq!((size, queue.max_offset()), (6_000_000, appended_count));
+        assert!((1..=4).contains(&count), "{count} pages");
+        store.close().unwrap();
+        drop((store, segment));
+        let file = std::fs::File::open(queue.dir().join(segment_name(0))).unwrap();
+        drop(queue);
+        file.sync_all().unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     }
 }

@@ -18,7 +18,8 @@ impl Call<'_, '_> {
         header: &Header<'_>,
         send: &SendRequest<'_>,
     ) -> bool {
-        if self.is_handing_up {
+        // A message without a body is refused there (storage-and-ha.md 2.9).
+        if self.is_handing_up || frame.body.is_empty() {
             return false;
         }
         let Some(topic) = self.topics.get(send.topic.as_ref()) else {
