@@ -81,7 +81,13 @@ impl WriteBack {
         let path = log.segment_path(segment.base);
         let file = match &mut self.open {
             Some((base, file)) if *base == segment.base => file,
-            open => &mut open.insert((segment.base, open_segment(&path)?)).1,
+            open => match open_segment(&path) {
+                // It was flushed, and has expired since it was looked up.
+                Err(error) if error.is_gone() && segment.base < log.min_position() => {
+                    return Ok(());
+                }
+                opened => &mut open.insert((segment.base, opened?)).1,
+            },
         };
         #[allow(clippy::cast_possible_truncation)] // within one mapped file
         let (from, to) = (
@@ -93,5 +99,33 @@ impl WriteBack {
             start_write_back(file, from, to)
         });
         started.map_err(|error| StoreError::io(path, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::{NewMessage, StoreConfig};
+
+    #[test]
+    fn a_segment_that_expires_once_it_was_looked_up_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = StoreConfig::new(dir.path());
+        config.segment_size_bytes = 4096;
+        let store = Store::open(config, 1).unwrap();
+        for _ in 0..8 {
+            let message = NewMessage::new("t", 0, &[1; 900]);
+            store.writer().unwrap().append(&message, 1).unwrap();
+        }
+        let segment = store.log.segment_at(0).unwrap();
+        store.flush().unwrap();
+        store.log.remove_oldest(None).unwrap();
+
+        let mut write_back = WriteBack::default();
+        write_back.start_range(&store.log, &segment, 4096).unwrap();
+
+        assert!(write_back.open.is_none());
     }
 }
