@@ -272,6 +272,14 @@ def _print_result(
     if "queues" in parts:
         store_queue_sizes.note_doubts(paths, sizes)
     _note_wrong_crcs(rebuilt)
+    if rebuilt.unqueued_count:
+        print_note(
+            "records that no queue can hold, so that no consumer gets them:"
+            f" {rebuilt.unqueued_count}\n  their headers name a queue or an offset that cannot be; `regent store verify` goes"
+            " on telling of them as missing entries\n"
+            f"  next: read them with `regent store dump {paths.root}`, and send again what is"
+            " still wanted"
+        )
     if output == "json":
         print_json(
             {
@@ -282,6 +290,7 @@ def _print_result(
                 "message_count": message_count,
                 "index_file_count": rebuilt.index_file_count,
                 "key_count": rebuilt.key_count,
+                "unqueued_count": rebuilt.unqueued_count,
                 "is_checkpoint_written": rebuilt.has_checkpoint,
                 "wrong_crc_count": rebuilt.wrong_crc_count,
                 "first_wrong_crc_position": rebuilt.first_wrong_crc,

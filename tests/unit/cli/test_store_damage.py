@@ -18,6 +18,9 @@ from tests.unit.cli.stores import (
     open_store,
 )
 
+QUEUE_OFFSET_AT = 20
+"""In a record (storage-and-ha.md 2.2); no checksum covers it."""
+
 
 @pytest.fixture
 def directory(tmp_path):
@@ -58,6 +61,24 @@ def test_a_checksum_that_a_client_made_up_stops_no_rebuild_without_crc(directory
     code, out, _ = ask(capsys, "verify", directory)
     assert code == 0
     assert "203 messages" in out
+
+
+def test_a_rebuild_tells_of_records_that_no_queue_can_hold(directory, capsys):
+    _, out, _ = ask(capsys, "dump", directory, "--limit", 2, "-o", "json")
+    position = json.loads(out)[1]["log_position"]
+    impossible = (1 << 62).to_bytes(8, "big")
+    with (directory / "commitlog" / f"{0:020}").open("r+b") as segment:
+        segment.seek(position + QUEUE_OFFSET_AT)
+        segment.write(impossible)
+
+    code, out, err = ask(capsys, "rebuild", directory, "-o", "json")
+
+    assert code == 0
+    assert json.loads(out)["unqueued_count"] == 1
+    assert "no queue can hold, so that no consumer gets them: 1" in err
+    code, out, _ = ask(capsys, "verify", directory, "-o", "json")
+    assert code == 1
+    assert [found["kind"] for found in json.loads(out)["findings"]] == ["missing_entry"]
 
 
 def test_dump_shows_a_message_with_a_made_up_checksum_and_says_so(directory, capsys):

@@ -668,7 +668,7 @@ class Rebuilt:
 
     The checkpoint is written after a clean stop only; recovery from an unclean one goes by it.
     Records whose CRC property is wrong are used unless the option is on, and counted, with the log
-    position of the first.
+    position of the first. Records that no queue can hold are counted; they have no entry.
     """
 
     @property
@@ -677,6 +677,8 @@ class Rebuilt:
     def index_file_count(self) -> int: ...
     @property
     def key_count(self) -> int: ...
+    @property
+    def unqueued_count(self) -> int: ...
     @property
     def has_checkpoint(self) -> bool: ...
     @property

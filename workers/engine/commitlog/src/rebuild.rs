@@ -35,6 +35,8 @@ pub struct Rebuilt {
     pub index_file_count: usize,
     /// Keys in it.
     pub key_count: u64,
+    /// Records without an entry, since no queue can hold them: a header's bit is wrong.
+    pub unqueued_count: u64,
     /// Whether the checkpoint was written, as it is after a clean stop.
     pub has_checkpoint: bool,
     /// Records that were used although their CRC property is wrong; without the option only.
@@ -194,6 +196,7 @@ impl Rebuild {
         let min_position = self.walk.min_position();
         if self.parts.queues {
             self.queues.keep_ends(&self.stored, min_position)?;
+            rebuilt.unqueued_count = self.queues.report().records_unqueued;
         }
         let table = self.queues.finish(min_position, false);
         rebuilt.queues = table.shared().ranges();
