@@ -272,14 +272,7 @@ def _print_result(
     if "queues" in parts:
         store_queue_sizes.note_doubts(paths, sizes)
     _note_wrong_crcs(rebuilt)
-    if rebuilt.unqueued_count:
-        print_note(
-            "records that no queue can hold, so that no consumer gets them:"
-            f" {rebuilt.unqueued_count}\n  their headers name a queue or an offset that cannot be; `regent store verify` goes"
-            " on telling of them as missing entries\n"
-            f"  next: read them with `regent store dump {paths.root}`, and send again what is"
-            " still wanted"
-        )
+    _note_unqueued(paths, rebuilt)
     if output == "json":
         print_json(
             {
@@ -317,6 +310,18 @@ def _note_wrong_crcs(rebuilt: Rebuilt) -> None:
             f" {rebuilt.wrong_crc_count}, the first at log position {rebuilt.first_wrong_crc}\n"
             "  next: nothing to do, unless broker.conf sets enabledAppendPropCRC=true: then they"
             " are damaged, and --crc refuses the log for it"
+        )
+
+
+def _note_unqueued(paths: StorePaths, rebuilt: Rebuilt) -> None:
+    if rebuilt.unqueued_count:
+        print_note(
+            "records that no queue can hold, so that no consumer gets them:"
+            f" {rebuilt.unqueued_count}\n"
+            "  their headers name a queue or an offset that cannot be; `regent store verify` goes"
+            " on telling of them as missing entries\n"
+            f"  next: read them with `regent store dump {paths.root}`, and send again what is"
+            " still wanted"
         )
 
 
