@@ -46,8 +46,8 @@ _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
 def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the one message at a log position."""
     header = decode_header(ViewMessageHeader, command.ext)
-    read_message(broker, header.log_position)
-    return answer(command, body=broker.store.record(header.log_position) or b"")
+    _, content = read_message(broker, header.log_position)
+    return answer(command, body=content)
 
 
 async def on_query_message(broker: Broker, _caller: Caller, command: Command) -> bytes:

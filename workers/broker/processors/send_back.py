@@ -29,7 +29,7 @@ def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable
         raise Refusal(ResponseCode.NO_PERMISSION, "the broker sending message is forbidden")
     if group.retry_queue_count <= 0:
         return answer(command)
-    record = read_message(broker, header.log_position)
+    record, _ = read_message(broker, header.log_position)
     limit = group.retry_count_max
     if header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
@@ -42,8 +42,8 @@ def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable
     return stored(broker, end, answer(command), late)
 
 
-def read_message(broker: Broker, log_position: int) -> Record:
-    """Read one whole message of the log.
+def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes]:
+    """Read one whole message of the log, decoded and as it is stored.
 
     Raises:
         Refusal: there is none at that position.
@@ -52,16 +52,16 @@ def read_message(broker: Broker, log_position: int) -> Record:
         raise Refusal(
             ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
         )
-    content = broker.store.record(log_position)
+    content = broker.store.record(log_position) or b""
     try:
-        records = decode_records(content or b"")
+        records = decode_records(content)
     except ProtocolError:
         records = []
     if not records or records[0].topic == STATE_TOPIC:
         raise Refusal(
             ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
         )
-    return records[0]
+    return records[0], content
 
 
 def _copy(broker: Broker, group: SubscriptionGroupConfig, record: Record, *, level: int) -> Message:
