@@ -43,9 +43,9 @@ class LogRecords:
 
     def _items(self) -> Generator[Record | LogRemark]:
         reader, is_over = self._reader(), False
-        first, end = store_files.log_span(self._paths)
-        start = max(first, self._position or 0)
         try:
+            first, end = store_files.log_span(self._paths)
+            start = max(first, self._position or 0)
             # Few may be wanted of many: then nothing else shows for a long time.
             with progress("reading the log", end - start) as tell:
                 while not is_over:
@@ -56,7 +56,8 @@ class LogRecords:
                     yield from sorted(page, key=_position)
                     if records:
                         tell(records[-1].log_position - start)
-        except StoreError as error:
+        # Beside a broker that cuts its log, the newest segment may go.
+        except (StoreError, OSError) as error:
             raise store_files.unreadable(self._paths, str(error)) from error
 
     def _reader(self) -> LogReader:
