@@ -167,7 +167,9 @@ class RunningScenario:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith('{"event"'):
-                self._add(json.loads(line))
+                self._add(_event(line))
+            if self._has_ended():
+                break
         with self._changed:
             if not self._has_ended():
                 code = self._process.wait()
@@ -184,6 +186,14 @@ class RunningScenario:
         with self._changed:
             self._events.append(event)
             self._changed.notify_all()
+
+
+def _event(line: str) -> dict[str, Any]:
+    """Read a line, or make an end of one that is no JSON, which is then the test's error."""
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        return {"event": "ended", "reason": f"the process printed what is no JSON: {line}"}
 
 
 def build() -> None:

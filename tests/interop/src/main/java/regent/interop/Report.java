@@ -26,20 +26,23 @@ final class Report {
         if (value == null || value instanceof Number || value instanceof Boolean) {
             line.append(value);
         } else if (value instanceof Collection<?> items) {
-            String separator = "[";
+            line.append('[');
+            String separator = "";
             for (Object item : items) {
                 write(line.append(separator), item);
                 separator = ",";
             }
-            line.append(items.isEmpty() ? "[]" : "]");
+            line.append(']');
         } else if (value instanceof Map<?, ?> map) {
-            String separator = "{";
+            // Looked at once: other threads may fill the map while it is written.
+            line.append('{');
+            String separator = "";
             for (Map.Entry<?, ?> entry : map.entrySet()) {
                 write(line.append(separator), entry.getKey().toString());
                 write(line.append(':'), entry.getValue());
                 separator = ",";
             }
-            line.append(map.isEmpty() ? "{}" : "}");
+            line.append('}');
         } else {
             writeText(line, value.toString());
         }
