@@ -26,7 +26,7 @@ from tests.ports import free_range
 
 ROOT = Path(__file__).resolve().parents[2]
 REGENT = Path(sys.executable).with_name("regent")
-START_TIMEOUT_S = 90.0
+START_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 40.0
 SINGLE_PORTS, PORTS_PER_CLUSTER = range(15_000, 20_000), 100
 REPLICATED_PORTS, PORTS_PER_REPLICATED_CLUSTER = range(20_000, 32_500), 500

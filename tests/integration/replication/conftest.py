@@ -139,6 +139,11 @@ class Group:
             assert time.monotonic() < deadline, "the logs differ"
             await asyncio.sleep(0.02)
 
+    def waited_in_vain(self):
+        """What agents tell of clients that waited longer than they may for a change of masters."""
+        names = ("clients_waited_in_vain", "no_other_master_named")
+        return [line for agent in self.agents for name in names for line in agent.events(name)]
+
     def log_bytes(self, number):
         folder = self.agents[number - 1].root / "store" / "commitlog"
         return b"".join(path.read_bytes() for path in sorted(folder.glob("0*")))

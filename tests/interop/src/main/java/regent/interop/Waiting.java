@@ -1,5 +1,6 @@
 package regent.interop;
 
+import java.io.IOException;
 import java.util.function.BooleanSupplier;
 
 /** Waiting for something other threads bring about, always with a deadline. */
@@ -23,5 +24,13 @@ final class Waiting {
     /** Gives messages that should never come the time to come. */
     static void quietly(int milliseconds) throws InterruptedException {
         Thread.sleep(milliseconds);
+    }
+
+    /** The same, until a line comes in on the standard input at the longest. */
+    static void quietlyUntilTold(int milliseconds) throws InterruptedException, IOException {
+        long end = System.nanoTime() + milliseconds * 1_000_000L;
+        while (System.nanoTime() < end && System.in.available() == 0) {
+            Thread.sleep(POLL_MS);
+        }
     }
 }
