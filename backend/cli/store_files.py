@@ -4,20 +4,17 @@ import fcntl
 import re
 import struct
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.output import UNKNOWN
 
 SEGMENT_NAME: Final = re.compile(r"\d{20}")
 INDEX_NAME: Final = re.compile(r"\d{17}")
-# As a broker reads its messageDelayLevel.
-DELAY_LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
-DELAY_LEVEL_COUNT_MAX: Final = 1024
-UNIT_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-# Stock computes the size of an index file in 32 bits.
-INDEX_FILE_BYTES_MAX: Final = (1 << 31) - 1
 STORES_SHOWN: Final = 5
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # For who asks for a verification already.
 TRY_AGAIN: Final = "see that what is named above is whole and can be read, then try again"
 ROOT_FILES: Final = ("checkpoint", "epochFileCheckpoint", "truncation", "abort", "lock")
@@ -118,31 +115,6 @@ def is_in_use(paths: StorePaths) -> bool:
     return bool(kind != fcntl.F_UNLCK)
 
 
-def parse_delay_levels(text: str) -> list[int]:
-    """Read a messageDelayLevel, such as `1s 5s 10s 1m 2h`, in milliseconds.
-
-    Raises:
-        CommandError: it is none.
-    """
-    next_step = "write levels as in broker.conf: --delay-levels '1s 5s 10s 1m 2h'"
-    words = text.split()
-    if not 1 <= len(words) <= DELAY_LEVEL_COUNT_MAX:
-        raise CommandError(
-            f"{len(words)} delay levels are none that a broker takes: 1 to {DELAY_LEVEL_COUNT_MAX}",
-            next_step=next_step,
-            exit_code=ExitCode.USAGE,
-        )
-    levels = []
-    for word in words:
-        found = DELAY_LEVEL.fullmatch(word)
-        if found is None:
-            raise CommandError(
-                f"{word!r} is no delay level", next_step=next_step, exit_code=ExitCode.USAGE
-            )
-        levels.append(int(found[1]) * UNIT_MS[found[2]])
-    return levels
-
-
 def refuse_if_in_use(paths: StorePaths) -> None:
     """Refuse to change the files of a running broker.
 
@@ -171,28 +143,6 @@ def index_files(paths: StorePaths) -> list[Path]:
     return [path for path in files if path.is_file()]
 
 
-def index_file_size(slots: int, entries: int) -> int:
-    """Return the size of an index file, in bytes (storage-and-ha.md 4.1)."""
-    return 40 + 4 * slots + 20 * entries
-
-
-def refuse_index_shape(slots: int, entries: int) -> None:
-    """Refuse numbers that no broker has an index with.
-
-    Raises:
-        CommandError: its files would be too large.
-    """
-    size = index_file_size(slots, entries)
-    if size > INDEX_FILE_BYTES_MAX:
-        raise CommandError(
-            f"no index file has {slots} slots and {entries} entries",
-            why=f"it would have {size} bytes, and brokers make none of over {INDEX_FILE_BYTES_MAX}",
-            next_step="give --index-slots and --index-entries as broker.conf has maxHashSlotNum and"
-            " maxIndexNum, or leave them out if it sets neither",
-            exit_code=ExitCode.USAGE,
-        )
-
-
 def allocated_bytes(directory: Path) -> int:
     """Return the room that the files below a directory take on the disk, holes left out."""
     files = (path for path in directory.rglob("*") if path.is_file())
@@ -213,3 +163,15 @@ def fields(value: Any) -> dict[str, Any]:
     names = (name for name in dir(value) if not name.startswith("_"))
     shown = {name: getattr(value, name) for name in names}
     return {name: field for name, field in shown.items() if not isinstance(field, bytes)}
+
+
+def time_text(timestamp_ms: int | None) -> str:
+    """Write an instant in UTC; a dash where there is none."""
+    if timestamp_ms is None:
+        return UNKNOWN
+    try:
+        instant = _EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        # No checksum covers the header of a record: it may hold a time that no calendar has.
+        return f"{timestamp_ms} ms"
+    return instant.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"

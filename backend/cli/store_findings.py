@@ -129,8 +129,7 @@ WORDS: Final = {
             " filter"
         ),
         next_step=(
-            _QUEUES
-            + "; with --delay-levels here and there if broker.conf sets messageDelayLevel and"
+            _QUEUES + "; with --config broker.conf here and there if it sets messageDelayLevel and"
             " the queue is one of SCHEDULE_TOPIC_XXXX"
         ),
     ),
@@ -147,7 +146,8 @@ WORDS: Final = {
             "searches by key miss messages of this file and of later ones; or broker.conf"
             " sets maxHashSlotNum or maxIndexNum, and this command needs the same numbers"
         ),
-        next_step=_INDEX + "; give --index-slots and --index-entries if broker.conf sets them",
+        next_step=_INDEX
+        + "; give --config, or --index-slots and --index-entries, if broker.conf sets them",
     ),
     "broken_index_chain": Words(
         means="searches by some keys miss older messages",

@@ -16,41 +16,38 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from backend.cli.store_settings import FILE_SIZE_MAX
 from backend.cli.terminal import progress_console
 
 # About twenty steps a second, so that Ctrl-C is heard at once.
 STEP_BYTES: Final = 32 << 20
-INDEX_SLOTS: Final = 5_000_000
-INDEX_ENTRIES: Final = 20_000_000
 
 # Log positions, and what is counted, are signed 64-bit integers in the engine.
 NUMBER_MAX: Final = (1 << 63) - 1
-# As brokers take it, from one entry on.
-_FILE_SIZE_MAX: Final = 1 << 31
 
 Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
+Config = Annotated[Path | None, Parameter(name="--config")]
 CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
 DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
-IndexSlots = Annotated[int, Parameter(name="--index-slots", validator=validators.Number(gte=1))]
+IndexSlots = Annotated[
+    int | None, Parameter(name="--index-slots", validator=validators.Number(gte=1))
+]
 QueueFileSize = Annotated[
     int | None,
-    Parameter(name="--queue-file-size", validator=validators.Number(gte=20, lte=_FILE_SIZE_MAX)),
+    Parameter(name="--queue-file-size", validator=validators.Number(gte=20, lte=FILE_SIZE_MAX)),
 ]
 BatchQueueFileSize = Annotated[
     int | None,
     Parameter(
-        name="--batch-queue-file-size", validator=validators.Number(gte=46, lte=_FILE_SIZE_MAX)
+        name="--batch-queue-file-size", validator=validators.Number(gte=46, lte=FILE_SIZE_MAX)
     ),
 ]
 # Entry 0 is never used.
-IndexEntries = Annotated[int, Parameter(name="--index-entries", validator=validators.Number(gte=2))]
+IndexEntries = Annotated[
+    int | None, Parameter(name="--index-entries", validator=validators.Number(gte=2))
+]
 # Whether records end in a checksum: that of a broker's Survey or Rebuild.
 Crc = Annotated[bool, Parameter(name="--crc", negative="")]
-
-
-def crc_property(*, crc: bool) -> str:
-    """Return the engine's name of what `--crc` says of the broker."""
-    return "verified" if crc else "off"
 
 
 class LogReader(Protocol):

@@ -10,6 +10,7 @@ from typing import Final
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.reader import print_note
 from backend.cli.store_files import SEGMENT_NAME, StorePaths, unreadable
+from backend.cli.store_settings import StoreSettings
 
 # Blocks of a file system, and the least that a queue file is given at once.
 _BLOCK_BYTES: Final = 4096
@@ -55,7 +56,7 @@ class QueueSizes:
     batch_doubt: str | None
 
 
-def choose(paths: StorePaths, *, plain: int | None, batch: int | None) -> QueueSizes:
+def choose(paths: StorePaths, settings: StoreSettings) -> QueueSizes:
     """Decide how large queue files will be.
 
     Raises:
@@ -67,8 +68,10 @@ def choose(paths: StorePaths, *, plain: int | None, batch: int | None) -> QueueS
         batch_files = list(_files(paths.batch_queues, _BATCH, is_clean=is_clean))
     except OSError as error:
         raise unreadable(paths, str(error)) from error
-    plain_bytes, plain_doubt = _choose(paths.queues, _PLAIN, plain_files, plain)
-    batch_bytes, batch_doubt = _choose(paths.batch_queues, _BATCH, batch_files, batch)
+    plain_bytes, plain_doubt = _choose(paths.queues, _PLAIN, plain_files, settings.queue_file_size)
+    batch_bytes, batch_doubt = _choose(
+        paths.batch_queues, _BATCH, batch_files, settings.batch_queue_file_size
+    )
     return QueueSizes(plain_bytes, batch_bytes, plain_doubt, batch_doubt)
 
 

@@ -16,20 +16,19 @@ from backend.cli.output import bytes_text, print_json, print_line
 from backend.cli.reader import outlive_reader, print_note
 from backend.cli.store_files import StorePaths
 from backend.cli.store_options import (
-    INDEX_ENTRIES,
-    INDEX_SLOTS,
     BatchQueueFileSize,
     CommitLog,
+    Config,
     Crc,
     DelayLevels,
     IndexEntries,
     IndexSlots,
     Output,
     QueueFileSize,
-    crc_property,
     read_through,
 )
 from backend.cli.store_queue_sizes import QueueSizes
+from backend.cli.store_settings import StoreSettings, settings_of
 
 Part = Literal["queues", "index"]
 
@@ -43,12 +42,13 @@ def rebuild(
     only: Annotated[Part | None, Parameter(name="--only")] = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     keep_old: Annotated[bool, Parameter(negative="")] = False,
+    config: Config = None,
     commit_log: CommitLog = None,
     delay_levels: DelayLevels = None,
     queue_file_size: QueueFileSize = None,
     batch_queue_file_size: BatchQueueFileSize = None,
-    index_slots: IndexSlots = INDEX_SLOTS,
-    index_entries: IndexEntries = INDEX_ENTRIES,
+    index_slots: IndexSlots = None,
+    index_entries: IndexEntries = None,
     crc: Crc = False,
     output: Output = "table",
 ) -> None:
@@ -65,6 +65,7 @@ def rebuild(
         regent store rebuild /data/store
         regent store rebuild /data/store --only index
         regent store rebuild /data/store --keep-old
+        regent store rebuild /data/store --config /etc/rocketmq/broker.conf
         regent store rebuild /data/store --queue-file-size 2000000
 
     Args:
@@ -72,28 +73,38 @@ def rebuild(
         only: Make only this part.
         dry_run: Say what would be done, and do nothing; the log is not read for that.
         keep_old: Leave the old files beside the new ones.
+        config: The broker.conf that the broker is started with: what the options below leave open
+            is as it says.
         commit_log: Where its log is, when storePathCommitLog moves it.
         delay_levels: The broker's messageDelayLevel, when it is not stock's: queues of delayed
             messages hold their delivery times.
         queue_file_size: The broker's mappedFileSizeConsumeQueue, in bytes; else that of the queue
             files that are there, or 6000000.
         batch_queue_file_size: Its mapperFileSizeBatchConsumeQueue; else likewise, or 13800000.
-        index_slots: The broker's maxHashSlotNum.
-        index_entries: The broker's maxIndexNum.
+        index_slots: The broker's maxHashSlotNum, when it is not 5000000.
+        index_entries: The broker's maxIndexNum, when it is not 20000000.
         crc: The broker has enabledAppendPropCRC=true: nothing is made from a log with a record
             whose own checksum does not fit. Without it such records are used, and their number is
             said.
         output: How to print.
     """
-    paths = store_files.locate(directory, commit_log)
+    settings = settings_of(
+        config,
+        commit_log=commit_log,
+        delay_levels=delay_levels,
+        queue_file_size=queue_file_size,
+        batch_queue_file_size=batch_queue_file_size,
+        index_slots=index_slots,
+        index_entries=index_entries,
+        crc=crc,
+    )
+    paths = store_files.locate(directory, settings.commit_log)
     store_files.refuse_if_in_use(paths)
-    store_files.refuse_index_shape(index_slots, index_entries)
-    levels = None if delay_levels is None else store_files.parse_delay_levels(delay_levels)
     parts = PARTS if only is None else (only,)
     if "index" in parts:
-        _check_shape(paths, index_slots, index_entries)
-    sizes = store_queue_sizes.choose(paths, plain=queue_file_size, batch=batch_queue_file_size)
-    findings = _look(paths, index_slots, index_entries)
+        _check_shape(paths, settings)
+    sizes = store_queue_sizes.choose(paths, settings)
+    findings = _look(paths, settings)
     if dry_run:
         _print_plan(paths, parts, sizes, findings, output)
         return
@@ -101,16 +112,16 @@ def rebuild(
     _note_what_stays(paths, findings)
     old_suffix = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f") if keep_old else None
     try:
-        work = _begin(paths, parts, levels, sizes, index_slots, index_entries, crc=crc)
+        work = _begin(paths, parts, settings, sizes)
     except StoreError as error:
         raise _unchanged(paths, error) from error
     rebuilt = _carry_out(paths, work, old_suffix)
     _print_result(paths, parts, sizes, rebuilt, old_suffix, output)
 
 
-def _check_shape(paths: StorePaths, slots: int, entries: int) -> None:
+def _check_shape(paths: StorePaths, settings: StoreSettings) -> None:
     """Refuse to make an index of a shape that the broker would throw away."""
-    size = store_files.index_file_size(slots, entries)
+    size = settings.index_file_bytes
     found = {path.stat().st_size for path in store_files.index_files(paths)}
     if found and size not in found:
         raise CommandError(
@@ -122,14 +133,14 @@ def _check_shape(paths: StorePaths, slots: int, entries: int) -> None:
         )
 
 
-def _look(paths: StorePaths, index_slots: int, index_entries: int) -> list[Finding]:
+def _look(paths: StorePaths, settings: StoreSettings) -> list[Finding]:
     """Find what is wrong with a store as far as that needs no look into its log."""
     try:
         survey = Survey(
             str(paths.root),
             commit_log_path=str(paths.commit_log),
-            index_slot_count=index_slots,
-            index_entry_count=index_entries,
+            index_slot_count=settings.index_slots,
+            index_entry_count=settings.index_entries,
         )
     except StoreError as error:
         raise store_files.unreadable(paths, str(error)) from error
@@ -156,27 +167,23 @@ def _note_what_stays(paths: StorePaths, findings: Iterable[Finding]) -> None:
 def _begin(
     paths: StorePaths,
     parts: Sequence[Part],
-    delay_levels_ms: list[int] | None,
+    settings: StoreSettings,
     sizes: QueueSizes,
-    index_slots: int,
-    index_entries: int,
-    *,
-    crc: bool,
 ) -> Rebuild:
     return Rebuild(
         str(paths.root),
         commit_log_path=str(paths.commit_log),
         queues="queues" in parts,
         index="index" in parts,
-        delay_levels_ms=delay_levels_ms,
+        delay_levels_ms=settings.delay_levels_ms,
         queue_file_size_bytes=sizes.plain,
         batch_queue_file_size_bytes=sizes.batch,
         # All of them, if the broker made any.
         multi_dispatch_enabled=any(paths.queues.glob("%LMQ%*")),
-        index_slot_count=index_slots,
-        index_entry_count=index_entries,
+        index_slot_count=settings.index_slots,
+        index_entry_count=settings.index_entries,
         utc_offset_s=time.localtime().tm_gmtoff,
-        crc_property=crc_property(crc=crc),
+        crc_property=settings.crc_property,
     )
 
 

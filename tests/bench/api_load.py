@@ -18,6 +18,7 @@ from pathlib import Path
 
 from regent_engine import encode_properties
 
+from backend.java_properties import format_properties_text
 from backend.remoting.request_code import RequestCode
 from tests.bench.control_plane import ROOT, START_TIMEOUT_S, ControlPlane, Peer, frame
 from tests.bench.many_brokers import (
@@ -29,7 +30,6 @@ from tests.bench.many_brokers import (
 from tests.integration.broker.client import send_fields
 from tests.integration.broker.properties import broker_properties
 from tests.ports import free_port
-from workers.broker.properties import format_properties_text
 
 CLUSTER = "bench"
 TOPIC, KEY = "topic-7117", "a-key"

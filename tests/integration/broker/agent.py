@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from backend.java_properties import format_properties_text
 from tests.integration.broker.client import Client
 from tests.integration.broker.properties import broker_properties
 from tests.waiting import PATIENCE_S
-from workers.broker.properties import format_properties_text
 
 ROOT = Path(__file__).parents[3]
 LISTENING_AT = re.compile(r"address\W+[\d.]+:(\d+)")

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from backend.java_properties import parse_properties_text
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.test_fenced_changes import effect, step
-from workers.broker.properties import parse_properties_text
 
 UPDATE = RequestCode.UPDATE_BROKER_CONFIG
 

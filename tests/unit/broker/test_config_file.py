@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.java_properties import format_properties_text, parse_properties_text
 from workers.broker.config_file import ConfigFile, change_properties_text
-from workers.broker.properties import format_properties_text, parse_properties_text
 
 NAMES = st.from_regex(r"[A-Za-z0-9.]{1,8}", fullmatch=True)
 VALUES = st.from_regex(r"[ -~]{0,20}", fullmatch=True).map(str.strip)

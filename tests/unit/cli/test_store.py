@@ -291,7 +291,7 @@ def test_an_index_of_another_shape_is_told_with_the_options_it_needs(directory, 
     code, out, _ = ask(capsys, "verify", directory, "--index-slots", "60")
 
     assert code == 1
-    assert "give --index-slots and --index-entries" in out
+    assert "give --config, or --index-slots and --index-entries" in out
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from collections.abc import Awaitable
 
 from regent_engine import Command
 
+from backend.java_properties import format_properties_text
 from backend.remoting import java_json
 from backend.remoting.command import answer
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.live_settings import change_settings, describe_properties, read_changes
-from workers.broker.properties import format_properties_text
 from workers.broker.settings import describe_settings
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.broker.properties import format_properties_text, parse_properties_text
+from backend.java_properties import format_properties_text, parse_properties_text
 
 
 @pytest.mark.parametrize(
