@@ -16,17 +16,15 @@ from backend.cli.reader import print_note
 from backend.cli.store_dump import dump
 from backend.cli.store_files import StorePaths, time_text
 from backend.cli.store_options import (
-    CommitLog,
-    Config,
-    Crc,
-    DelayLevels,
-    IndexEntries,
-    IndexSlots,
+    NO_DERIVED_OPTIONS,
+    NO_LOG_OPTIONS,
+    DerivedOptions,
+    LogOptions,
     Output,
     read_through,
 )
 from backend.cli.store_rebuild import rebuild
-from backend.cli.store_settings import StoreSettings, settings_of
+from backend.cli.store_settings import StoreSettings
 
 store = App(name="store", help="Look into a broker's message store, from its files.")
 
@@ -36,12 +34,7 @@ def verify(
     directory: Path,
     /,
     *,
-    config: Config = None,
-    commit_log: CommitLog = None,
-    delay_levels: DelayLevels = None,
-    index_slots: IndexSlots = None,
-    index_entries: IndexEntries = None,
-    crc: Crc = False,
+    told: DerivedOptions = NO_DERIVED_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Check every record of a store, and everything else in it against them.
@@ -59,24 +52,10 @@ def verify(
 
     Args:
         directory: The store: storePathRootDir of the broker.
-        config: The broker.conf that the broker is started with: what the options below leave open
-            is as it says.
-        commit_log: Where its log is, when storePathCommitLog moves it.
-        delay_levels: The broker's messageDelayLevel, when it is not stock's.
-        index_slots: The broker's maxHashSlotNum, when it is not 5000000.
-        index_entries: The broker's maxIndexNum, when it is not 20000000.
-        crc: The broker has enabledAppendPropCRC=true: a record whose own checksum does not fit
-            is damaged. To any other broker it is a message like others, and is only noted.
+        told: Of the broker.
         output: How to print.
     """
-    settings = settings_of(
-        config,
-        commit_log=commit_log,
-        delay_levels=delay_levels,
-        index_slots=index_slots,
-        index_entries=index_entries,
-        crc=crc,
-    )
+    settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)
     in_use = store_files.is_in_use(paths)
     if in_use:
@@ -111,10 +90,7 @@ def stats(
     directory: Path,
     /,
     *,
-    config: Config = None,
-    commit_log: CommitLog = None,
-    index_slots: IndexSlots = None,
-    index_entries: IndexEntries = None,
+    told: LogOptions = NO_LOG_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Count the messages of a store by topic and queue, and say how far index and epochs are.
@@ -128,16 +104,10 @@ def stats(
 
     Args:
         directory: The store: storePathRootDir of the broker.
-        config: The broker.conf that the broker is started with: what the options below leave open
-            is as it says.
-        commit_log: Where its log is, when storePathCommitLog moves it.
-        index_slots: The broker's maxHashSlotNum, when it is not 5000000.
-        index_entries: The broker's maxIndexNum, when it is not 20000000.
+        told: Of the broker.
         output: How to print.
     """
-    settings = settings_of(
-        config, commit_log=commit_log, index_slots=index_slots, index_entries=index_entries
-    )
+    settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)
     survey = _survey(paths, settings)
     findings = survey.findings()

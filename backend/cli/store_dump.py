@@ -12,14 +12,12 @@ from backend.cli.output import UNKNOWN, print_json, print_table
 from backend.cli.store_files import StorePaths, time_text
 from backend.cli.store_log import LogRecords
 from backend.cli.store_options import (
+    NO_LOG_OPTIONS,
     NUMBER_MAX,
-    CommitLog,
-    Config,
-    IndexEntries,
-    IndexSlots,
+    LogOptions,
     Output,
 )
-from backend.cli.store_settings import StoreSettings, settings_of
+from backend.cli.store_settings import StoreSettings
 
 BODY_SHOWN: Final = 60
 
@@ -35,10 +33,7 @@ def dump(
     queue_id: int | None = None,
     index: Annotated[bool, Parameter(negative="")] = False,
     limit: Annotated[int, Parameter(validator=validators.Number(gte=1, lte=NUMBER_MAX))] = 100,
-    config: Config = None,
-    commit_log: CommitLog = None,
-    index_slots: IndexSlots = None,
-    index_entries: IndexEntries = None,
+    told: LogOptions = NO_LOG_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Print the records of a store, or the entries of its key index, the oldest first.
@@ -59,16 +54,10 @@ def dump(
         queue_id: Only records of queues with this id.
         index: Print index entries instead; they know hashes of keys, not topics.
         limit: How many at most.
-        config: The broker.conf that the broker is started with: what the options below leave open
-            is as it says.
-        commit_log: Where its log is, when storePathCommitLog moves it.
-        index_slots: The broker's maxHashSlotNum, when it is not 5000000.
-        index_entries: The broker's maxIndexNum, when it is not 20000000.
+        told: Of the broker.
         output: How to print.
     """
-    settings = settings_of(
-        config, commit_log=commit_log, index_slots=index_slots, index_entries=index_entries
-    )
+    settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)
     if index:
         if topic is not None or queue_id is not None:

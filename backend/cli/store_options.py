@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol
 
@@ -16,7 +17,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from backend.cli.store_settings import FILE_SIZE_MAX
+from backend.cli.store_settings import FILE_SIZE_MAX, StoreSettings, settings_of
 from backend.cli.terminal import progress_console
 
 # About twenty steps a second, so that Ctrl-C is heard at once.
@@ -26,28 +27,110 @@ STEP_BYTES: Final = 32 << 20
 NUMBER_MAX: Final = (1 << 63) - 1
 
 Output = Annotated[Literal["table", "json"], Parameter(name=["--output", "-o"])]
-Config = Annotated[Path | None, Parameter(name="--config")]
-CommitLog = Annotated[Path | None, Parameter(name="--commit-log")]
-DelayLevels = Annotated[str | None, Parameter(name="--delay-levels")]
-IndexSlots = Annotated[
-    int | None, Parameter(name="--index-slots", validator=validators.Number(gte=1))
-]
-QueueFileSize = Annotated[
-    int | None,
-    Parameter(name="--queue-file-size", validator=validators.Number(gte=20, lte=FILE_SIZE_MAX)),
-]
-BatchQueueFileSize = Annotated[
-    int | None,
-    Parameter(
-        name="--batch-queue-file-size", validator=validators.Number(gte=46, lte=FILE_SIZE_MAX)
-    ),
-]
+
+
+_WHOLE: Final = validators.Number(gte=1)
 # Entry 0 is never used.
-IndexEntries = Annotated[
-    int | None, Parameter(name="--index-entries", validator=validators.Number(gte=2))
-]
-# Whether records end in a checksum: that of a broker's Survey or Rebuild.
-Crc = Annotated[bool, Parameter(name="--crc", negative="")]
+_ENTRIES: Final = validators.Number(gte=2)
+_QUEUE_FILE: Final = validators.Number(gte=20, lte=FILE_SIZE_MAX)
+_BATCH_QUEUE_FILE: Final = validators.Number(gte=46, lte=FILE_SIZE_MAX)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """What every command is told of the broker."""
+
+    config: Annotated[
+        Path | None,
+        Parameter(
+            name="--config",
+            help="The broker.conf that the broker is started with: what the options below leave"
+            " open is as it says.",
+        ),
+    ] = None
+    commit_log: Annotated[
+        Path | None,
+        Parameter(name="--commit-log", help="Where its log is, when storePathCommitLog moves it."),
+    ] = None
+    index_slots: Annotated[
+        int | None,
+        Parameter(
+            name="--index-slots",
+            help="The broker's maxHashSlotNum, when it is not 5000000.",
+            validator=_WHOLE,
+        ),
+    ] = None
+    index_entries: Annotated[
+        int | None,
+        Parameter(
+            name="--index-entries",
+            help="The broker's maxIndexNum, when it is not 20000000.",
+            validator=_ENTRIES,
+        ),
+    ] = None
+
+    def settings(self) -> StoreSettings:
+        """Give the settings that these options and the file that they name tell.
+
+        Raises:
+            CommandError: the file can't be read, or a value is none that a broker takes.
+        """
+        return settings_of(**asdict(self))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedOptions(LogOptions):
+    """What a command is told that compares or makes what is derived from the log."""
+
+    delay_levels: Annotated[
+        str | None,
+        Parameter(
+            name="--delay-levels",
+            help="The broker's messageDelayLevel, when it is not stock's: queues of delayed"
+            " messages hold their delivery times.",
+        ),
+    ] = None
+    crc: Annotated[
+        bool,
+        Parameter(
+            name="--crc",
+            help="The broker has enabledAppendPropCRC=true: a record whose own checksum does not"
+            " fit is damaged, and nothing is made from its log. To any other broker it is a message"
+            " like others, and is only noted.",
+            negative="",
+        ),
+    ] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildOptions(DerivedOptions):
+    """What a rebuild is told besides."""
+
+    queue_file_size: Annotated[
+        int | None,
+        Parameter(
+            name="--queue-file-size",
+            help="The broker's mappedFileSizeConsumeQueue, in bytes; else that of the queue files"
+            " that are there, or 6000000.",
+            validator=_QUEUE_FILE,
+        ),
+    ] = None
+    batch_queue_file_size: Annotated[
+        int | None,
+        Parameter(
+            name="--batch-queue-file-size",
+            help="Its mapperFileSizeBatchConsumeQueue; else likewise, or 13800000.",
+            validator=_BATCH_QUEUE_FILE,
+        ),
+    ] = None
+
+
+NO_LOG_OPTIONS: Final = LogOptions()
+NO_DERIVED_OPTIONS: Final = DerivedOptions()
+NO_REBUILD_OPTIONS: Final = RebuildOptions()
 
 
 class LogReader(Protocol):

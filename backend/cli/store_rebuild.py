@@ -16,19 +16,13 @@ from backend.cli.output import bytes_text, print_json, print_line
 from backend.cli.reader import outlive_reader, print_note
 from backend.cli.store_files import StorePaths
 from backend.cli.store_options import (
-    BatchQueueFileSize,
-    CommitLog,
-    Config,
-    Crc,
-    DelayLevels,
-    IndexEntries,
-    IndexSlots,
+    NO_REBUILD_OPTIONS,
     Output,
-    QueueFileSize,
+    RebuildOptions,
     read_through,
 )
 from backend.cli.store_queue_sizes import QueueSizes
-from backend.cli.store_settings import StoreSettings, settings_of
+from backend.cli.store_settings import StoreSettings
 
 Part = Literal["queues", "index"]
 
@@ -42,14 +36,7 @@ def rebuild(
     only: Annotated[Part | None, Parameter(name="--only")] = None,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     keep_old: Annotated[bool, Parameter(negative="")] = False,
-    config: Config = None,
-    commit_log: CommitLog = None,
-    delay_levels: DelayLevels = None,
-    queue_file_size: QueueFileSize = None,
-    batch_queue_file_size: BatchQueueFileSize = None,
-    index_slots: IndexSlots = None,
-    index_entries: IndexEntries = None,
-    crc: Crc = False,
+    told: RebuildOptions = NO_REBUILD_OPTIONS,
     output: Output = "table",
 ) -> None:
     """Make the consume queues and the key index of a store anew from its log.
@@ -73,31 +60,10 @@ def rebuild(
         only: Make only this part.
         dry_run: Say what would be done, and do nothing; the log is not read for that.
         keep_old: Leave the old files beside the new ones.
-        config: The broker.conf that the broker is started with: what the options below leave open
-            is as it says.
-        commit_log: Where its log is, when storePathCommitLog moves it.
-        delay_levels: The broker's messageDelayLevel, when it is not stock's: queues of delayed
-            messages hold their delivery times.
-        queue_file_size: The broker's mappedFileSizeConsumeQueue, in bytes; else that of the queue
-            files that are there, or 6000000.
-        batch_queue_file_size: Its mapperFileSizeBatchConsumeQueue; else likewise, or 13800000.
-        index_slots: The broker's maxHashSlotNum, when it is not 5000000.
-        index_entries: The broker's maxIndexNum, when it is not 20000000.
-        crc: The broker has enabledAppendPropCRC=true: nothing is made from a log with a record
-            whose own checksum does not fit. Without it such records are used, and their number is
-            said.
+        told: Of the broker.
         output: How to print.
     """
-    settings = settings_of(
-        config,
-        commit_log=commit_log,
-        delay_levels=delay_levels,
-        queue_file_size=queue_file_size,
-        batch_queue_file_size=batch_queue_file_size,
-        index_slots=index_slots,
-        index_entries=index_entries,
-        crc=crc,
-    )
+    settings = told.settings()
     paths = store_files.locate(directory, settings.commit_log)
     store_files.refuse_if_in_use(paths)
     parts = PARTS if only is None else (only,)
