@@ -1,7 +1,7 @@
 """Print each performance ratio of one run, and fail when one misses its limit or can't be taken.
 
-Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [idle]
-[replication] [startup]`; all of these without names. `stock_store` measures a peer, in facts
+Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls] [catch_up]
+[idle] [replication] [startup]`; all of these without names. `stock_store` measures a peer, in facts
 without limits, and needs Maven and Java. By name alone: `elections` and `api`, which load a control
 plane for minutes (`make bench-controller`, `make bench-api`). Failovers are a run of their own:
 `python -m tests.bench.failover`.
@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from tests.bench import native
 from tests.bench.api import measure_api
 from tests.bench.appends import measure_appends
+from tests.bench.catch_up import measure_catch_up
 from tests.bench.elections import measure_elections
 from tests.bench.heartbeats import measure_heartbeats
 from tests.bench.idle import measure_idle
@@ -34,6 +35,7 @@ MEASUREMENTS: dict[str, Callable[[], Iterable[Measure]]] = {
     "stock_store": measure_stock_store,
     "pipelined": measure_pipelined,
     "pulls": measure_pulls,
+    "catch_up": measure_catch_up,
     "idle": measure_idle,
     "replication": measure_replication,
     "startup": measure_startup,
