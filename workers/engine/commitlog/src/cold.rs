@@ -247,6 +247,40 @@ mod tests {
     }
 
     #[test]
+    fn a_read_waits_for_all_that_it_gives_and_reads_small_gaps_along() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let store = filled(dir.path(), 2 * MIB, u64::MAX, 256 * MIB);
+        store.forget(0, 2 * MIB);
+        let at = |offset: u64| {
+            let (_, records) = (store.read_slices("t", 0, &wanted(offset))).expect("readable");
+            records.ranges().next().expect("a record").0
+        };
+        // Nothing is read ahead where the log is still written.
+        let (first, third) = (at(20), at(22));
+        store.forget(0, 2 * MIB);
+        let segment = store.log.segment_at(first).expect("a segment");
+        let mut records = RecordSlices::new(&store);
+        records.push(&segment, first, 16 << 10);
+        records.push(&segment, third, 16 << 10);
+
+        records.fetch();
+
+        let end = third + (16 << 10);
+        assert_eq!(
+            resident(&store, first, end),
+            end.next_multiple_of(4096) - first.next_multiple_of(4096)
+        );
+        assert_eq!(resident(&store, 0, first - 8192), 0);
+        store.forget(0, 2 * MIB);
+        let (_, records) = (store.read_slices("t", 0, &wanted(60))).expect("readable");
+        let (from, to) = records.ranges().next().expect("a record");
+        assert_eq!(
+            resident(&store, from, to),
+            to.next_multiple_of(4096) - from.next_multiple_of(4096)
+        );
+    }
+
+    #[test]
     fn pieces_read_again_are_kept_and_those_read_longest_ago_go_first() {
         let reads = ColdReads::default();
 

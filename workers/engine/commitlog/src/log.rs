@@ -36,6 +36,18 @@ impl LogSegment {
         self.map.bytes().get(at..at.checked_add(size)?)
     }
 
+    /// See [`MapReader::begin_to_read`]; both positions lie in this segment.
+    pub(crate) fn begin_to_read(&self, from: u64, to: u64) {
+        #[allow(clippy::cast_possible_truncation)] // inside a mapped file
+        (self.map).begin_to_read((from - self.base) as usize, (to - self.base) as usize);
+    }
+
+    /// See [`MapReader::await_read`]; both positions lie in this segment.
+    pub(crate) fn await_read(&self, from: u64, to: u64) {
+        #[allow(clippy::cast_possible_truncation)] // inside a mapped file
+        (self.map).await_read((from - self.base) as usize, (to - self.base) as usize);
+    }
+
     /// Everything published from `position` on.
     pub(crate) fn bytes_from(&self, position: u64) -> Option<&[u8]> {
         let at = usize::try_from(position.checked_sub(self.base)?).ok()?;

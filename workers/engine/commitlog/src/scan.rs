@@ -35,7 +35,8 @@ impl Store {
         Ok(outcome)
     }
 
-    /// Reads messages of a queue without copying them.
+    /// Reads messages of a queue without copying them, but not before all of them are in memory: it
+    /// is here that the disk is waited for.
     ///
     /// # Errors
     /// As for [`Store::read_queue`].
@@ -48,6 +49,7 @@ impl Store {
         let mut slices = RecordSlices::new(self);
         let mut scan = Scan::new(self, (topic, queue_id), *read, &mut slices);
         let outcome = scan.read()?;
+        slices.fetch();
         self.give_back(&slices);
         Ok((outcome, slices))
     }

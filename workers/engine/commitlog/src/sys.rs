@@ -329,6 +329,21 @@ impl MapReader {
         let _ = self.unmap_pages(from, to.min(self.size()));
     }
 
+    /// Has the disk begin to read a range, all of it at once, and does not wait for it.
+    pub(crate) fn begin_to_read(&self, from: usize, to: usize) {
+        let to = to.min(self.size());
+        let _ = (self.shared.raw).advise_range(Advice::WillNeed, from, to - from);
+    }
+
+    /// Waits until a range is in memory, so that who looks at it next does not.
+    ///
+    /// What the disk refuses is for that one to notice. A kernel that can't do it (before 5.14) only
+    /// has them wait.
+    pub(crate) fn await_read(&self, from: usize, to: usize) {
+        let to = to.min(self.size());
+        let _ = (self.shared.raw).advise_range(Advice::PopulateRead, from, to - from);
+    }
+
     /// Makes the pages of a range present and writable without changing their content.
     pub(crate) fn populate(&self, from: usize, to: usize) -> io::Result<()> {
         self.shared
