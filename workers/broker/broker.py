@@ -66,7 +66,7 @@ class Broker:
         """Load the state and put everything together; nothing runs before `start`.
 
         Raises:
-            StateFileUnreadable: a state file and its backup are both damaged.
+            StateFileUnreadable, ImpossibleTopic: what a state file says cannot be used.
         """
         self.settings, self.given, self.store = settings, given, store
         self.clock, self.source, self.config_file = clock, source, config_file

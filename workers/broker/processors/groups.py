@@ -39,8 +39,8 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.processors.topics import QUEUE_COUNT_MAX
 from workers.broker.safe_answers import kept, published
+from workers.broker.topics import QUEUE_COUNT_MAX
 
 
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:

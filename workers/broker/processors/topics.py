@@ -31,9 +31,8 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.safe_answers import kept, published
+from workers.broker.topics import PERMISSIONS_MAX, QUEUE_COUNT_MAX
 
-QUEUE_COUNT_MAX: Final = 65_535
-_PERMISSIONS_MAX: Final = 15
 _FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
@@ -133,8 +132,8 @@ def _check_layout(header: CreateTopicHeader) -> None:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, f"queue counts must lie in 0 to {QUEUE_COUNT_MAX}"
         )
-    if not 0 <= header.permissions <= _PERMISSIONS_MAX:
-        raise Refusal(ResponseCode.INVALID_PARAMETER, "perm must lie in 0 to 15")
+    if not 0 <= header.permissions <= PERMISSIONS_MAX:
+        raise Refusal(ResponseCode.INVALID_PARAMETER, f"perm must lie in 0 to {PERMISSIONS_MAX}")
     if header.filter_type not in _FILTER_TYPES:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, "topicFilterType must be SINGLE_TAG or MULTI_TAG"
