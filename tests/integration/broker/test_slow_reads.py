@@ -1,6 +1,7 @@
 """Requests that wait for the disk, while others are served and while the world changes."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -8,7 +9,9 @@ from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from tests.integration.broker.slow_disk import SlowDisk
+from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.waiting import PATIENCE_S
+from workers.broker.delayed_message import read_delayed
 from workers.broker.read_threads import COLD_COUNT
 from workers.broker.write_block import WriteBlock
 
@@ -138,3 +141,18 @@ async def test_a_view_that_waits_for_the_disk_at_a_stop_is_answered(filled, brok
     await stop
 
     assert bodies(await view) == [b"cold"]
+
+
+async def test_a_delayed_message_on_a_slow_disk_delays_nobody(filled, broker):
+    delays = broker.broker.state.delays
+    disk = SlowDisk(broker.store, "record")
+    delays._read = partial(read_delayed, disk)
+    await filled.send("Late", b"late", properties={"DELAY": "1"})
+
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
+    sent = await filled.send("T", b"hot")
+    pull = filled.start_pull("Late", sysFlag=SUSPEND | SUBSCRIPTION)
+    await holding(broker, 1)
+
+    disk.may_answer.set()
+    assert (sent.code, bodies(await pull)) == (0, [b"late"])
