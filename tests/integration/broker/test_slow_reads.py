@@ -9,6 +9,7 @@ from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from tests.integration.broker.slow_disk import SlowDisk
+from tests.integration.broker.test_fenced_changes import step
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.waiting import PATIENCE_S
 from workers.broker.delayed_message import read_delayed
@@ -156,3 +157,34 @@ async def test_a_delayed_message_on_a_slow_disk_delays_nobody(filled, broker):
 
     disk.may_answer.set()
     assert (sent.code, bodies(await pull)) == (0, [b"late"])
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "fields"),
+    [
+        (RequestCode.GET_BROKER_PROPERTIES, b"", {}),
+        (RequestCode.UPDATE_BROKER_CONFIG, b"fileReservedTime=7", {}),
+        (RequestCode.UPDATE_BROKER_CONFIG, b"fileReservedTime=7", step(0, fence=1)),
+    ],
+)
+async def test_a_settings_file_on_a_slow_disk_delays_nobody(filled, broker, code, body, fields):
+    disk = broker.broker.config_file = SlowDisk(broker.broker.config_file, "read")
+
+    slow = filled.start(code, fields, body)
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
+    beat = await filled.heartbeat("g", "T")
+    assert (beat.code, slow.done()) == (0, False)
+
+    disk.may_answer.set()
+    assert (await slow).code == 0
+
+
+async def test_the_sign_of_a_new_master_does_not_wait_until_its_epoch_is_written(start_broker):
+    server = await start_broker(enableControllerMode="true", controllerAddr="127.0.0.1:1")
+    duties = server.broker.replication
+    disk = duties._store = SlowDisk(server.store, "epochs")
+    duties._led_epoch = 3
+
+    sign = duties.sign()
+
+    assert (sign.epoch, disk.is_asked.is_set()) == (3, False)
