@@ -120,6 +120,22 @@ async def test_an_offset_is_not_reset_in_a_topic_that_was_made_anew_meanwhile(fi
     assert broker.broker.offsets.find("g", "T", 0) is None
 
 
+async def test_an_offset_is_not_reset_by_who_may_change_nothing_any_more(
+    filled, broker, monkeypatch
+):
+    disk = broker.broker.store = SlowDisk(broker.store, "offset_by_time")
+    reset = filled.start(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, RESET)
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
+
+    broker.broker.block_writes(WriteBlock.NOT_MASTER)
+    # In a group changes are refused as messages are.
+    monkeypatch.setattr(broker.broker, "check_changeable", broker.broker.check_writable)
+    disk.may_answer.set()
+
+    assert (await reset).code == 14
+    assert broker.broker.offsets.find("g", "T", 0) is None
+
+
 async def test_what_a_group_commits_while_the_disk_is_read_is_where_it_left_off(filled, broker):
     disk = broker.broker.store = SlowDisk(broker.store, "entries")
     asked = filled.start(RequestCode.QUERY_CONSUMER_OFFSET, QUEUE | GROUP)
