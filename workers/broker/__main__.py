@@ -24,6 +24,7 @@ from workers.broker.replication.identity import IdentityMismatch
 from workers.broker.server import BrokerServer, PortInUse
 from workers.broker.settings import InvalidSetting, load_settings, parse_settings
 from workers.broker.state_file import StateFileUnreadable
+from workers.broker.topics import ImpossibleTopic
 
 EXIT_FAILED: Final = 1
 EXIT_UNUSABLE: Final = 2
@@ -33,6 +34,7 @@ _UNUSABLE: Final = (
     PortInUse,
     StoreError,
     StateFileUnreadable,
+    ImpossibleTopic,
     IdentityMismatch,
     OSError,
 )

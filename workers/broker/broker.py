@@ -23,7 +23,7 @@ from workers.broker.caller import Caller
 from workers.broker.clients import Consumers, Producers
 from workers.broker.config_file import ConfigFile
 from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
-from workers.broker.delayed_message import deliver_delayed
+from workers.broker.delayed_message import deliver_delayed, read_delayed
 from workers.broker.errors import Refusal
 from workers.broker.flusher import Flusher
 from workers.broker.gate import Gate
@@ -66,7 +66,7 @@ class Broker:
         """Load the state and put everything together; nothing runs before `start`.
 
         Raises:
-            StateFileUnreadable: a state file and its backup are both damaged.
+            StateFileUnreadable, ImpossibleTopic: what a state file says cannot be used.
         """
         self.settings, self.given, self.store = settings, given, store
         self.clock, self.source, self.config_file = clock, source, config_file
@@ -88,6 +88,7 @@ class Broker:
         self.polling = LongPolling[Resumable](
             clock=clock, resume=lambda pull, is_over: pull.request.resume(pull, is_over=is_over)
         )
+        self.meters, self.read_threads = Meters(clock()), ReadThreads()
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
@@ -99,10 +100,7 @@ class Broker:
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
-        self.locks = QueueLocks()
-        self.gate = Gate()
-        self.meters = Meters(clock())
-        self.read_threads = ReadThreads()
+        self.locks, self.gate = QueueLocks(), Gate()
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
@@ -338,6 +336,8 @@ class Broker:
             self.store,
             levels_ms=self.settings.delay_levels_ms,
             stored=stored,
+            read=partial(read_delayed, self.store),
+            on_thread=self.read_threads.read,
             deliver=partial(
                 deliver_delayed,
                 self.store,

@@ -1,18 +1,21 @@
 """Deliver delayed messages when their level's time has come (storage-and-ha.md 6.1).
 
 One queue of the schedule topic stands for each level, in order of due time. A level sleeps until
-its first entry is due and wakes on an arrival; an empty level costs nothing.
+its first entry is due and wakes on an arrival; an empty level costs nothing. What is due is read on
+a thread, for it may be on a slow disk by then; whether and where it goes the loop decides.
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 import msgspec
 import structlog
-from regent_engine import StoreError
+from regent_engine import Record, StoreError
 
 from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
@@ -20,6 +23,8 @@ from backend.remoting.names import SCHEDULE_TOPIC
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
 BATCH_COUNT: Final = 64
+# A batch is in memory until it is delivered.
+BATCH_BYTES_MAX: Final = 1 << 20
 RETRY_MS: Final = 100
 ERROR_PAUSE_MS: Final = 10_000
 # The wall clock may jump; no level sleeps through that for longer than this.
@@ -36,6 +41,15 @@ class DelayOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
 
 class NotYet(Exception):  # noqa: N818 - named for what it says, as all errors here
     """A message can't be delivered at this moment; it is tried again soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What of a level is due: log positions, and what was read there."""
+
+    messages: list[tuple[int, Record | None]]
+    next_at_ms: int | None
+    """When the next one is due, None when none waits."""
 
 
 class ScheduledStore(Protocol):
@@ -56,15 +70,20 @@ class DelayDelivery(LoggedTable[int]):
         *,
         levels_ms: tuple[int, ...],
         stored: DelayOffsetFile | None,
-        deliver: Callable[[int], None],
+        read: Callable[[int], Record | None],
+        deliver: Callable[[int, Record | None], None],
+        on_thread: Callable[[Callable[[], Due]], Awaitable[Due]],
         clock: Callable[[], int],
     ) -> None:
+        """Begin with what is stored; messages are read where `on_thread` does that."""
         super().__init__(stored)
         self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         self._store, self._levels_ms = store, levels_ms
-        self._deliver, self._clock = deliver, clock
+        self._read, self._deliver, self._clock = read, deliver, clock
+        self._on_thread = on_thread
         self._progress = dict(stored.offsets) if stored else {}
-        self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._arrivals: dict[int, asyncio.Event] = {}
+        self._tasks: list[asyncio.Task[None]] = []
         self._refused_levels: set[int] = set()
         self._is_running = False
 
@@ -74,24 +93,25 @@ class DelayDelivery(LoggedTable[int]):
         return self._progress
 
     def start(self) -> None:
-        """Look at every level once; called on the running loop."""
+        """Serve every level from now on; called on the running loop."""
+        loop = asyncio.get_running_loop()
         for level in range(1, len(self._levels_ms) + 1):
             self._correct(level)
-            self._schedule(level, 0)
+            self._arrivals[level] = asyncio.Event()
+            self._tasks.append(loop.create_task(self._serve(level), name=f"delay-level-{level}"))
         self._is_running = True
 
     def arrived(self, queue_id: int) -> None:
         """Note that a level's queue has grown."""
-        level = queue_id + 1
-        if self._is_running and level not in self._timers:
-            self._schedule(level, 0)
+        if self._is_running and (arrival := self._arrivals.get(queue_id + 1)) is not None:
+            arrival.set()
 
     def stop(self) -> None:
-        """Deliver nothing more."""
+        """Deliver nothing more, nor what is being read."""
         self._is_running = False
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
+        for task in self._tasks:
+            task.cancel()
+        self._tasks.clear()
 
     def adopt(self, told: DelayOffsetFile) -> None:
         """Take over how far a master of stock has delivered; for one that does not deliver."""
@@ -144,43 +164,72 @@ class DelayDelivery(LoggedTable[int]):
                 self._progress[level] = corrected
                 self._note(level)
 
-    def _schedule(self, level: int, delay_ms: int) -> None:
-        delay_s = min(delay_ms, SLEEP_MS_MAX) / 1000
-        loop = asyncio.get_running_loop()
-        self._timers[level] = loop.call_later(delay_s, self._run_level, level)
+    async def _serve(self, level: int) -> None:
+        """Deliver what falls due, until cancelled."""
+        arrival = self._arrivals[level]
+        while True:
+            # What comes while the queue is looked at is looked for again.
+            arrival.clear()
+            next_in_ms = await self._try_to_deliver(level)
+            if next_in_ms is None:
+                await arrival.wait()
+            else:
+                await asyncio.sleep(min(next_in_ms, SLEEP_MS_MAX) / 1000)
 
-    def _run_level(self, level: int) -> None:
-        self._timers.pop(level, None)
+    async def _try_to_deliver(self, level: int) -> int | None:
         try:
-            next_in_ms = self.deliver_due(level)
+            offset = self.next_offset(level)
+            due = await self._on_thread(partial(self.read_due, level, offset))
+            next_in_ms = self.deliver(level, due)
             self._refused_levels.discard(level)
         except (StoreError, NotYet) as error:
             if level not in self._refused_levels:
                 log.warning("delayed_delivery_refused", level=level, reason=str(error))
             self._refused_levels.add(level)
-            next_in_ms = RETRY_MS
+            return RETRY_MS
         except Exception:
             log.exception("delayed_delivery_failed", level=level)
-            next_in_ms = ERROR_PAUSE_MS
-        if next_in_ms is not None and self._is_running:
-            self._schedule(level, next_in_ms)
+            return ERROR_PAUSE_MS
+        return next_in_ms
 
-    def deliver_due(self, level: int) -> int | None:
-        """Deliver a batch of what is due and say when to look again; None when nothing waits.
+    def next_offset(self, level: int) -> int:
+        """Give where a level goes on: retention may have reached what was still waiting."""
+        self._correct(level)
+        return self._progress.get(level, 0)
+
+    def read_due(self, level: int, offset: int) -> Due:
+        """Read a batch of what is due from an offset on; on any thread.
+
+        Raises:
+            StoreError: it is tried again.
+        """
+        # Of what was refused one is enough to see whether that is over.
+        count = 1 if level in self._refused_levels else BATCH_COUNT
+        entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, count)
+        if not entries:
+            low, _ = self._store.held_offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
+            return Due([], 0 if offset < low else None)
+        messages: list[tuple[int, Record | None]] = []
+        size = 0
+        for log_position, record_size, due_ms in entries:
+            # A due time beyond the level's own delay comes from a clock that was set back.
+            if 0 < due_ms - self._clock() <= self._levels_ms[level - 1]:
+                return Due(messages, due_ms)
+            size += record_size
+            if messages and size > BATCH_BYTES_MAX:
+                break
+            messages.append((log_position, self._read(log_position)))
+        return Due(messages, 0)
+
+    def deliver(self, level: int, due: Due) -> int | None:
+        """Deliver what was read and say when to look again; None when nothing waits.
 
         Raises:
             StoreError, NotYet: the message in question is tried again next time.
         """
-        # Retention may have reached what was still waiting; the level goes on behind it.
-        self._correct(level)
         offset = self._progress.get(level, 0)
-        entries = self._store.entries(SCHEDULE_TOPIC, level - 1, offset, BATCH_COUNT)
-        for log_position, _, due_ms in entries:
-            wait_ms = due_ms - self._clock()
-            # A due time beyond the level's own delay comes from a clock that was set back.
-            if 0 < wait_ms <= self._levels_ms[level - 1]:
-                return wait_ms
-            self._deliver(log_position)
+        for log_position, record in due.messages:
+            self._deliver(log_position, record)
             offset += 1
             self.delivered(level, offset)
-        return 0 if entries else None
+        return None if due.next_at_ms is None else max(0, due.next_at_ms - self._clock())

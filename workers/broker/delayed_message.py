@@ -28,12 +28,13 @@ def deliver_delayed(
     store: Store,
     arrived: Callable[[Iterable[tuple[str, int, int]]], None],
     log_position: int,
+    record: Record | None,
     *,
     names_origin: bool = False,
     is_being_deleted: Callable[[str], bool] = lambda _: False,
     is_full: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Copy a delayed message to its real queue; its own properties stay as they are.
+    """Copy a delayed message that was read to its real queue; its own properties stay as they are.
 
     Where it names its origin, the copy says which message it delivers, in the field that names the
     half message of a transaction otherwise: so a delivery and its progress are one record (D14).
@@ -46,7 +47,6 @@ def deliver_delayed(
     """
     if is_full():
         raise NotYet("the disk is nearly full")
-    record = _read(store, log_position)
     if record is None:
         return
     topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
@@ -82,7 +82,12 @@ def deliver_delayed(
     arrived([(topic, int(queue_id), appended.queue_offset + 1)])
 
 
-def _read(store: Store, log_position: int) -> Record | None:
+def read_delayed(store: Store, log_position: int) -> Record | None:
+    """Read a delayed message; None, and reported, when what is there is damaged.
+
+    Raises:
+        StoreError: the store refuses for now.
+    """
     try:
         content = store.record(log_position)
         return decode_records(content)[0] if content else None

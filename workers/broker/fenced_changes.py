@@ -50,6 +50,7 @@ class Target:
 
     name: str
     read: Callable[[], Any]
+    """May have to be awaited."""
     is_own: bool = True
     """Whether it is of this broker alone, so that no other one needs to know of the change."""
 
@@ -156,7 +157,7 @@ async def carry_out(
     fences = broker.state.own_fences if target.is_own else broker.state.fences
     async with fences.turn(target.name):
         try:
-            change = await fences.admit(target.name, header, target.read())
+            change = await fences.admit(target.name, header, await _value(target))
         except Overtaken as error:
             return answer(
                 command,
@@ -177,12 +178,17 @@ async def carry_out(
             except (Refusal, InvalidHeader, InvalidJson, InvalidName):
                 fences.forget(header)
                 raise
-            change = Change(before=change.before, after=target.read(), is_made=True)
+            change = Change(before=change.before, after=await _value(target), is_made=True)
             await fences.conclude(target.name, header, change)
         if broker.replication is not None and not target.is_own:
             await broker.replication.changes.confirmed()
     told = EffectAnswer(before=_text(change.before), after=_text(change.after))
     return answer(command, ext=encode_header(told))
+
+
+async def _value(target: Target) -> Any:
+    value = target.read()
+    return await value if isawaitable(value) else value
 
 
 def _plain(value: object) -> Any:

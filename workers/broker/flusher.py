@@ -20,6 +20,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import structlog
@@ -37,6 +38,24 @@ log = structlog.get_logger()
 
 Release = Callable[[bool], None]
 ReleaseInTime = Callable[[bool | None], None]
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """Somebody who waits for a position."""
+
+    position: int
+    release: Callable[..., None] | None
+    """None once it was told."""
+    timer: asyncio.TimerHandle | None = None
+
+    def tell(self, outcome: bool | None) -> None:  # noqa: FBT001
+        """Tell what came of it, once."""
+        release, self.release = self.release, None
+        if release is not None:
+            if self.timer is not None:
+                self.timer.cancel()
+            release(outcome)
 
 
 class FlushableStore(Protocol):
@@ -67,7 +86,7 @@ class Flusher:
         self._store = store
         self._interval_s = interval_ms / 1000
         self._clock, self._on_failure = clock, on_failure
-        self._waiting: deque[tuple[int, Release]] = deque()
+        self._waiting: deque[_Waiter] = deque()
         self._wanted = threading.Event()
         self._ending = threading.Event()
         self._failed = False
@@ -87,29 +106,16 @@ class Flusher:
 
     def when_durable(self, position: int, release: Release) -> None:
         """Call back with True once a position is on disk, or with False when it never will be."""
-        if self._failed:
-            release(False)  # noqa: FBT003 - the one thing a release is told
-        elif self._store.flushed_position >= position:
-            release(True)  # noqa: FBT003
-        else:
-            self._waiting.append((position, release))
-            self._wanted.set()
+        self._await(_Waiter(position, release))
 
     def when_durable_in_time(
         self, position: int, release: ReleaseInTime, *, timeout_s: float
     ) -> None:
         """Call back as `when_durable`, or with None when the position is not on disk in time."""
-        is_over = False
-
-        def tell(outcome: bool | None) -> None:  # noqa: FBT001
-            nonlocal is_over
-            if not is_over:
-                is_over = True
-                timer.cancel()
-                release(outcome)
-
-        timer = asyncio.get_running_loop().call_later(timeout_s, tell, None)
-        self.when_durable(position, tell)
+        waiter = _Waiter(position, release)
+        loop = asyncio.get_running_loop()
+        waiter.timer = loop.call_later(timeout_s, self._give_up, waiter)
+        self._await(waiter)
 
     async def durable(self, position: int, *, timeout_s: float) -> bool | None:
         """Wait until a position is on disk.
@@ -128,11 +134,11 @@ class Flusher:
     def cut(self, end: int) -> None:
         """Hear that the log was cut: what lay behind its new end never will be on disk."""
         waiting, self._waiting = self._waiting, deque()
-        for position, release in waiting:
-            if position <= end:
-                self._waiting.append((position, release))
+        for waiter in waiting:
+            if waiter.position <= end:
+                self._waiting.append(waiter)
             else:
-                release(False)  # noqa: FBT003
+                waiter.tell(False)  # noqa: FBT003
 
     async def stop(self) -> None:
         """Flush once more and end the threads."""
@@ -141,6 +147,24 @@ class Flusher:
         for thread in self._threads:
             if thread.is_alive():
                 await asyncio.to_thread(thread.join, _JOIN_TIMEOUT_S)
+
+    def _await(self, waiter: _Waiter) -> None:
+        if self._failed:
+            waiter.tell(False)  # noqa: FBT003 - the one thing a release is told
+        elif self._store.flushed_position >= waiter.position:
+            waiter.tell(True)  # noqa: FBT003
+        else:
+            self._waiting.append(waiter)
+            self._wanted.set()
+
+    def _give_up(self, waiter: _Waiter) -> None:
+        """Tell one that the disk is late, and forget it.
+
+        Its answer would stay in memory for as long as the disk hangs.
+        """
+        waiter.tell(None)
+        while self._waiting and self._waiting[0].release is None:
+            self._waiting.popleft()
 
     def _thread(
         self, name: str, wait: Callable[[], None], work: Callable[[], None], refused: str
@@ -216,9 +240,8 @@ class Flusher:
     def _release(self, flushed_position: int) -> None:
         # Positions are handed in as the log grows, and a cut ends who waits for what is gone: the
         # first that must wait ends it.
-        while self._waiting and self._waiting[0][0] <= flushed_position:
-            _, release = self._waiting.popleft()
-            release(True)  # noqa: FBT003
+        while self._waiting and self._waiting[0].position <= flushed_position:
+            self._waiting.popleft().tell(True)  # noqa: FBT003
 
     def _fail(self, error: Exception) -> None:
         # The other thread fails as well, at what the store refuses from then on.
@@ -226,6 +249,6 @@ class Flusher:
             return
         self._has_told_failure = True
         waiting, self._waiting = self._waiting, deque()
-        for _, release in waiting:
-            release(False)  # noqa: FBT003
+        for waiter in waiting:
+            waiter.tell(False)  # noqa: FBT003
         self._on_failure(error)

@@ -45,18 +45,18 @@ def read_changes(command: Command) -> dict[str, str | None]:
     return {name: value.strip() or None for name, value in given.items()}
 
 
-def describe_present(broker: Broker, command: Command) -> dict[str, str]:
+async def describe_present(broker: Broker, command: Command) -> dict[str, str]:
     """Give the values, as the file has them or by default, of what a request changes."""
-    stored = _stored(broker)
+    stored = await _stored(broker)
     defaults = describe_settings(BrokerSettings(), {})
     return {
         name: stored.get(name, defaults.get(name, "")) for name in sorted(read_changes(command))
     }
 
 
-def describe_properties(broker: Broker) -> PropertiesBody:
+async def describe_properties(broker: Broker) -> PropertiesBody:
     """Describe every property that has an effect, by name, with its values."""
-    stored = _stored(broker)
+    stored = await _stored(broker)
     in_force = describe_settings(broker.settings, broker.given)
     defaults = describe_settings(BrokerSettings(), {})
     described = [
@@ -89,7 +89,7 @@ async def change_settings(broker: Broker, changes: Changes) -> None:
             f"{waiting} would count after a restart, and this broker was started without a file",
         )
     async with broker.settings_lock:
-        _parse(_merged(_stored(broker), changes))
+        _parse(_merged(await _stored(broker), changes))
         given = _merged(broker.given, {name: changes[name] for name in live})
         settings = _parse(given)
         if broker.config_file is not None:
@@ -110,10 +110,10 @@ def _merged(given: Mapping[str, str], changes: Changes) -> dict[str, str]:
     return {name: value for name, value in merged.items() if value is not None}
 
 
-def _stored(broker: Broker) -> dict[str, str]:
+async def _stored(broker: Broker) -> dict[str, str]:
     if broker.config_file is None:
         return dict(broker.given)
-    return broker.config_file.read()
+    return await asyncio.to_thread(broker.config_file.read)
 
 
 def _describe(name: str, value: str, default: str, stored: str | None) -> PropertyBody:

@@ -115,7 +115,7 @@ class Cleaner:
         """
         segment_count = 0
         while True:
-            disk = self._measure()
+            disk = await asyncio.to_thread(self._measure)
             now_ms = self._clock()
             # Local time, as in stock: operators know their quiet hours.
             hour = datetime.fromtimestamp(now_ms / 1000).hour  # noqa: DTZ006

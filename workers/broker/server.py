@@ -69,6 +69,7 @@ class BrokerServer:
             PortInUse: another process listens already.
             StoreError: the store cannot be opened.
             StateFileUnreadable: a state file and its backup are both damaged.
+            ImpossibleTopic: a topic in its file has counts or rights that no queue can have.
             IdentityMismatch: the store belongs to another broker group.
         """
         if settings.controller_mode:

@@ -14,7 +14,13 @@ from workers.broker.logged_table import LoggedTable
 from workers.broker.settings import BrokerSettings
 from workers.broker.state_file import StateFile, StateSaver
 from workers.broker.subscription_groups import GroupFile, SubscriptionGroups
-from workers.broker.topics import TopicFile, TopicListener, TopicTable, system_topics
+from workers.broker.topics import (
+    TopicFile,
+    TopicListener,
+    TopicTable,
+    check_topic_file,
+    system_topics,
+)
 
 log = structlog.get_logger()
 
@@ -40,6 +46,7 @@ class BrokerState:
 
         Raises:
             StateFileUnreadable: a file and its backup are both damaged.
+            ImpossibleTopic: a topic in the file has counts or rights that no queue can have.
         """
         folder = settings.config_dir
         self._settings, self._clock = settings, clock
@@ -49,7 +56,7 @@ class BrokerState:
         offset_file = StateFile(folder / "consumerOffset.json")
         delay_file = StateFile(folder / "delayOffset.json")
         self.topics = TopicTable(
-            topic_file.load(TopicFile),
+            topic_file.load(TopicFile, check_topic_file),
             listener=topic_listener,
             permissions=settings.permissions,
             own_names=[topic.name for topic in self._system_topics],

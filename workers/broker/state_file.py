@@ -35,18 +35,23 @@ class StateFile:
         self.backup_path = path.with_name(path.name + ".bak")
         self._new_path = path.with_name(path.name + ".new")
 
-    def load(self, kind: type[T]) -> T | None:
+    def load(self, kind: type[T], check: Callable[[Path, T], None] | None = None) -> T | None:
         """Read the file, or else its backup; None when there is neither.
 
+        What was read goes through the check, with the path it is from.
+
         Raises:
-            StateFileUnreadable: what is there cannot be understood.
+            StateFileUnreadable: what is there cannot be understood; or whatever the check raises.
         """
         reason = ""
         for path in (self.path, self.backup_path):
             try:
                 content = path.read_bytes()
                 if content.strip():
-                    return java_json.decode(content, kind)
+                    found = java_json.decode(content, kind)
+                    if check is not None:
+                        check(path, found)
+                    return found
             except FileNotFoundError:
                 continue
             except (InvalidJson, OSError) as error:

@@ -1,6 +1,7 @@
 """Hold the topics of a broker and their version (`topics.json`)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,8 @@ READABLE: Final = 4
 WRITABLE: Final = 2
 INHERITED: Final = 1
 SCHEDULE_QUEUE_COUNT: Final = 18
+QUEUE_COUNT_MAX: Final = 65_535
+PERMISSIONS_MAX: Final = 15
 
 TopicListener = Callable[[str, TopicConfig | None], None]
 
@@ -24,6 +27,29 @@ class TopicFile(TopicConfigTable, frozen=True, kw_only=True):
     """The content of `topics.json`."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+
+
+class ImpossibleTopic(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """A file has a topic that no broker can serve; whoever edited it is to mend it."""
+
+    def __init__(self, path: Path, topic: str, field: str, *, value: int, high: int) -> None:
+        super().__init__(f"{path}: topic {topic!r}: {field} is {value}; 0 to {high} is allowed")
+
+
+def check_topic_file(path: Path, file: TopicFile) -> None:
+    """Pass a file that somebody may have edited.
+
+    Raises:
+        ImpossibleTopic: a topic has counts or rights that no queue can have.
+    """
+    for name, topic in file.topics.items():
+        for field, value, high in (
+            ("readQueueNums", topic.read_queue_count, QUEUE_COUNT_MAX),
+            ("writeQueueNums", topic.write_queue_count, QUEUE_COUNT_MAX),
+            ("perm", topic.permissions, PERMISSIONS_MAX),
+        ):
+            if not 0 <= value <= high:
+                raise ImpossibleTopic(path, name, field, value=value, high=high)
 
 
 class TopicTable(LoggedTable[str]):

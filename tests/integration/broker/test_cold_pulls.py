@@ -1,37 +1,28 @@
 """Pulls of what is not in memory, and of what is not confirmed yet."""
 
 import asyncio
-import threading
 from typing import Any
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
+from tests.integration.broker.slow_disk import SlowDisk
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.waiting import PATIENCE_S
 
 
-class SlowDisk:
-    """A store whose messages are all on a disk that answers when it is told to."""
+class ColdStore(SlowDisk):
+    """One whose messages are all on a slow disk."""
 
     def __init__(self, store: Any) -> None:
-        self._store = store
-        self.is_asked, self.may_answer = threading.Event(), threading.Event()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+        super().__init__(store, "read")
 
     def read_resident(self, *_wanted: Any) -> None:
         return None
 
-    def read(self, *wanted: Any) -> Any:
-        self.is_asked.set()
-        assert self.may_answer.wait(PATIENCE_S)
-        return self._store.read(*wanted)
-
 
 async def test_a_pull_that_waits_for_the_disk_delays_no_other_request(client, broker):
     await client.send("T", b"cold")
-    disk = broker.broker.store = SlowDisk(broker.store)
+    disk = broker.broker.store = ColdStore(broker.store)
 
     pull = client.start_pull("T")
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
@@ -44,7 +35,7 @@ async def test_a_pull_that_waits_for_the_disk_delays_no_other_request(client, br
 
 async def test_a_pull_that_fails_on_the_disk_is_answered(client, broker):
     await client.send("T", b"cold")
-    disk = broker.broker.store = SlowDisk(broker.store)
+    disk = broker.broker.store = ColdStore(broker.store)
     disk.read = broken_read
 
     pulled = await client.pull("T")
@@ -56,7 +47,7 @@ async def test_a_held_pull_that_would_wait_for_the_disk_is_sent_to_ask_again(cli
     await client.send("T", b"first")
     pull = client.start_pull("T", queueOffset=1, sysFlag=SUSPEND | SUBSCRIPTION)
     await holding(broker, 1)
-    store, broker.broker.store = broker.broker.store, SlowDisk(broker.store)
+    store, broker.broker.store = broker.broker.store, ColdStore(broker.store)
 
     await client.send("T", b"second")
 

@@ -91,6 +91,22 @@ def test_a_bad_setting_is_one_clear_line_and_exit_code_2(tmp_path, name, value):
     assert f"{name}={value}" in lines[0]
 
 
+@pytest.mark.parametrize("file_name", ["topics.json", "topics.json.bak"])
+@pytest.mark.parametrize(
+    ("field", "value", "high"),
+    [("readQueueNums", -1, 65535), ("writeQueueNums", 2**32, 65535), ("perm", 16, 15)],
+)
+def test_a_topic_that_no_queue_can_have_is_one_clear_line(tmp_path, file_name, field, value, high):
+    path = tmp_path / "store" / "config" / file_name
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"topicConfigTable": {"T": {"topicName": "T", field: value}}}))
+
+    done = run_to_end(write_config(tmp_path))
+
+    told = f"broker: {path}: topic 'T': {field} is {value}; 0 to {high} is allowed"
+    assert (done.returncode, done.stderr.strip()) == (2, told)
+
+
 def test_a_missing_configuration_file_is_one_clear_line(tmp_path):
     done = run_to_end(tmp_path / "absent.conf")
 

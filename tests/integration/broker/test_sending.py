@@ -12,6 +12,7 @@ from regent_engine import (
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies, messages, send_fields
+from tests.integration.broker.slow_disk import SlowDisk
 from tests.waiting import PATIENCE_S
 from workers.broker.server import BrokerServer
 
@@ -147,7 +148,8 @@ async def test_whoever_waits_for_the_disk_too_long_is_told_that_the_message_is_s
 ):
     server: BrokerServer = await start_broker(flushDiskType="SYNC_FLUSH", syncFlushTimeout="50")
     client = await connect(server)
-    monkeypatch.setattr(server.broker.flusher, "when_durable", lambda _position, _release: None)
+    disk = SlowDisk(server.store, "flush")
+    monkeypatch.setattr(server.broker.flusher, "_store", disk)
 
     created = await client.send("Slow", b"a", properties={"UNIQ_KEY": "K"})
     hot = await client.send("Slow", b"b", properties={"UNIQ_KEY": "K"})
@@ -158,6 +160,7 @@ async def test_whoever_waits_for_the_disk_too_long_is_told_that_the_message_is_s
     assert created.ext.keys() == hot.ext.keys() == delayed.ext.keys()
     assert [answer.ext["queueOffset"] for answer in (created, hot)] == ["0", "1"]
     assert {answer.ext["transactionId"] for answer in sent} == {"K"}
+    disk.may_answer.set()
 
 
 async def test_clients_are_told_not_to_trace_whatever_way_their_messages_go(start_broker, connect):

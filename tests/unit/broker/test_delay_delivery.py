@@ -1,16 +1,25 @@
 import asyncio
+import threading
 
 import pytest
 from regent_engine import StoreError
 
-from tests.waiting import eventually
-from workers.broker.delay_delivery import BATCH_COUNT, DelayDelivery, DelayOffsetFile
+from tests.waiting import PATIENCE_S, eventually
+from workers.broker.delay_delivery import (
+    BATCH_BYTES_MAX,
+    BATCH_COUNT,
+    DelayDelivery,
+    DelayOffsetFile,
+    NotYet,
+)
 
 LEVELS_MS = (1000, 5000)
 
 
 class QueueDouble:
     """The schedule topic's queues: the due times of each level."""
+
+    size = 100
 
     def __init__(self, **due_times):
         self.due = {int(level.removeprefix("level_")): times for level, times in due_times.items()}
@@ -20,51 +29,75 @@ class QueueDouble:
         if offset < self.low:
             return []
         due = self.due.get(queue_id + 1, [])[offset : offset + count]
-        return [(1000 * queue_id + offset + at, 100, time) for at, time in enumerate(due)]
+        return [(1000 * queue_id + offset + at, self.size, time) for at, time in enumerate(due)]
 
     def held_offsets(self, _topic, queue_id):
         return (self.low, len(self.due.get(queue_id + 1, [])))
 
 
-def delivery(store, *, now_ms=0, stored=None, deliver=None):
+class Disk:
+    """Messages, one of which is read when the disk is told to answer."""
+
+    def __init__(self):
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+        self.answer_count = 0
+
+    def read_slowly_at(self, slow_position):
+        def read(log_position):
+            if log_position == slow_position:
+                self.is_asked.set()
+                assert self.may_answer.wait(PATIENCE_S)
+                self.answer_count += 1
+
+        return read
+
+
+def delivery(store, *, now_ms=0, stored=None, deliver=None, read=lambda _: None):
     delivered = []
     moment = [now_ms]
+    take = deliver or delivered.append
     delays = DelayDelivery(
         store,
         levels_ms=LEVELS_MS,
         stored=stored and DelayOffsetFile(offsets=stored),
-        deliver=deliver or delivered.append,
+        read=read,
+        deliver=lambda log_position, _record: take(log_position),
+        on_thread=asyncio.to_thread,
         clock=lambda: moment[0],
     )
     return delays, delivered, moment
 
 
+def deliver_due(delays, level):
+    return delays.deliver(level, delays.read_due(level, delays.next_offset(level)))
+
+
 def test_what_is_due_is_delivered_and_the_rest_waits():
     delays, delivered, moment = delivery(QueueDouble(level_1=[10, 20, 500]), now_ms=20)
 
-    assert delays.deliver_due(1) == 480
+    assert deliver_due(delays, 1) == 480
     assert delivered == [0, 1]
     assert delays.progress == {1: 2}
     moment[0] = 500
 
-    assert delays.deliver_due(1) == 0
-    assert delays.deliver_due(1) is None
+    assert deliver_due(delays, 1) == 0
+    assert deliver_due(delays, 1) is None
     assert delivered == [0, 1, 2]
 
 
 def test_a_due_time_beyond_the_level_is_a_clock_set_back_and_means_now():
     delays, delivered, _ = delivery(QueueDouble(level_1=[1001]), now_ms=0)
 
-    assert delays.deliver_due(1) == 0
+    assert deliver_due(delays, 1) == 0
     assert delivered == [0]
 
 
 def test_a_long_backlog_is_delivered_in_batches():
     delays, delivered, _ = delivery(QueueDouble(level_1=[0] * (BATCH_COUNT + 1)), now_ms=1)
 
-    assert delays.deliver_due(1) == 0
+    assert deliver_due(delays, 1) == 0
     assert len(delivered) == BATCH_COUNT
-    delays.deliver_due(1)
+    deliver_due(delays, 1)
     assert len(delivered) == BATCH_COUNT + 1
 
 
@@ -79,8 +112,8 @@ def test_a_refused_delivery_keeps_its_place():
     delays, _, _ = delivery(QueueDouble(level_1=[0, 0, 0]), now_ms=1, deliver=refuse_once)
 
     with pytest.raises(StoreError):
-        delays.deliver_due(1)
-    delays.deliver_due(1)
+        deliver_due(delays, 1)
+    deliver_due(delays, 1)
 
     assert tries == [0, 1, 1, 2]
 
@@ -88,13 +121,129 @@ def test_a_refused_delivery_keeps_its_place():
 def test_a_level_goes_on_behind_what_retention_took_of_it():
     store = QueueDouble(level_1=[10, 20, 30, 40])
     delays, delivered, moment = delivery(store, now_ms=10)
-    delays.deliver_due(1)
+    deliver_due(delays, 1)
     store.low, moment[0] = 2, 40
 
-    delays.deliver_due(1)
+    deliver_due(delays, 1)
 
     assert delivered == [0, 2, 3]
     assert delays.progress == {1: 4}
+
+
+def test_no_more_is_read_at_once_than_fits_into_memory():
+    store = QueueDouble(level_1=[0] * 5)
+    store.size = BATCH_BYTES_MAX // 2
+    delays, delivered, _ = delivery(store, now_ms=1)
+
+    told = [deliver_due(delays, 1) for _ in range(4)]
+
+    assert told == [0, 0, 0, None]
+    assert delivered == [0, 1, 2, 3, 4]
+
+
+def test_of_what_was_refused_one_message_is_read_again():
+    read = []
+
+    def refuse(_log_position):
+        raise NotYet("the topic is being deleted")
+
+    store = QueueDouble(level_1=[0] * 5)
+    delays, _, _ = delivery(store, now_ms=1, deliver=refuse, read=read.append)
+
+    async def deliver_twice():
+        for _ in range(2):
+            await delays._try_to_deliver(1)
+
+    asyncio.run(deliver_twice())
+
+    assert read == [0, 1, 2, 3, 4, 0]
+
+
+def test_a_level_does_not_fall_asleep_over_what_expires_while_it_looks():
+    store = QueueDouble(level_1=[10, 20, 30, 40])
+    delays, delivered, _ = delivery(store, now_ms=40)
+    offset = delays.next_offset(1)
+    store.low = 2
+
+    assert delays.deliver(1, delays.read_due(1, offset)) == 0
+    deliver_due(delays, 1)
+
+    assert delivered == [2, 3]
+
+
+async def test_a_message_on_a_slow_disk_holds_up_nothing_else_and_no_other_level():
+    disk = Disk()
+    store = QueueDouble(level_1=[1], level_2=[1])
+    delays, delivered, _ = delivery(store, now_ms=1, read=disk.read_slowly_at(0))
+    delays.start()
+
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
+    await eventually(lambda: delivered == [1000])
+    disk.may_answer.set()
+
+    await eventually(lambda: delivered == [1000, 0])
+    delays.stop()
+
+
+async def test_what_is_read_while_delivery_stops_is_not_delivered_before_it_starts_again():
+    disk = Disk()
+    store = QueueDouble(level_1=[1, 1])
+    delays, delivered, _ = delivery(store, now_ms=1, read=disk.read_slowly_at(0))
+    delays.start()
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
+
+    tasks = list(delays._tasks)
+    delays.stop()
+    disk.may_answer.set()
+    await eventually(lambda: disk.answer_count == 1)
+    await asyncio.wait(tasks)
+    held_back = list(delivered)
+    delays.start()
+    await eventually(lambda: len(delivered) == 2)
+    delays.stop()
+
+    assert (held_back, delivered, delays.progress) == ([], [0, 1], {1: 2})
+
+
+async def test_a_start_right_behind_a_stop_delivers_nothing_twice():
+    disk = Disk()
+    store = QueueDouble(level_1=[1, 1])
+    delays, delivered, _ = delivery(store, now_ms=1, read=disk.read_slowly_at(0))
+    delays.start()
+    assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
+
+    tasks = list(delays._tasks)
+    delays.stop()
+    delays.start()
+    disk.may_answer.set()
+
+    await eventually(lambda: disk.answer_count == 2 and len(delivered) == 2)
+    await asyncio.wait(tasks)
+    delays.stop()
+    assert delivered == [0, 1]
+
+
+async def test_what_arrives_while_a_level_is_looked_at_is_seen():
+    store = QueueDouble(level_1=[])
+    entries, looked, may_end = store.entries, threading.Event(), threading.Event()
+
+    def look(*wanted):
+        found = entries(*wanted)
+        looked.set()
+        assert may_end.wait(PATIENCE_S)
+        return found
+
+    store.entries = look
+    delays, delivered, _ = delivery(store, now_ms=1)
+    delays.start()
+    assert await asyncio.to_thread(looked.wait, PATIENCE_S)
+
+    store.due[1].append(1)
+    delays.arrived(0)
+    may_end.set()
+
+    await eventually(lambda: delivered == [0])
+    delays.stop()
 
 
 async def test_progress_outside_the_queue_is_corrected_at_the_start():

@@ -4,7 +4,7 @@ from structlog.testing import capture_logs
 
 from tests.unit.engine.builders import open_store
 from workers.broker.delay_delivery import NotYet
-from workers.broker.delayed_message import deliver_delayed
+from workers.broker.delayed_message import deliver_delayed, read_delayed
 
 # Without the checksum, which no copy takes over, they begin with NUL: as stock stores them.
 NEVER_STORED = b"__CRC32#\x01x\x02\0a\x01b\x02REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
@@ -15,7 +15,7 @@ def test_a_copy_goes_to_its_real_queue_without_the_checksum(tmp_path):
     properties = b"__CRC32#\x01x\x02KEYS\x01k\x02REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
     aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
 
-    deliver_delayed(store, arrived.extend, aside.log_position)
+    deliver(store, arrived.extend, aside.log_position)
 
     (record,) = decode_records(store.read("T", 1, 0).body)
     assert record.body == b"body"
@@ -29,7 +29,7 @@ def test_a_message_that_the_store_will_never_take_is_reported_and_passed_over(tm
     aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", NEVER_STORED)
 
     with capture_logs() as logs:
-        deliver_delayed(store, arrived.extend, aside.log_position)
+        deliver(store, arrived.extend, aside.log_position)
 
     assert arrived == []
     assert [(entry["event"], entry["log_position"]) for entry in logs] == [
@@ -46,7 +46,7 @@ def test_what_stock_stored_with_properties_that_hold_no_separator_more_is_passed
     aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
 
     with capture_logs() as logs:
-        deliver_delayed(store, arrived.extend, aside.log_position)
+        deliver(store, arrived.extend, aside.log_position)
 
     assert arrived == []
     assert [entry["event"] for entry in logs] == ["delayed_message_discarded"]
@@ -58,15 +58,19 @@ def test_a_disk_that_is_nearly_full_is_given_no_copies(tmp_path):
     properties = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02"
     aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
 
-    def deliver():
-        deliver_delayed(store, lambda _: None, aside.log_position, is_full=lambda: is_full)
+    def deliver_it():
+        deliver(store, lambda _: None, aside.log_position, is_full=lambda: is_full)
 
     with pytest.raises(NotYet, match="full"):
-        deliver()
+        deliver_it()
     held_back = store.offsets("T", 1)
     is_full = False
-    deliver()
+    deliver_it()
 
     assert held_back is None
     assert store.offsets("T", 1) == (0, 1)
     store.close()
+
+
+def deliver(store, arrived, log_position, **conditions):
+    deliver_delayed(store, arrived, log_position, read_delayed(store, log_position), **conditions)

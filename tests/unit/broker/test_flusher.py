@@ -1,10 +1,12 @@
 import asyncio
 import threading
+import weakref
+from functools import partial
 
 from regent_engine import StoreError
 from structlog.testing import capture_logs
 
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.flusher import Flusher
 
 
@@ -49,6 +51,14 @@ class StoreDouble:
         assert self.tick_gate.wait(PATIENCE_S)
         if self.tick_error:
             raise self.tick_error
+
+
+class Answer:
+    """What somebody is to be told once a position is on the disk."""
+
+
+def note(told, _answer, outcome):
+    told.append(outcome)
 
 
 def flusher_of(store, failures=None, interval_ms=60_000):
@@ -124,6 +134,30 @@ async def test_a_slow_disk_is_told_from_a_dead_one():
     assert await flusher.durable(10, timeout_s=0.05) is None
 
     store.gate.set()
+    await flusher.stop()
+
+
+async def test_the_answers_that_came_too_late_are_not_kept_while_the_disk_hangs():
+    store, told = StoreDouble(), []
+    flusher = flusher_of(store)
+    flusher.start()
+    store.gate.clear()
+    store.max_position = 200
+    answers = [Answer() for _ in range(100)]
+    kept = weakref.WeakSet(answers)
+    for position, answer in enumerate(answers, 1):
+        release = partial(note, told, answer)
+        flusher.when_durable_in_time(position, release, timeout_s=0.01)
+    patient = asyncio.ensure_future(flusher.durable(200, timeout_s=PATIENCE_S))
+    del answers, answer, release
+
+    await eventually(lambda: len(told) == 100)
+    await asyncio.sleep(0)
+
+    assert (set(told), len(kept)) == ({None}, 0)
+    store.gate.set()
+    assert await patient is True
+    assert len(told) == 100
     await flusher.stop()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.waiting import PATIENCE_S
 from workers.broker.errors import Refusal
-from workers.broker.read_threads import COLD_COUNT, ReadThreads
+from workers.broker.read_threads import COLD_COUNT, PIECE_COUNT, ReadThreads
 
 
 async def test_a_stop_waits_for_reads_that_are_going_on_and_not_for_those_that_wait():
@@ -33,7 +33,23 @@ async def test_a_stop_waits_for_reads_that_are_going_on_and_not_for_those_that_w
     await asyncio.gather(*reads, return_exceptions=True)
 
 
-@pytest.mark.parametrize("kind", ["read", "search"])
+async def test_a_read_has_its_turn_between_the_pieces_of_long_ones():
+    threads, is_done = ReadThreads(), threading.Event()
+
+    def look(number):
+        assert number < PIECE_COUNT or is_done.wait(PATIENCE_S), "it has no turn"
+        return number
+
+    wanted = range(PIECE_COUNT * 2 + 1)
+    long = [asyncio.ensure_future(threads.read_each(look, wanted)) for _ in range(COLD_COUNT)]
+    await asyncio.sleep(0)
+    await threads.read(is_done.set)
+
+    assert await asyncio.gather(*long) == [list(wanted)] * COLD_COUNT
+    await threads.stop()
+
+
+@pytest.mark.parametrize("kind", ["read", "search", "measure"])
 async def test_what_comes_after_a_stop_is_told_that_the_broker_stops(kind):
     threads = ReadThreads()
     await threads.stop()

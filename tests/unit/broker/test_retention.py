@@ -1,6 +1,7 @@
 """When old segments go, and when messages are no longer taken (storage-and-ha.md 5.6)."""
 
 import asyncio
+import threading
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -155,6 +156,21 @@ async def test_a_full_disk_is_told_once_and_its_end_once():
         await cleaner.clean()
 
     assert told == [True, False]
+
+
+async def test_a_disk_is_measured_where_its_silence_holds_up_nobody():
+    threads = []
+
+    def measure():
+        threads.append(threading.current_thread())
+        return disk(10)
+
+    cleaner = Cleaner(
+        StoreDouble(), settings(), clock=lambda: 0, measure=measure, set_full=lambda _: None
+    )
+    await cleaner.clean()
+
+    assert threading.main_thread() not in threads
 
 
 async def test_a_disk_that_cannot_be_measured_does_not_end_the_cleaner():

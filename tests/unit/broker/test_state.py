@@ -1,5 +1,7 @@
 """What is saved of a broker, beside what its log has on the disk."""
 
+import asyncio
+
 import pytest
 from regent_engine import StoreError
 from structlog.testing import capture_logs
@@ -17,7 +19,13 @@ def state_of(path, store, flush_log):
         topic_listener=lambda _name, _topic: None,
         group_listener=lambda: None,
         build_delays=lambda stored: DelayDelivery(
-            store, levels_ms=(1000,), stored=stored, deliver=lambda _: None, clock=lambda: 7
+            store,
+            levels_ms=(1000,),
+            stored=stored,
+            read=lambda _: None,
+            deliver=lambda _position, _record: None,
+            on_thread=asyncio.to_thread,
+            clock=lambda: 7,
         ),
         flush_log=flush_log,
         clock=lambda: 7,

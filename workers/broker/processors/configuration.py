@@ -20,9 +20,9 @@ def on_get_config(broker: Broker, _caller: Caller, command: Command) -> bytes:
     return answer(command, ext={"version": version}, body=text.encode())
 
 
-def on_get_properties(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_properties(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show every property with its type, its bounds and its values in force and in the file."""
-    return answer(command, body=java_json.encode(describe_properties(broker)))
+    return answer(command, body=java_json.encode(await describe_properties(broker)))
 
 
 def on_update_config(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:

@@ -4,9 +4,10 @@ That is 200, 201, 207, 208, 300, 303, 317 and 352.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from functools import partial
 
-from regent_engine import Command
+from regent_engine import Command, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies import (
@@ -39,8 +40,8 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.processors.topics import QUEUE_COUNT_MAX
 from workers.broker.safe_answers import kept, published
+from workers.broker.topics import QUEUE_COUNT_MAX
 
 
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
@@ -107,7 +108,7 @@ def on_get_all_groups(broker: Broker, _caller: Caller, command: Command) -> byte
     return answer(command, body=java_json.encode(broker.groups.as_body()))
 
 
-def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how far a group is; topics that are unknown here are left out."""
     header = decode_header(ConsumeStatsHeader, command.ext)
     group = header.consumer_group
@@ -118,7 +119,7 @@ def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> b
         committed = [header.topic] if header.topic else broker.offsets.topics_of(group)
         names = _subscribed(broker, group, committed)
     topics = _known(broker, names)
-    entries = (entry for topic in topics for entry in _progress(broker, group, topic))
+    entries = await _progress(broker, group, topics)
     rate = sum(_read_rate(broker, group, topic) for topic in topics)
     return answer(command, body=encode_consume_stats(entries, read_rate=rate))
 
@@ -134,7 +135,7 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
         for topic in _known(broker, names):
             if only_ordered and not topic.is_ordered:
                 continue
-            entries = list(_progress(broker, group, topic))
+            entries = await _progress(broker, group, [topic])
             lag += sum(one.broker_offset - one.consumer_offset for _, one in entries)
             rate = _read_rate(broker, group, topic)
             stats.append(encode_consume_stats(entries, read_rate=rate))
@@ -160,43 +161,55 @@ def _read_rate(broker: Broker, group: str, topic: TopicConfig) -> float:
     return broker.meters.traffic.read_rate(group, topic.name, broker.clock())
 
 
-def _progress(
-    broker: Broker, group_name: str, topic: TopicConfig
-) -> Iterator[tuple[MessageQueue, QueueProgress]]:
-    for queue_id in range(topic.read_queue_count):
-        _, high = broker.store.offsets(topic.name, queue_id) or (0, 0)
-        # Clients read these as numbers, so an offset never committed travels as 0.
-        committed = max(0, broker.offsets.find(group_name, topic.name, queue_id) or 0)
-        timestamp_ms = 0
-        if committed > 0:
-            timestamp_ms = broker.store.store_timestamp(topic.name, queue_id, committed - 1)
-        queue = MessageQueue(
-            broker_name=broker.settings.broker_name, queue_id=queue_id, topic=topic.name
-        )
-        progress = QueueProgress(
+async def _progress(
+    broker: Broker, group_name: str, topics: list[TopicConfig]
+) -> list[tuple[MessageQueue, QueueProgress]]:
+    # Clients read these as numbers, so an offset never committed travels as 0.
+    committed = (
+        (topic.name, queue_id, broker.offsets.find(group_name, topic.name, queue_id) or 0)
+        for topic in topics
+        for queue_id in range(topic.read_queue_count)
+    )
+    read = partial(_queue_progress, broker.store, broker.settings.broker_name)
+    return await broker.read_threads.read_each(read, committed)
+
+
+def _queue_progress(
+    store: Store, broker_name: str, wanted: tuple[str, int, int]
+) -> tuple[MessageQueue, QueueProgress]:
+    topic, queue_id, committed = wanted
+    _, high = store.offsets(topic, queue_id) or (0, 0)
+    committed = max(0, committed)
+    timestamp_ms = 0
+    if committed > 0:
+        timestamp_ms = store.store_timestamp(topic, queue_id, committed - 1)
+    return (
+        MessageQueue(broker_name=broker_name, queue_id=queue_id, topic=topic),
+        QueueProgress(
             broker_offset=high,
             consumer_offset=committed,
             last_timestamp_ms=max(0, timestamp_ms),
             pull_offset=committed,
-        )
-        yield queue, progress
+        ),
+    )
 
 
-def on_get_time_spans(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_time_spans(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show how old the messages of a topic are, and the first that a group has not consumed."""
     header = decode_header(ConsumeTimeSpanHeader, command.ext)
     topic = broker.find_topic(header.topic)
-    spans = [
-        _time_span(broker, header.group, topic.name, queue_id)
+    committed = (
+        (queue_id, broker.offsets.find(header.group, topic.name, queue_id) or 0)
         for queue_id in range(topic.read_queue_count)
-    ]
+    )
+    read = partial(_time_span, broker, topic.name)
+    spans = await broker.read_threads.read_each(read, committed)
     return answer(command, body=java_json.encode(QueueTimeSpans(spans=spans)))
 
 
-def _time_span(broker: Broker, group_name: str, topic: str, queue_id: int) -> QueueTimeSpan:
-    store = broker.store
+def _time_span(broker: Broker, topic: str, wanted: tuple[int, int]) -> QueueTimeSpan:
+    store, (queue_id, committed) = broker.store, wanted
     low, high = store.offsets(topic, queue_id) or (0, 0)
-    committed = broker.offsets.find(group_name, topic, queue_id) or 0
     waiting = min(max(committed, low), high)
 
     def stored_at_ms(offset: int) -> int:

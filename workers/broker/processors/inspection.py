@@ -26,7 +26,8 @@ from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
-from workers.broker.resources import Disk, resident_bytes, store_disks_of
+from workers.broker.resources import Disk, StoreDisks, resident_bytes, store_disks_of
+from workers.broker.settings import BrokerSettings
 from workers.broker.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
@@ -43,10 +44,10 @@ KeyKind = Literal["key", "unique_key", "tags"]
 _KINDS_OF_KEY: Final[Mapping[str, KeyKind]] = {"U": "unique_key", "T": "tags"}
 
 
-def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_view_message(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the one message at a log position."""
     header = decode_header(ViewMessageHeader, command.ext)
-    _, content = read_message(broker, header.log_position)
+    _, content = await read_message(broker, header.log_position)
     return answer(command, body=content)
 
 
@@ -102,17 +103,32 @@ def _search(
     return status, b"".join(record for _, record in reversed(found))
 
 
-def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show figures of the running broker under the keys that stock tools read."""
-    return answer(command, body=java_json.encode(KeyValueTable(table=_runtime_info(broker))))
+    levels = sorted(broker.state.delays.progress)
+    measured = await broker.read_threads.measure(
+        partial(_measure_store, broker.store, broker.settings, levels)
+    )
+    table = KeyValueTable(table=_runtime_info(broker, *measured))
+    return answer(command, body=java_json.encode(table))
 
 
-def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_sample(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Give the control plane one sample for the history (D25)."""
-    return answer(command, body=java_json.encode(sample_of(broker)))
+    ends, disk = await broker.read_threads.measure(
+        partial(_measure_queues, broker.store, broker.settings)
+    )
+    return answer(command, body=java_json.encode(_sample(broker, ends, disk)))
 
 
-def sample_of(broker: Broker) -> BrokerSample:
+def _measure_queues(
+    store: Store, settings: BrokerSettings
+) -> tuple[list[tuple[str, int, int, int]], Disk]:
+    """Find the ends of all queues: while readers are limited, each with a look at its entries."""
+    return store.queues(), store_disks_of(settings).fuller
+
+
+def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -> BrokerSample:
     """Take one sample of counters, positions and resources."""
     store, settings, meters = broker.store, broker.settings, broker.meters
     replication = broker.replication
@@ -120,7 +136,7 @@ def sample_of(broker: Broker) -> BrokerSample:
     messages_in, bytes_in = taken_in(counters)
     queues: dict[str, list[QueueSample]] = {}
     entry_count = 0
-    for topic, queue_id, low, high in store.queues():
+    for topic, queue_id, low, high in ends:
         entry_count += high - low
         sample = QueueSample(queue_id=queue_id, min_offset=low, max_offset=high)
         queues.setdefault(topic, []).append(sample)
@@ -131,7 +147,6 @@ def sample_of(broker: Broker) -> BrokerSample:
         for topic in broker.topics.all()
         for count, size in [counters.topics.get(topic.name, (0, 0))]
     ]
-    disk = store_disks_of(broker.settings).fuller
     log_bytes = store.max_position - store.min_position
     return BrokerSample(
         observed_at_ms=broker.clock(),
@@ -157,10 +172,20 @@ def sample_of(broker: Broker) -> BrokerSample:
     )
 
 
-def _runtime_info(broker: Broker) -> dict[str, str]:
+def _measure_store(
+    store: Store, settings: BrokerSettings, levels: list[int]
+) -> tuple[StoreDisks, IndexStatus, dict[int, int]]:
+    """Find what may wait for the disk, or for who writes the index: last where delays end."""
+    ends = {level: store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0) for level in levels}
+    highs = {level: high for level, (_, high) in ends.items()}
+    return store_disks_of(settings), store.index_status(), highs
+
+
+def _runtime_info(
+    broker: Broker, disks: StoreDisks, index: IndexStatus, delay_ends: dict[int, int]
+) -> dict[str, str]:
     store, meters = broker.store, broker.meters
     now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
-    disks = store_disks_of(broker.settings)
     info: dict[str, str | int] = {
         "brokerVersionDesc": "V5_5_0",
         "brokerVersion": 513,
@@ -186,7 +211,7 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
         "commitLogDirCapacity": (
             f"Total : {disks.log.total_bytes} B, Free : {disks.log.free_bytes} B"
         ),
-        "dispatchBehindBytes": _bytes_not_indexed(broker),
+        "dispatchBehindBytes": _bytes_not_indexed(broker, index),
         "pageCacheLockTimeMills": 0,
         "startAcceptSendRequestTimeStamp": 0,
         "timerReadBehind": 0,
@@ -200,7 +225,7 @@ def _runtime_info(broker: Broker) -> dict[str, str]:
         "notPassedOnCount": meters.not_passed_on_count,
         "pid": os.getpid(),
     }
-    info |= _thread_pools() | _delay_progress(broker)
+    info |= _thread_pools() | _delay_progress(broker, delay_ends)
     return {name: str(value) for name, value in info.items()}
 
 
@@ -208,11 +233,11 @@ def _used_ratio(disk: Disk) -> str:
     return f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
 
 
-def _bytes_not_indexed(broker: Broker) -> int:
+def _bytes_not_indexed(broker: Broker, index: IndexStatus) -> int:
     """Queues are written with the log; only the key index can be behind it."""
     if not broker.settings.index_enabled:
         return 0
-    return max(0, broker.store.max_position - broker.store.index_status().position)
+    return max(0, broker.store.max_position - index.position)
 
 
 def _thread_pools() -> dict[str, str | int]:
@@ -226,12 +251,14 @@ def _thread_pools() -> dict[str, str | int]:
     return figures
 
 
-def _delay_progress(broker: Broker) -> dict[str, str | int]:
-    figures: dict[str, str | int] = {}
-    for level, offset in sorted(broker.state.delays.progress.items()):
-        _, high = broker.store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0)
-        figures[f"scheduleMessageOffset_{level}"] = f"{offset},{high}"
-    return figures
+def _delay_progress(broker: Broker, ends: dict[int, int]) -> dict[str, str | int]:
+    progress = broker.state.delays.progress
+    # What was delivered since the ends were looked at counts.
+    return {
+        f"scheduleMessageOffset_{level}": f"{progress[level]},{max(end, progress[level])}"
+        for level, end in ends.items()
+        if level in progress
+    }
 
 
 def _duration(milliseconds: int) -> str:

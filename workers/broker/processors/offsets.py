@@ -1,5 +1,8 @@
 """Answer for committed offsets and for the ends of queues (remoting.md 2.3: 14, 15, 29-32)."""
 
+from collections.abc import Awaitable
+from functools import partial
+
 from regent_engine import Command
 
 from backend.remoting.command import answer
@@ -18,12 +21,31 @@ from workers.broker.resources import memory_bytes
 from workers.broker.topics import check_visible
 
 
-def on_query_consumer_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+def on_query_consumer_offset(
+    broker: Broker, _caller: Caller, command: Command
+) -> Awaitable[bytes] | bytes:
     """Tell where a group left off in a queue."""
     header = decode_header(QueryConsumerOffsetHeader, command.ext)
-    offset = broker.offsets.find(header.consumer_group, header.topic, header.queue_id)
-    if offset is None and header.set_zero_if_not_found and _is_young(broker, header):
-        offset = 0
+    if header.set_zero_if_not_found and _committed(broker, header) is None:
+        return _begin_young(broker, command, header)
+    return _tell_offset(command, _committed(broker, header))
+
+
+async def _begin_young(
+    broker: Broker, command: Command, header: QueryConsumerOffsetHeader
+) -> bytes:
+    """Have a group begin at 0 where it misses nothing by that."""
+    is_young = await broker.read_threads.read(partial(_is_young, broker, header))
+    # It may have committed while the disk was read.
+    offset = _committed(broker, header)
+    return _tell_offset(command, 0 if offset is None and is_young else offset)
+
+
+def _committed(broker: Broker, header: QueryConsumerOffsetHeader) -> int | None:
+    return broker.offsets.find(header.consumer_group, header.topic, header.queue_id)
+
+
+def _tell_offset(command: Command, offset: int | None) -> bytes:
     if offset is None:
         raise Refusal(
             ResponseCode.QUERY_NOT_FOUND,
@@ -59,18 +81,22 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     return answer(command)
 
 
-def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Find the offset of a moment in a queue."""
     header = decode_header(SearchOffsetHeader, command.ext)
     check_visible(header.topic)
-    if header.boundary_type.upper() not in {"LOWER", "UPPER"}:
+    boundary = header.boundary_type.upper()
+    if boundary not in {"LOWER", "UPPER"}:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field boundaryType is malformed")
-    if broker.store.offsets(header.topic, header.queue_id) is None:
-        return answer(command, ext={"offset": "0"})
-    offset = broker.store.offset_by_time(
-        header.topic, header.queue_id, header.timestamp_ms, header.boundary_type.upper()
+    # Each halving of the queue looks at an entry and its record, anywhere on the disk.
+    find = partial(
+        broker.store.offset_by_time,
+        header.topic,
+        header.queue_id,
+        header.timestamp_ms,
+        boundary,
     )
-    return answer(command, ext={"offset": str(offset)})
+    return answer(command, ext={"offset": str(await broker.read_threads.read(find))})
 
 
 def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -89,14 +115,12 @@ def on_get_min_offset(broker: Broker, _caller: Caller, command: Command) -> byte
     return answer(command, ext={"offset": str(low)})
 
 
-def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Tell when the oldest message of a queue was stored, -1 when there is none."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
-    timestamp_ms = -1
-    if broker.store.offsets(header.topic, header.queue_id) is not None:
-        timestamp_ms = broker.store.earliest_store_timestamp(header.topic, header.queue_id)
-    return answer(command, ext={"timestamp": str(timestamp_ms)})
+    find = partial(broker.store.earliest_store_timestamp, header.topic, header.queue_id)
+    return answer(command, ext={"timestamp": str(await broker.read_threads.read(find))})
 
 
 def _is_young(broker: Broker, header: QueryConsumerOffsetHeader) -> bool:

@@ -1,8 +1,8 @@
 """Have a consumer group go on reading elsewhere (remoting.md 2.8: 222)."""
 
-from collections.abc import Awaitable
+from functools import partial
 
-from regent_engine import Command
+from regent_engine import Command, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies import MessageQueue, TopicConfig
@@ -17,27 +17,26 @@ from workers.broker.safe_answers import kept
 _NOT_GIVEN = -1
 
 
-def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
+async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Set a group's offsets in a topic, and have its consumers go on from there.
 
     Members that are connected are told with their next pull; those that wait in one are woken.
     """
     header = decode_header(ResetOffsetHeader, command.ext)
-    broker.check_changeable()
-    topic = broker.find_topic(header.topic)
-    broker.check_group_exists(header.group)
-    offsets = _offsets(broker, topic, header)
+    topic = _find_topic(broker, header)
+    wanted = await _offsets(broker, topic, header)
+    # While the disk was read, this broker may have lost its office, and messages may have expired.
+    if _find_topic(broker, header) is not topic:
+        raise Refusal(ResponseCode.SYSTEM_BUSY, f"the topic[{topic.name}] was changed: try again")
+    offsets = {
+        queue_id: _inside(broker, topic.name, queue_id, offset)
+        for queue_id, offset in wanted.items()
+    }
     broker.hot.revoke_pulls()
     for queue_id, offset in offsets.items():
         broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
     broker.polling.release_topic(topic.name)
-    return _saved(broker, command, topic, offsets)
-
-
-async def _saved(
-    broker: Broker, command: Command, topic: TopicConfig, offsets: dict[int, int]
-) -> bytes:
     await broker.state.save_offsets()
     entries = (
         (
@@ -52,7 +51,24 @@ async def _saved(
     return await kept(broker, answer(command, body=body))
 
 
-def _offsets(broker: Broker, topic: TopicConfig, header: ResetOffsetHeader) -> dict[int, int]:
+def _find_topic(broker: Broker, header: ResetOffsetHeader) -> TopicConfig:
+    """Give the topic in which the order can be carried out now.
+
+    Raises:
+        Refusal: it can not.
+    """
+    broker.check_changeable()
+    topic = broker.find_topic(header.topic)
+    broker.check_group_exists(header.group)
+    return topic
+
+
+def _inside(broker: Broker, topic: str, queue_id: int, offset: int) -> int:
+    low, high = broker.store.offsets(topic, queue_id) or (0, 0)
+    return min(max(offset, low), high)
+
+
+async def _offsets(broker: Broker, topic: TopicConfig, header: ResetOffsetHeader) -> dict[int, int]:
     """Give the offset of each queue that is to be reset.
 
     Raises:
@@ -76,16 +92,14 @@ def _offsets(broker: Broker, topic: TopicConfig, header: ResetOffsetHeader) -> d
                 f"Target offset {header.offset} not in consume queue range [{low}-{high}]",
             )
         return {header.queue_id: header.offset}
-    return {
-        queue_id: _offset_at(broker, topic.name, queue_id, header.timestamp_ms)
-        for queue_id in queue_ids
-    }
+    read = partial(_offset_at, broker.store, topic.name, header.timestamp_ms)
+    return dict(zip(queue_ids, await broker.read_threads.read_each(read, queue_ids), strict=True))
 
 
-def _offset_at(broker: Broker, topic: str, queue_id: int, timestamp_ms: int) -> int:
-    ends = broker.store.offsets(topic, queue_id)
+def _offset_at(store: Store, topic: str, timestamp_ms: int, queue_id: int) -> int:
+    ends = store.offsets(topic, queue_id)
     if ends is None:
         return 0
     if timestamp_ms < 0:
         return ends[1]
-    return broker.store.offset_by_time(topic, queue_id, timestamp_ms, "LOWER")
+    return store.offset_by_time(topic, queue_id, timestamp_ms, "LOWER")

@@ -1,6 +1,6 @@
 """Bring back a message that its consumer could not handle (remoting.md 2.3: 36)."""
 
-from collections.abc import Awaitable
+from functools import partial
 
 from regent_engine import Command, ProtocolError, Record, decode_records, offset_message_id
 
@@ -21,15 +21,16 @@ FIRST_RETRY_LEVEL = 3
 _RECONSUME_TIMES_MAX = 2**31 - 1
 
 
-def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes] | bytes:
+async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Store a copy that comes back after a delay, or a dead letter after too many."""
     header = decode_header(SendBackHeader, command.ext)
-    group = broker.check_group_exists(header.group)
-    if not broker.is_writable or not broker.settings.permissions & WRITABLE:
-        raise Refusal(ResponseCode.NO_PERMISSION, "the broker sending message is forbidden")
+    if _find_group(broker, header.group).retry_queue_count <= 0:
+        return answer(command)
+    record, _ = await read_message(broker, header.log_position)
+    # While the disk was read, this broker may have lost its office, and the group may be gone.
+    group = _find_group(broker, header.group)
     if group.retry_queue_count <= 0:
         return answer(command)
-    record, _ = read_message(broker, header.log_position)
     limit = group.retry_count_max
     if header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
@@ -39,10 +40,17 @@ def on_send_back(broker: Broker, _caller: Caller, command: Command) -> Awaitable
     broker.meters.traffic.sent_back(group.name, record.topic)
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     end = appended.log_position + appended.size
-    return stored(broker, end, answer(command), late)
+    return await stored(broker, end, answer(command), late)
 
 
-def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes]:
+def _find_group(broker: Broker, name: str) -> SubscriptionGroupConfig:
+    group = broker.check_group_exists(name)
+    if not broker.is_writable or not broker.settings.permissions & WRITABLE:
+        raise Refusal(ResponseCode.NO_PERMISSION, "the broker sending message is forbidden")
+    return group
+
+
+async def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes]:
     """Read one whole message of the log, decoded and as it is stored.
 
     Raises:
@@ -52,7 +60,8 @@ def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes]:
         raise Refusal(
             ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
         )
-    content = broker.store.record(log_position) or b""
+    read = partial(broker.store.record, log_position)
+    content = await broker.read_threads.read(read) or b""
     try:
         records = decode_records(content)
     except ProtocolError:

@@ -1,9 +1,10 @@
 """Create, change, delete and show topics (remoting.md 2.8: 17, 21, 202, 215, 305, 351)."""
 
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Mapping
+from functools import partial
 from typing import Final
 
-from regent_engine import Command
+from regent_engine import Command, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies import (
@@ -31,9 +32,8 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.safe_answers import kept, published
+from workers.broker.topics import PERMISSIONS_MAX, QUEUE_COUNT_MAX
 
-QUEUE_COUNT_MAX: Final = 65_535
-_PERMISSIONS_MAX: Final = 15
 _FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
@@ -87,10 +87,14 @@ def on_get_all_topics(broker: Broker, _caller: Caller, command: Command) -> byte
     return answer(command, body=java_json.encode(broker.topics.as_body()))
 
 
-def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
+async def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Show the ends of a topic's queues."""
     topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
-    return answer(command, body=encode_topic_stats(_stats(broker, topic)))
+    queue_ids = range(max(topic.read_queue_count, topic.write_queue_count))
+    stats = await broker.read_threads.read_each(
+        partial(_stats, broker.store, broker.settings.broker_name, topic.name), queue_ids
+    )
+    return answer(command, body=encode_topic_stats(stats))
 
 
 def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -133,8 +137,8 @@ def _check_layout(header: CreateTopicHeader) -> None:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, f"queue counts must lie in 0 to {QUEUE_COUNT_MAX}"
         )
-    if not 0 <= header.permissions <= _PERMISSIONS_MAX:
-        raise Refusal(ResponseCode.INVALID_PARAMETER, "perm must lie in 0 to 15")
+    if not 0 <= header.permissions <= PERMISSIONS_MAX:
+        raise Refusal(ResponseCode.INVALID_PARAMETER, f"perm must lie in 0 to {PERMISSIONS_MAX}")
     if header.filter_type not in _FILTER_TYPES:
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, "topicFilterType must be SINGLE_TAG or MULTI_TAG"
@@ -152,16 +156,14 @@ def _own_topics(broker: Broker) -> frozenset[str]:
     return frozenset({cluster_name, settings.broker_name, reply_topic(cluster_name)})
 
 
-def _stats(broker: Broker, topic: TopicConfig) -> Iterator[tuple[MessageQueue, TopicOffset]]:
-    for queue_id in range(max(topic.read_queue_count, topic.write_queue_count)):
-        low, high = broker.store.offsets(topic.name, queue_id) or (0, 0)
-        timestamp_ms = 0
-        if high > low:
-            timestamp_ms = max(0, broker.store.store_timestamp(topic.name, queue_id, high - 1))
-        queue = MessageQueue(
-            broker_name=broker.settings.broker_name, queue_id=queue_id, topic=topic.name
-        )
-        yield (
-            queue,
-            TopicOffset(last_update_timestamp_ms=timestamp_ms, max_offset=high, min_offset=low),
-        )
+def _stats(
+    store: Store, broker_name: str, topic: str, queue_id: int
+) -> tuple[MessageQueue, TopicOffset]:
+    low, high = store.offsets(topic, queue_id) or (0, 0)
+    timestamp_ms = 0
+    if high > low:
+        timestamp_ms = max(0, store.store_timestamp(topic, queue_id, high - 1))
+    return (
+        MessageQueue(broker_name=broker_name, queue_id=queue_id, topic=topic),
+        TopicOffset(last_update_timestamp_ms=timestamp_ms, max_offset=high, min_offset=low),
+    )

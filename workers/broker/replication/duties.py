@@ -95,12 +95,13 @@ class Duties:
         """Give what the controller is told of this broker.
 
         The epoch is that of the log's end, on the disk (D12). Who was just elected competes with
-        nobody, and tells of its new one, so that it gets its lease meanwhile.
+        nobody, and tells of its new one, so that it gets its lease before the disk has that.
         """
-        end = self._store.max_position
-        held = max((epoch for epoch, start in self._store.epochs() if start <= end), default=-1)
+        epoch, end = self._led_epoch, self._store.max_position
+        if epoch is None:
+            epoch = max((one for one, start in self._store.epochs() if start <= end), default=-1)
         return Sign(
-            epoch=held if self._led_epoch is None else self._led_epoch,
+            epoch=epoch,
             max_position=end,
             confirmed_position=self._store.confirmed_position,
             is_verified=self.verification.is_verified,

@@ -1,5 +1,6 @@
 """Brokers that keep their state in a log, over real stores, without sockets or a clock."""
 
+import asyncio
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -9,7 +10,7 @@ from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.headers import FenceHeader
 from backend.remoting.names import SCHEDULE_TOPIC, STATE_TOPIC
 from workers.broker.delay_delivery import DelayDelivery
-from workers.broker.delayed_message import deliver_delayed
+from workers.broker.delayed_message import deliver_delayed, read_delayed
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.state_record import decode_state
@@ -116,8 +117,16 @@ class JournaledBroker:
             self.store,
             levels_ms=LEVELS_MS,
             stored=stored,
+            read=partial(read_delayed, self.store),
+            on_thread=asyncio.to_thread,
             deliver=partial(deliver_delayed, self.store, lambda _: None, names_origin=True),
             clock=lambda: 10**15,
+        )
+
+    def deliver_due(self, level):
+        """Deliver a batch of what is due; None when nothing waits."""
+        return self.delays.deliver(
+            level, self.delays.read_due(level, self.delays.next_offset(level))
         )
 
     # What a broker does with orders.

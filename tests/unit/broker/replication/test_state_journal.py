@@ -195,8 +195,8 @@ def test_a_delivery_that_no_record_told_of_is_known_to_the_next_master(build):
     master.send()
     for level in (1, 2, 2):
         master.send_delayed(level)
-    master.delays.deliver_due(1)
-    master.delays.deliver_due(2)
+    master.deliver_due(1)
+    master.deliver_due(2)
     replica.copy_from(master)
     replica.confirm(0)
 
@@ -212,11 +212,11 @@ def test_a_delivery_that_did_not_reach_the_next_master_is_made_by_it(build):
     master.journal.lead(1)
     master.send_delayed(1)
     replica.copy_from(master)
-    master.delays.deliver_due(1)
+    master.deliver_due(1)
     replica.confirm()
 
     replica.journal.lead(2)
-    replica.delays.deliver_due(1)
+    replica.deliver_due(1)
 
     assert replica.store.offsets("later", 0) == (0, 0)
     assert replica.store.held_offsets("later", 0) == (0, 1)

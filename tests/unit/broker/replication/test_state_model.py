@@ -181,7 +181,7 @@ class World:
         self.note()
 
     def do_deliver(self):
-        self.leader.delays.deliver_due(self.source.randrange(len(LEVELS_MS)) + 1)
+        self.leader.deliver_due(self.source.randrange(len(LEVELS_MS)) + 1)
         self.note()
 
     def do_replicate(self):
@@ -226,7 +226,7 @@ class World:
                 for replica in self.replicas:
                     self.copy(replica, len(self.log))
                 self.do_confirm()
-                if self.leader.delays.deliver_due(level) is None:
+                if self.leader.deliver_due(level) is None:
                     break
                 self.note()
         self.do_write()
