@@ -49,6 +49,7 @@ mod queue_flush;
 mod queue_layout;
 mod queue_places;
 mod queue_rebuild;
+mod range_sums;
 mod read;
 mod rebuild;
 mod record;

@@ -18,6 +18,7 @@ use crate::sys::crc32::crc32;
 mod check;
 mod crc_property;
 mod encode;
+mod glance;
 mod plain;
 
 pub(crate) use check::{
@@ -25,6 +26,7 @@ pub(crate) use check::{
 };
 pub(crate) use crc_property::without_crc_property;
 pub(crate) use encode::{encode, encode_blank, encoded_size, has_short_hosts};
+pub(crate) use glance::Glance;
 pub(crate) use plain::PlainRecord;
 
 pub(crate) const MAGIC_V1: u32 = 0xDAA3_20A7;
@@ -242,13 +244,7 @@ impl<'a> RecordView<'a> {
         let prepared_transaction_offset = input.i64()?;
         let body_size = usize::try_from(input.i32()?).ok()?;
         let body = input.take(body_size)?;
-        let topic_size = match magic {
-            MAGIC_V1 => usize::try_from(input.i8()?).ok()?,
-            _ => usize::try_from(input.i16()?).ok()?,
-        };
-        let topic = input.take(topic_size)?;
-        let properties_size = usize::try_from(input.i16()?).ok()?;
-        let properties = input.take(properties_size)?;
+        let (topic, properties) = take_texts(&mut input, magic)?;
         input.is_empty().then_some(Self {
             bytes,
             body_crc,
@@ -274,6 +270,21 @@ impl<'a> RecordView<'a> {
     pub fn is_intact(&self) -> bool {
         body_crc(self.body) == self.body_crc
     }
+}
+
+/// Topic and properties, which come behind the body.
+fn take_texts<'a>(input: &mut Reader<'a>, magic: u32) -> Option<(&'a [u8], &'a [u8])> {
+    let topic = take_topic(input, magic)?;
+    let properties_size = usize::try_from(input.i16()?).ok()?;
+    Some((topic, input.take(properties_size)?))
+}
+
+fn take_topic<'a>(input: &mut Reader<'a>, magic: u32) -> Option<&'a [u8]> {
+    let size = match magic {
+        MAGIC_V1 => usize::try_from(input.i8()?).ok()?,
+        _ => usize::try_from(input.i16()?).ok()?,
+    };
+    input.take(size)
 }
 
 fn take_host(input: &mut Reader<'_>, is_ipv6: bool) -> Option<SocketAddr> {

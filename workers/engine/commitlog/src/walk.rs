@@ -3,6 +3,7 @@
 //! Invalid bytes are the end of the log only if no valid record follows them anywhere. Otherwise
 //! they are damage: it is noted, and the walk goes on with the next valid record.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use crate::config::CrcProperty;
 use crate::error::StoreError;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{
-    Found, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check, claimed_size,
+    Found, Glance, MAGIC_AT, MAGIC_V1, PlainRecord, RecordDamage, RecordView, check, claimed_size,
 };
 use crate::sys::ExclusiveMap;
 use crate::write_limit::search_end;
@@ -236,12 +237,23 @@ fn find_record(segment: &Segment, (from, to): (usize, u64), hints: &EndHints) ->
     let haystack = bytes.get(from..to)?;
     // Both record magics share their first three bytes.
     let magic = &MAGIC_V1.to_be_bytes()[..3];
+    let mut glance = Glance::new(
+        (segment.base, bytes.len() as u64),
+        from as u64,
+        hints.flushed,
+    );
+    let mut read = |at: u64, part: &mut [u8]| -> Result<(), Infallible> {
+        let at = segment.local(segment.base + at);
+        part.copy_from_slice(&bytes[at..at + part.len()]);
+        Ok(())
+    };
     memchr::memmem::find_iter(haystack, magic)
         .filter_map(|found| {
             (from + found)
                 .checked_sub(MAGIC_AT)
                 .filter(|at| *at >= from)
         })
+        .filter(|at| glance.finds_record(*at as u64, segment.crc_property, &mut read) == Ok(true))
         .map(|at| segment.base + at as u64)
         .find(|position| {
             let found = segment.check_written(*position, hints);
@@ -252,29 +264,24 @@ fn find_record(segment: &Segment, (from, to): (usize, u64), hints: &EndHints) ->
 /// Whether a record behind the flushed part has a sector with a part of topic or properties that was
 /// never written; `at` is where the record starts in its file. Lengths and the body's checksum vouch
 /// for everything else.
-#[allow(clippy::cast_possible_truncation)] // only where in a sector it starts counts
 pub(crate) fn is_torn(record: &RecordView<'_>, at: u64, flushed: u64) -> bool {
     let size = record.bytes.len();
     let is_flushed = record.log_position + size as u64 <= flushed;
-    !is_flushed
-        && have_empty_sector(
-            at as usize % SECTOR_SIZE + size,
-            record.topic,
-            record.properties,
-        )
+    !is_flushed && have_empty_sector(at, size, record.topic, record.properties)
 }
 
 /// As [`is_torn`], for an ordinary record.
 #[inline(always)]
 fn is_plain_torn(record: &PlainRecord<'_>, at: usize, flushed: u64) -> bool {
     let is_flushed = record.log_position + record.size as u64 <= flushed;
-    !is_flushed && have_empty_sector(at + record.size, record.topic, record.properties)
+    !is_flushed && have_empty_sector(at as u64, record.size, record.topic, record.properties)
 }
 
-/// Whether a sector of topic or properties is empty; `end` is where in its file their record ends.
+/// Whether a sector of topic or properties is empty; `at` is where in its file their record starts.
+#[allow(clippy::cast_possible_truncation)] // only where in a sector it starts counts
 #[inline(always)]
-fn have_empty_sector(end: usize, topic: &[u8], properties: &[u8]) -> bool {
-    let properties_at = end - properties.len();
+pub(crate) fn have_empty_sector(at: u64, size: usize, topic: &[u8], properties: &[u8]) -> bool {
+    let properties_at = at as usize % SECTOR_SIZE + size - properties.len();
     let topic_at = properties_at - PROPERTIES_LENGTH_SIZE - topic.len();
     has_empty_sector(topic_at, topic) || has_empty_sector(properties_at, properties)
 }

@@ -22,6 +22,10 @@ mod sends;
 /// quarter of their size, have room without growing again and again.
 const PIPELINED_BYTES_MIN: usize = 4 << 10;
 
+/// What the buffers of a connection keep between two calls, as after ordinary messages: connections are
+/// without number.
+const KEPT_SIZE_MAX: usize = 256 << 10;
+
 /// One connection: reassembles frames, appends hot sends, hands everything else up.
 #[derive(Debug)]
 pub struct Connection {
@@ -39,6 +43,17 @@ struct Scratch {
     message_id: String,
     pull_key: Vec<u8>,
     pull_head: Vec<u8>,
+}
+
+impl Scratch {
+    /// How many bytes of memory the buffers keep.
+    fn capacity(&self) -> usize {
+        self.properties.capacity()
+            + self.appended.capacity() * size_of::<Appended>()
+            + self.message_id.capacity()
+            + self.pull_key.capacity()
+            + self.pull_head.capacity()
+    }
 }
 
 /// Collects the fields of whatever the hot path may answer: the header's code, which tells, may
@@ -129,6 +144,9 @@ impl Connection {
         };
         let outcome = call.run(&mut self.framer, &mut self.patterns, chunk);
         received.merge_arrivals();
+        if self.scratch.capacity() > KEPT_SIZE_MAX {
+            self.scratch = Scratch::default();
+        }
         outcome
     }
 }
@@ -273,3 +291,6 @@ impl Call<'_, '_> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -83,6 +83,11 @@ pub(crate) struct PropertyBuffer {
 }
 
 impl PropertyBuffer {
+    /// How many bytes of memory it keeps.
+    pub(crate) fn capacity(&self) -> usize {
+        self.received.capacity() + self.stored.capacity()
+    }
+
     /// Take a message's properties.
     pub(crate) fn set(&mut self, properties: Option<Text<'_>>) {
         self.judged = None;

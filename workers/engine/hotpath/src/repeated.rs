@@ -6,6 +6,8 @@ const KEY_NAME: &[u8] = b"UNIQ_KEY\\u0001";
 
 /// Clients make keys of 16 bytes, written in hex (remoting.md 4.5).
 const KEY_SIZE: usize = 32;
+/// Connections without number may keep a few of them each.
+const REPEATED_SIZE_MAX: usize = 4096;
 const OTHER_KEY: &[u8; KEY_SIZE] = b"0123456789abcdefFEDCBA9876543210";
 
 /// Properties as a JSON header has them, cut at the value of the unique key, and what they come to.
@@ -22,11 +24,14 @@ pub(crate) struct RepeatedProperties {
 
 impl RepeatedProperties {
     /// Cut the properties that `json` begins with; `None` when there is no key as clients make
-    /// them, or the message is none for the hot path.
+    /// them, the message is none for the hot path, or so much is not worth being kept.
     pub(crate) fn new(json: &[u8]) -> Option<Self> {
         let mut buffer = PropertyBuffer::default();
         let rest = buffer.read(json)?;
         let size = json.len() - rest.len();
+        if size > REPEATED_SIZE_MAX {
+            return None;
+        }
         let name_at = json[..size]
             .windows(KEY_NAME.len())
             .position(|bytes| bytes == KEY_NAME)?;

@@ -252,6 +252,13 @@ impl LogCopy {
     }
 }
 
+impl Drop for LogCopy {
+    /// Who drops it has the interpreter lock, for which others wait whom the thread waits for.
+    fn drop(&mut self) {
+        Python::attach(|py| self.stop(py));
+    }
+}
+
 fn has_begun() -> Failure {
     Failure::Value("the log was asked for already".into())
 }

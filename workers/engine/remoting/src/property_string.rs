@@ -129,6 +129,12 @@ impl PropertyString {
         &self.bytes
     }
 
+    /// How many bytes of memory it keeps.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.bytes.capacity() + self.found.capacity() * size_of::<Pair>()
+    }
+
     /// Give the string away for memory to read the next one into.
     pub fn exchange(&mut self, other: &mut Vec<u8>) {
         std::mem::swap(&mut self.bytes, other);

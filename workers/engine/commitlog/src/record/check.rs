@@ -5,7 +5,7 @@ use super::crc_property::{self, Verdict};
 use super::{
     BODY_LENGTH_AT, BORN_HOST_AT, BORN_HOST_IPV6, BORN_TIMESTAMP_AT, IPV6_EXTRA, MAGIC_AT,
     MAGIC_BLANK, MAGIC_V1, MAGIC_V2, PHYSICAL_OFFSET_AT, QUEUE_ID_AT, QUEUE_OFFSET_AT,
-    RecordDamage, RecordView, STORE_HOST_IPV6, SYS_FLAG_AT,
+    RecordDamage, RecordView, STORE_HOST_IPV6, SYS_FLAG_AT, take_topic,
 };
 use crate::config::CrcProperty;
 use crate::cursor::Reader;
@@ -67,12 +67,20 @@ fn intact(view: RecordView<'_>, rule: CrcProperty) -> Result<RecordView<'_>, Rec
         CrcProperty::Off => Verdict::Absent,
         CrcProperty::Verified | CrcProperty::Required => crc_property::verify(&view),
     };
+    match judged(verdict, rule) {
+        Some(outcome) => outcome.map(|()| view),
+        None if view.is_intact() => Ok(view),
+        None => Err(RecordDamage::BodyCrc),
+    }
+}
+
+/// What the checksum of a whole record says of it; `None` where that of its body decides.
+pub(super) fn judged(verdict: Verdict, rule: CrcProperty) -> Option<Result<(), RecordDamage>> {
     match verdict {
-        Verdict::Right => Ok(view),
-        Verdict::Wrong => Err(RecordDamage::RecordCrc),
-        Verdict::Absent if rule == CrcProperty::Required => Err(RecordDamage::NoRecordCrc),
-        Verdict::Absent if view.is_intact() => Ok(view),
-        Verdict::Absent => Err(RecordDamage::BodyCrc),
+        Verdict::Right => Some(Ok(())),
+        Verdict::Wrong => Some(Err(RecordDamage::RecordCrc)),
+        Verdict::Absent if rule == CrcProperty::Required => Some(Err(RecordDamage::NoRecordCrc)),
+        Verdict::Absent => None,
     }
 }
 
@@ -99,7 +107,7 @@ fn body_end(rest: &[u8], position: u64) -> Option<usize> {
 }
 
 /// Where a record says how long its body is.
-fn body_length_at(record: &[u8]) -> Option<usize> {
+pub(super) fn body_length_at(record: &[u8]) -> Option<usize> {
     let sys_flag = Reader::new(record.get(SYS_FLAG_AT..)?).i32()?;
     let hosts = [BORN_HOST_IPV6, STORE_HOST_IPV6].map(|flag| usize::from(sys_flag & flag != 0));
     let at = BODY_LENGTH_AT + IPV6_EXTRA * (hosts[0] + hosts[1]);
@@ -147,9 +155,5 @@ fn topic_of(record: &[u8]) -> Option<&[u8]> {
     let mut input = Reader::new(record.get(body_length_at(record)?..)?);
     let body_size = usize::try_from(input.i32()?).ok()?;
     input.take(body_size)?;
-    let topic_size = match magic {
-        MAGIC_V1 => usize::try_from(input.i8()?).ok()?,
-        _ => usize::try_from(input.i16()?).ok()?,
-    };
-    input.take(topic_size)
+    take_topic(&mut input, magic)
 }

@@ -32,14 +32,13 @@ pub(super) enum Verdict {
 /// Writes the property over the end of a record whose other bytes are final.
 pub(super) fn write(record: &mut [u8]) {
     if let Some((covered, property)) = record.split_last_chunk_mut::<SIZE>() {
-        *property = of(covered);
+        *property = of(body_crc(covered));
     }
 }
 
-/// The property of a record whose other bytes are `covered`.
+/// The property of a record whose other bytes have a checksum.
 #[allow(clippy::cast_possible_truncation)] // one digit
-fn of(covered: &[u8]) -> [u8; SIZE] {
-    let mut crc = body_crc(covered);
+fn of(mut crc: u32) -> [u8; SIZE] {
     let mut property = ZERO;
     for digit in &mut property[NAME_SIZE..DIGITS_END] {
         *digit += (crc % 10) as u8;
@@ -48,21 +47,23 @@ fn of(covered: &[u8]) -> [u8; SIZE] {
     property
 }
 
-/// Compares a record with its property. Of a property that is damaged itself, one part or the
-/// other is still right: its name, or the digits.
+/// Compares a record with its property.
 pub(super) fn verify(record: &RecordView<'_>) -> Verdict {
-    let Some((covered, found)) = record.bytes.split_last_chunk::<SIZE>() else {
-        return Verdict::Absent;
-    };
-    if record.properties.len() < SIZE {
-        return Verdict::Absent;
+    match (record.bytes.split_last_chunk(), record.properties.len()) {
+        (Some((covered, found)), SIZE..) => verdict(found, || body_crc(covered)),
+        _ => Verdict::Absent,
     }
+}
+
+/// Compares a property with the checksum of what it covers. Of a property that is damaged itself, one
+/// part or the other is still right: its name, or the digits.
+pub(super) fn verdict(found: &[u8; SIZE], crc: impl FnOnce() -> u32) -> Verdict {
     let has_name = found[..NAME_SIZE] == ZERO[..NAME_SIZE];
     let may_have_digits = || found[NAME_SIZE..DIGITS_END].iter().all(u8::is_ascii_digit);
     if !has_name && !may_have_digits() {
         return Verdict::Absent;
     }
-    let expected = of(covered);
+    let expected = of(crc());
     if *found == expected {
         Verdict::Right
     } else if has_name || found[NAME_SIZE..DIGITS_END] == expected[NAME_SIZE..DIGITS_END] {

@@ -50,6 +50,16 @@ impl std::fmt::Debug for Slot {
     }
 }
 
+impl Slot {
+    /// Whether an address lies in the map, if there is one: of a slot that another map gets meanwhile,
+    /// the end may be the other one's, and then the start is by now.
+    fn holds(&self, address: usize) -> bool {
+        let start = self.start.load(Ordering::Acquire);
+        let end = self.end.load(Ordering::Acquire);
+        (start..end).contains(&address) && self.start.load(Ordering::Acquire) == start
+    }
+}
+
 impl Map {
     /// Maps all of `file`, which must not be empty.
     pub(super) fn new(file: &File) -> io::Result<Self> {
@@ -59,7 +69,7 @@ impl Map {
         if let Some(slot) = slot {
             let start = raw.as_ptr() as usize;
             slot.is_lost.store(false, Ordering::Relaxed);
-            slot.start.store(start, Ordering::Relaxed);
+            slot.start.store(start, Ordering::Release);
             slot.end.store(start + raw.len(), Ordering::Release);
         }
         Ok(Self { raw, slot })
@@ -117,10 +127,7 @@ fn find(address: usize) -> Option<&'static Slot> {
     CHUNKS.iter().find_map(|chunk| {
         // SAFETY: a chunk is never freed, and only its atomics are looked at.
         let chunk = unsafe { chunk.load(Ordering::Acquire).as_ref() }?;
-        chunk.iter().find(|slot| {
-            let end = slot.end.load(Ordering::Acquire);
-            (slot.start.load(Ordering::Relaxed)..end).contains(&address)
-        })
+        chunk.iter().find(|slot| slot.holds(address))
     })
 }
 

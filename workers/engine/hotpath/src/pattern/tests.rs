@@ -149,3 +149,22 @@ fn patterns_that_nobody_follows_become_rare() {
         "{made_count}"
     );
 }
+
+#[test]
+fn long_properties_are_not_kept() {
+    for (tag_size, is_kept) in [(1, true), (100_000, false)] {
+        let header = SHORT.replace(
+            "TAGS\\u0001A",
+            &format!("TAGS\\u0001{}", "A".repeat(tag_size)),
+        );
+        let mut patterns = SendPatterns::default();
+
+        learn(&mut patterns, header.as_bytes());
+
+        // The trial and the first one have other properties than the one before.
+        for _ in 0..2 {
+            assert!(followed(&mut patterns, header.as_bytes()).is_some());
+        }
+        assert_eq!(patterns.patterns[0].repeated.is_some(), is_kept);
+    }
+}

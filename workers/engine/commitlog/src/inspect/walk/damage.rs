@@ -2,8 +2,9 @@
 
 use super::segments::WINDOW_SIZE;
 use super::{Found, LogWalk, Look, Step};
+use crate::config::CrcProperty;
 use crate::error::StoreError;
-use crate::record::{BLANK_SIZE, MAGIC_AT, MAGIC_V1};
+use crate::record::{BLANK_SIZE, Glance, MAGIC_AT, MAGIC_V1};
 use crate::write_limit::{WriteLimit, search_end};
 
 impl LogWalk {
@@ -94,6 +95,7 @@ impl LogWalk {
         }
         let segment = &self.segments.all()[index];
         let end = segment.data_end.min(to.saturating_sub(segment.base));
+        let mut glance = Glance::new((segment.base, segment.size), from, self.flushed);
         let mut at = from;
         while at < end {
             let size = WINDOW_SIZE.min(end - at);
@@ -104,6 +106,9 @@ impl LogWalk {
                 .collect();
             for candidate in found {
                 self.at = candidate;
+                if !self.glance(&mut glance)? {
+                    continue;
+                }
                 match self.look() {
                     Ok(Found::Record { .. }) => return Ok(Some(candidate)),
                     Err(Look::Failed(error)) => return Err(error),
@@ -114,5 +119,17 @@ impl LogWalk {
             at += size.saturating_sub(magic.len() as u64).max(1);
         }
         Ok(None)
+    }
+
+    /// Whether a look would find a record where the walk stands, unless a broker changes that meanwhile.
+    fn glance(&mut self, glance: &mut Glance) -> Result<bool, StoreError> {
+        let (index, at, segments) = (self.index, self.at, &self.segments);
+        let mut read = |at: u64, part: &mut [u8]| segments.copy(index, at, part);
+        match self.crc_property {
+            // A wrong CRC property is told, and one that is right vouches for the body.
+            CrcProperty::Off => Ok(glance.finds_record(at, CrcProperty::Off, &mut read)?
+                || glance.finds_record(at, CrcProperty::Verified, &mut read)?),
+            rule => glance.finds_record(at, rule, &mut read),
+        }
     }
 }

@@ -119,6 +119,24 @@ impl Segments {
         Ok(self.window.slice(at, size))
     }
 
+    /// Fills `part` with bytes of the open segment at `at`, zeros behind the end of the file, and leaves the
+    /// window where it is.
+    pub(super) fn copy(&self, index: usize, at: u64, part: &mut [u8]) -> Result<(), StoreError> {
+        if self.window.holds(index, at, part.len() as u64) {
+            part.copy_from_slice(self.window.slice(at, part.len() as u64));
+            return Ok(());
+        }
+        let path = &self.all[index].path;
+        let file = self.open.as_ref().filter(|(open, _)| *open == index);
+        let filled = match file {
+            Some((_, file)) => fill(file, at, part),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        let filled = filled.map_err(|error| StoreError::io(path, error))?;
+        part[filled..].fill(0);
+        Ok(())
+    }
+
     /// What was read last, which is in the window.
     pub(super) fn seen(&self, at: u64, size: u64) -> &[u8] {
         self.window.slice(at, size)
@@ -169,19 +187,29 @@ impl Window {
         (self.index, self.from) = (index, at);
         self.bytes
             .resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
-        let mut filled = 0;
-        while filled < self.bytes.len() {
-            match file.read_at(&mut self.bytes[filled..], at + filled as u64) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.bytes.clear();
-                    return Err(error);
-                }
+        match fill(file, at, &mut self.bytes) {
+            Ok(filled) => {
+                self.bytes.truncate(filled);
+                Ok(())
+            }
+            Err(error) => {
+                self.bytes.clear();
+                Err(error)
             }
         }
-        self.bytes.truncate(filled);
-        Ok(())
     }
+}
+
+/// Reads bytes of a file, as many as it has; returns how many.
+fn fill(file: &File, at: u64, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], at + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }

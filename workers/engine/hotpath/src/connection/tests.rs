@@ -1,0 +1,98 @@
+//! What a connection keeps of what it was sent.
+
+use regent_commitlog::StoreConfig;
+use regent_remoting::{Fields, FrameWriter, Language, limits};
+
+use super::*;
+use crate::broker::{HotPathConfig, Topic};
+
+const NOW_MS: i64 = 1_758_000_000_000;
+const KEY: &str = "7F0000010A2B18B4AAC2000000010000";
+
+fn hot_path() -> HotPath {
+    let hot = HotPath::new(HotPathConfig {
+        broker_name: "broker-a".to_owned(),
+        cluster_name: "cluster-1".to_owned(),
+        region: "DefaultRegion".to_owned(),
+        trace_on: true,
+        store_host: SocketAddr::from(([10, 0, 0, 1], 10_911)),
+        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
+        seed: 1,
+    });
+    let topic = Topic {
+        perm: 6,
+        read_queue_count: 4,
+        write_queue_count: 4,
+    };
+    hot.set_topic("Orders", topic);
+    hot
+}
+
+fn send(code: i32, properties: &str, body: &[u8]) -> Vec<u8> {
+    let fields = Fields {
+        code,
+        language: Language::JAVA,
+        version: 479,
+        opaque: 1,
+        flag: 0,
+        remark: None,
+    };
+    let mut out = Vec::new();
+    let mut writer = FrameWriter::begin(&mut out, Encoding::Json, &fields);
+    for (key, value) in [
+        ("a", "pg"),
+        ("b", "Orders"),
+        ("c", "TBW102"),
+        ("d", "4"),
+        ("e", "2"),
+        ("f", "0"),
+        ("g", "1758000000000"),
+        ("h", "0"),
+        ("i", properties),
+        ("j", "0"),
+        ("m", if code == 320 { "true" } else { "false" }),
+    ] {
+        writer.ext(key, value);
+    }
+    writer.finish(body).expect("it fits");
+    out
+}
+
+/// So many messages of one byte, packed.
+fn batch(count: usize) -> Vec<u8> {
+    let mut one = [0; 23];
+    one[3] = 23;
+    one[19] = 1;
+    one.repeat(count)
+}
+
+#[test]
+fn buffers_of_unusual_messages_are_given_back() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut config = StoreConfig::new(dir.path());
+    config.segment_size_bytes = 32 << 20;
+    let store = Store::open(config, NOW_MS).expect("the store opens");
+    let hot = hot_path();
+    let mut connection = Connection::new(SocketAddr::from(([10, 0, 0, 5], 1)), &hot);
+    let short = format!("UNIQ_KEY\u{1}{KEY}\u{2}");
+    let many = "k\u{1}v\u{2}".repeat(60_000);
+    for (properties, code, body, answer) in [
+        (&short, 310, b"body".to_vec(), 0),
+        (&many, 310, b"body".to_vec(), 13),
+        (&short, 320, batch(20_000), 0),
+        (&short, 310, b"body".to_vec(), 0),
+    ] {
+        let mut received = Received::default();
+
+        let sent = send(code, properties, &body);
+        connection
+            .receive(&hot, &store, &sent, NOW_MS, &mut received)
+            .expect("a whole frame");
+
+        let code = format!("\"code\":{answer},");
+        let replies = String::from_utf8_lossy(&received.replies);
+        assert!(replies.contains(&code), "{answer}: {:.200}", replies);
+        let kept = connection.scratch.capacity();
+        assert!(kept <= KEPT_SIZE_MAX, "{kept}");
+    }
+}
