@@ -156,7 +156,8 @@ def _why(one: Mapping[str, Any]) -> str:
     if one["lag_bytes"] is None:
         return f"how much {name} lacks is not known"
     outside = "" if one["is_in_sync"] else " and is outside the sync-state set"
-    return f"{name} lacks {bytes_text(one['lag_bytes'])}{outside}"
+    obstacle = f", and does not follow: {one['obstacle']}" if one["obstacle"] else ""
+    return f"{name} lacks {bytes_text(one['lag_bytes'])}{outside}{obstacle}"
 
 
 def _print_lags(found: Mapping[str, Any]) -> None:
@@ -179,6 +180,8 @@ def _print_lags(found: Mapping[str, Any]) -> None:
     for one in found["replicas"]:
         if one["error"]:
             print_line(f"Broker {one['broker_id']} is not known: {one['error']}")
+        elif one["obstacle"]:
+            print_line(f"Broker {one['broker_id']} does not follow: {one['obstacle']}")
     if found["master_id"] is None:
         print_line("The group has no master, so nobody knows what the replicas lack.")
 

@@ -104,6 +104,7 @@ class Brokers(
             client.max_offset if is_known else None,
             is_following=client.is_connected,
             bytes_per_second=client.bytes_per_second,
+            obstacle=client.obstacle or None,
         )
 
     async def hand_over(self, address: str, *, master_epoch: int) -> None:

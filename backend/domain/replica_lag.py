@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """Hold where one broker's log ends, and for a replica how it follows its master."""
+    """Hold where one broker's log ends, and for a replica how it follows its master, or why not."""
 
     max_offset: int | None
     is_following: bool
     bytes_per_second: int
+    obstacle: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

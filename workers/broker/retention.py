@@ -5,6 +5,9 @@ The rules are stock's (storage-and-ha.md 5.6): by age at the hours of `deleteWhe
 the disk passes `diskMaxUsedSpaceRatio`; whatever the age past `diskSpaceCleanForciblyRatio` or
 `diskSpaceWarningLevelRatio`; and past the latter no more messages, until there is room again.
 `fileReservedSize` is ours: a limit on the log's size.
+
+What a replica still needs is kept twice as long, and as much again, unless the disk is too full or
+somebody asks for the deletion (adr/0015).
 """
 
 # ruff: noqa: D102 - the store's own methods are documented by the engine
@@ -36,6 +39,7 @@ class ExpiringStore(Protocol):
         *,
         age_ms: int | None = None,
         log_bytes_max: int | None = None,
+        needed_from: int | None = None,
         is_forced: bool = False,
         needs_room: bool = False,
         segment_count_max: int = 10,
@@ -49,6 +53,7 @@ class Round:
     by_age: bool
     is_forced: bool
     is_full: bool
+    heeds_replicas: bool
 
 
 def plan_round(settings: BrokerSettings, disk: Disk, *, hour: int, on_demand: bool) -> Round:
@@ -62,6 +67,7 @@ def plan_round(settings: BrokerSettings, disk: Disk, *, hour: int, on_demand: bo
         by_age=on_demand or is_time or is_pressed or used > settings.disk_max_used_percent,
         is_forced=is_pressed and settings.clean_forcibly,
         is_full=is_full,
+        heeds_replicas=not (on_demand or is_pressed),
     )
 
 
@@ -82,6 +88,11 @@ class Cleaner:
         self._is_full = False
         self._woken = asyncio.Event()
         self._is_asked = False
+        self._needed_from: Callable[[], int | None] = lambda: None
+
+    def keep_from(self, needed_from: Callable[[], int | None]) -> None:
+        """Keep longer what is needed from a position on, which is asked for at each look."""
+        self._needed_from = needed_from
 
     def use_settings(self, settings: BrokerSettings) -> None:
         """Go by other settings from the next look on, which comes at once."""
@@ -121,7 +132,8 @@ class Cleaner:
             hour = datetime.fromtimestamp(now_ms / 1000).hour  # noqa: DTZ006
             planned = plan_round(self._settings, disk, hour=hour, on_demand=on_demand)
             self._tell_full(disk, is_full=planned.is_full)
-            expired = await asyncio.to_thread(self._expire, planned, now_ms)
+            needed_from = self._needed_from() if planned.heeds_replicas else None
+            expired = await asyncio.to_thread(self._expire, planned, now_ms, needed_from)
             segment_count += expired.segment_count
             if expired.segment_count == 0:
                 return segment_count
@@ -133,12 +145,13 @@ class Cleaner:
             )
             await asyncio.sleep(self._settings.delete_interval_ms / 1000)
 
-    def _expire(self, planned: Round, now_ms: int) -> Expired:
+    def _expire(self, planned: Round, now_ms: int, needed_from: int | None) -> Expired:
         settings = self._settings
         return self._store.expire(
             now_ms,
             age_ms=settings.file_reserved_hours * HOUR_MS if planned.by_age else None,
             log_bytes_max=settings.file_reserved_bytes,
+            needed_from=needed_from,
             is_forced=planned.is_forced,
             # Segments kept to be used again are the first to go.
             needs_room=planned.is_full,

@@ -13,6 +13,7 @@ from backend.services.replica_lags import ToldLag
 class ReplicaLag:
     """Present how far one broker is, in bytes of its log; null is unknown, `error` may say why.
 
+    `obstacle` is why a replica does not follow, as it says itself, and what to do.
     `catchUpMs` is how long what it lacks takes at the rate at which it receives.
     """
 
@@ -25,6 +26,7 @@ class ReplicaLag:
     lag_bytes: Int64 | None
     bytes_per_second: Int64 | None
     catch_up_ms: Int64 | None
+    obstacle: str | None
     error: str | None
 
     @classmethod
@@ -41,6 +43,7 @@ class ReplicaLag:
             lag_bytes=int64(told.lag.lag_bytes),
             bytes_per_second=None if position is None else Int64(position.bytes_per_second),
             catch_up_ms=int64(told.lag.catch_up_ms),
+            obstacle=None if position is None else position.obstacle,
             error=told.error,
         )
 

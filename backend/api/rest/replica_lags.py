@@ -14,6 +14,7 @@ router = APIRouter(tags=["replica groups"])
 class ReplicaLagOut(BaseModel):
     """How far one broker is, in bytes of its log; null is unknown, and `error` may say why.
 
+    `obstacle` is why a replica does not follow, as it says itself, and what to do.
     `catch_up_ms` is how long what it lacks takes at the rate at which it receives.
     """
 
@@ -26,6 +27,7 @@ class ReplicaLagOut(BaseModel):
     lag_bytes: int | None
     bytes_per_second: int | None
     catch_up_ms: int | None
+    obstacle: str | None
     error: str | None
 
 
@@ -62,5 +64,6 @@ def _lag_out(told: ToldLag) -> ReplicaLagOut:
         lag_bytes=told.lag.lag_bytes,
         bytes_per_second=None if position is None else position.bytes_per_second,
         catch_up_ms=told.lag.catch_up_ms,
+        obstacle=None if position is None else position.obstacle,
         error=told.error,
     )

@@ -78,7 +78,10 @@ class HaConnectionBody(Body, frozen=True, kw_only=True):
 
 
 class HaClientBody(Body, frozen=True, kw_only=True):
-    """How this broker follows its master; times are milliseconds since 1970 (907)."""
+    """How this broker follows its master; times are milliseconds since 1970 (907).
+
+    Why it does not, and what to do about it, is told by ours.
+    """
 
     is_connected: bool = msgspec.field(name="activated", default=False)
     last_read_at_ms: int = msgspec.field(name="lastReadTimestamp", default=0)
@@ -88,6 +91,7 @@ class HaClientBody(Body, frozen=True, kw_only=True):
     master_flush_offset: int = -1
     max_offset: int = 0
     bytes_per_second: int = msgspec.field(name="transferredByteInSecond", default=0)
+    obstacle: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class HaStatusBody(Body, frozen=True, kw_only=True):

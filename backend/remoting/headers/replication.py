@@ -19,6 +19,8 @@ class HaInfoAnswer(Header, frozen=True, kw_only=True):
     master_address: str | None = None
     master_epoch: Int32 | None = None
     """Since which epoch it is master; stock does not say."""
+    master_min_offset: Int64 | None = None
+    """Where its log begins; stock does not say."""
 
 
 class HandOverHeader(Header, frozen=True, kw_only=True):

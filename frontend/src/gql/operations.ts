@@ -910,6 +910,14 @@ export type GroupEpochsQueryVariables = Exact<{
 
 export type GroupEpochsQuery = { cluster: { id: string, replicaGroup: { epochs: { differingEpoch: number | null, replicas: Array<{ brokerId: string, address: string, maxOffset: string | null, error: string | null, epochs: Array<{ epoch: number, startOffset: string, endOffset: string | null }> | null }> } } | null } | null };
 
+export type GroupObstaclesQueryVariables = Exact<{
+  clusterName: string;
+  groupName: string;
+}>;
+
+
+export type GroupObstaclesQuery = { cluster: { id: string, replicaGroup: { lag: { replicas: Array<{ brokerId: string, obstacle: string | null }> } } | null } | null };
+
 export type AdoptionCandidateFieldsFragment = { clusterName: string, groupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string };
 
 export type AdoptionCandidatesQueryVariables = Exact<{
@@ -3362,6 +3370,21 @@ export const GroupEpochsDocument = new TypedDocumentString(`
     endOffset
   }
 }`) as unknown as TypedDocumentString<GroupEpochsQuery, GroupEpochsQueryVariables>;
+export const GroupObstaclesDocument = new TypedDocumentString(`
+    query GroupObstacles($clusterName: String!, $groupName: String!) {
+  cluster(name: $clusterName) {
+    id
+    replicaGroup(name: $groupName) {
+      lag {
+        replicas {
+          brokerId
+          obstacle
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<GroupObstaclesQuery, GroupObstaclesQueryVariables>;
 export const AdoptionCandidatesDocument = new TypedDocumentString(`
     query AdoptionCandidates($first: Int!) {
   adoptionCandidates(first: $first) {

@@ -14,6 +14,7 @@ import {
   electionAnswer,
   epochsAnswer,
   groupDetail,
+  obstaclesAnswer,
 } from '@/testing/group-builders';
 import { renderConsole } from '@/testing/render-console';
 
@@ -68,6 +69,15 @@ test('every replica says where its log ends and why it would not win', async () 
   expect(
     within(behind as HTMLElement).getByText('no: could be master, but the present one is alive'),
   ).toBeVisible();
+});
+
+test('a replica that does not follow says why and what to do', async () => {
+  const said = "Copy this broker's store, then start it with nothing in it but .broker.meta";
+  renderConsole(path, { answers: { GroupObstacles: () => obstaclesAnswer([null, null, said]) } });
+
+  expect(await screen.findByText('Replica 3 does not follow its master')).toBeVisible();
+  expect(screen.getByText(said)).toBeVisible();
+  expect(screen.queryByText('Replica 2 does not follow its master')).toBeNull();
 });
 
 test('a group that nobody may lead says why, and unknown is not zero', async () => {

@@ -7,8 +7,13 @@ import { Designation } from '@/features/replica-groups/designation';
 import { ElectOrder } from '@/features/replica-groups/elect-order';
 import { EpochPanel } from '@/features/replica-groups/epoch-panel';
 import { GroupFacts } from '@/features/replica-groups/group-facts';
+import { Obstacles } from '@/features/replica-groups/obstacles';
 import type { Election, ReplicaGroup } from '@/features/replica-groups/replica-group';
-import { type GroupKey, groupEpochsOf } from '@/features/replica-groups/replica-group-queries';
+import {
+  type GroupKey,
+  groupEpochsOf,
+  groupObstaclesOf,
+} from '@/features/replica-groups/replica-group-queries';
 import { ReplicaTable } from '@/features/replica-groups/replica-table';
 import { DesignatedElection } from './designated-election';
 import { GroupChangesPanel } from './group-changes-panel';
@@ -32,12 +37,15 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
   const mode = view.mode ?? 'GRACEFUL';
   const order = usePlanOrder();
   const epochs = useQuery(groupEpochsOf(groupKey));
+  // A figure that is missing is told by the other panels.
+  const obstacles = useQuery(groupObstaclesOf(groupKey)).data?.data.lag?.replicas ?? [];
   const change = (part: ReplicaGroupSearch) =>
     void navigate({ search: (now) => ({ ...now, ...part }), ...withinPage });
   return (
     <>
       <GroupFacts group={group} observedAtMs={observedAtMs} />
       <Panel title={t('replicas.title')} aside={<Answered atMs={observedAtMs} followed />} flush>
+        <Obstacles replicas={obstacles} />
         <ReplicaTable group={group} election={group.election} />
         <Designation
           ids={group.replicas.map((replica) => replica.brokerId)}

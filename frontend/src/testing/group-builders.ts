@@ -139,6 +139,11 @@ export function epochsAnswer(
   return inCluster({ epochs: { differingEpoch, replicas } });
 }
 
+export function obstaclesAnswer(obstacles: (string | null)[]) {
+  const replicas = obstacles.map((obstacle, index) => ({ brokerId: `${index + 1}`, obstacle }));
+  return inCluster({ lag: { replicas } });
+}
+
 /** A healthy group of three. */
 export function groupAnswers(): Answers {
   return {
@@ -146,6 +151,7 @@ export function groupAnswers(): Answers {
     ReplicaGroup: () => groupDetail(aGroup()),
     DesignatedElection: () => electionAnswer(anElection()),
     GroupChanges: () => changePage([aChange()]),
+    GroupObstacles: () => obstaclesAnswer([null, null, null]),
     GroupEpochs: () => epochsAnswer(['1', '2', '3'].map((brokerId) => aHistory({ brokerId }))),
   };
 }

@@ -46,14 +46,16 @@ async def test_lag_is_what_the_master_holds_beyond_and_unknown_of_a_silent_broke
     await driver.make_f3()
     brokers.positions = {
         "10.0.0.1:10911": LogPosition(900, is_following=False, bytes_per_second=0),
-        "10.0.0.2:10911": LogPosition(400, is_following=True, bytes_per_second=250),
+        "10.0.0.2:10911": LogPosition(
+            400, is_following=True, bytes_per_second=250, obstacle="empty its store"
+        ),
     }
 
     told = (await client.get(G + "/lag")).json()
     data = await ask(
         '{ cluster(name: "c") { replicaGroup(name: "g") { lag { masterId masterMaxOffset'
         " replicas { brokerId address isMaster isInSync isFollowing maxOffset lagBytes"
-        " bytesPerSecond catchUpMs error } } } } }"
+        " bytesPerSecond catchUpMs obstacle error } } } } }"
     )
     brokers.positions.pop("10.0.0.1:10911")
     without_master = (await client.get(G + "/lag")).json()
@@ -61,6 +63,8 @@ async def test_lag_is_what_the_master_holds_beyond_and_unknown_of_a_silent_broke
     assert (told["master_id"], told["master_max_offset"]) == (1, 900)
     told_of = {one["broker_id"]: (one["lag_bytes"], one["catch_up_ms"]) for one in told["replicas"]}
     assert told_of == {1: (0, 0), 2: (500, 2000), 3: (None, None)}
+    obstacles = [one["obstacle"] for one in told["replicas"]]
+    assert obstacles == [None, "empty its store", None]
     assert "nobody listens" in told["replicas"][2]["error"]
     assert as_rest(data["cluster"]["replicaGroup"]["lag"]) == told
     assert [one["lag_bytes"] for one in without_master["replicas"]] == [None, None, None]

@@ -187,3 +187,21 @@ async def test_a_disk_that_cannot_be_measured_does_not_end_the_cleaner():
     task = asyncio.create_task(cleaner.run())
     await eventually(lambda: len(asked) >= 3)
     task.cancel()
+
+
+@pytest.mark.parametrize(
+    ("used_percent", "on_demand", "needed_from"),
+    [(10, False, 700), (80, False, 700), (86, False, None), (91, False, None), (10, True, None)],
+)
+@pytest.mark.parametrize("forces", ["true", "false"])
+async def test_what_replicas_need_is_kept_unless_the_disk_is_too_full_or_somebody_asks(
+    used_percent, on_demand, needed_from, forces
+):
+    store = StoreDouble()
+    cleaner = cleaner_of(store, used_percent=lambda: used_percent, cleanFileForciblyEnable=forces)
+    cleaner.keep_from(lambda: 700)
+
+    await cleaner.clean(on_demand=on_demand)
+
+    ((_, asked),) = store.calls
+    assert asked["needed_from"] == needed_from

@@ -42,6 +42,7 @@ def one(broker_id, lag_bytes, **values):
         "lag_bytes": lag_bytes,
         "bytes_per_second": 1024,
         "catch_up_ms": lag_bytes,
+        "obstacle": None,
         "error": None,
         **values,
     }
@@ -150,3 +151,15 @@ def test_groups_that_keep_another_lease_policy_are_listed(east, capsys):
     east.on("GET", "/clusters/east/replica-groups", page | {"items": groups[:1]})
     assert run(["controller", "config", "diff"]) == 0
     assert printed(capsys) == ["All 1 groups go by the lease policy strict."]
+
+
+def test_why_a_replica_does_not_follow_is_told_by_both_commands(east, capsys):
+    stuck = one(2, 300, is_following=False, is_in_sync=False, obstacle="copy its store, then …")
+    east.on("GET", PATH, lags(stuck))
+
+    run(["replica", "lag", "broker-a"])
+    shown = capsys.readouterr().out
+    run(["replica", "catch-up", "broker-a", "--timeout", "0.01"])
+
+    assert "Broker 2 does not follow: copy its store, then …" in shown
+    assert "does not follow: copy its store" in capsys.readouterr().err

@@ -74,6 +74,7 @@ def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> by
         master_flush_offset=broker.store.flushed_position,
         master_address=f"{host}:{port}",
         master_epoch=replication.epoch,
+        master_min_offset=broker.store.min_position,
     )
     return answer(command, ext=encode_header(told))
 

@@ -48,6 +48,7 @@ class Duties:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
         self._registrant, self.verification = registrant, verification
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
+        broker.cleaner.keep_from(self._listener.needed_from)
         state = SharedState.of(broker.state, broker.store)
         self._journal = StateJournal(broker.store, broker.settings, state, arrived=broker.arrived)
         self.changes = RecordedChanges(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
+import msgspec
 import structlog
 from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
 
@@ -54,13 +55,16 @@ class Follower:
         self._flusher, self._on_confirmed = flusher, on_confirmed
         self._on_cut = on_cut
         self._copying: Copying | None = None
+        self._obstacle = ""
 
     def describe(self, now_ms: int) -> HaClientBody:
         """Say how this broker follows its master, at a time of the wall clock (907)."""
         copying = self._copying
         if copying is None:
             return HaClientBody(
-                master_address=self.master_address, max_offset=self._store.max_position
+                master_address=self.master_address,
+                max_offset=self._store.max_position,
+                obstacle=self._obstacle or msgspec.UNSET,
             )
         return copying.describe(self.master_address, self._store.max_position, now_ms)
 
@@ -71,13 +75,13 @@ class Follower:
             try:
                 await self._follow(await ask_master(self.master_address))
             except _WorthALook as error:
-                reason = str(error)
+                self._obstacle = str(error)
                 retry_s = RETRY_MAX_S
             except (OSError, TimeoutError, ProtocolError, StoreError, RemotingError) as error:
-                reason = str(error) or type(error).__name__
-            if reason != reported:
-                log.warning("master_lost", master=self.master_address, reason=reason)
-            reported = reason
+                self._obstacle = str(error) or type(error).__name__
+            if self._obstacle != reported:
+                log.warning("master_lost", master=self.master_address, reason=self._obstacle)
+            reported = self._obstacle
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_MAX_S)
 
@@ -93,7 +97,7 @@ class Follower:
         with await _connect(master.master_ha_address or "") as master_socket:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await _greet(link, master_socket)
-            await self._agree(link)
+            await self._agree(link, master)
             log.info("following_master", master=self.master_address, epoch=self._epoch)
             await self._copy(link, master_socket)
 
@@ -116,7 +120,7 @@ class Follower:
             self._copying = None
             await _finish(copying.end())
 
-    async def _agree(self, link: ReplicaLink) -> None:
+    async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> None:
         """Cut what the master does not hold, so that this log is a beginning of its log."""
         own_end, end = self._store.max_position, link.common_end()
         if end is None:
@@ -124,16 +128,37 @@ class Follower:
                 "this log and the master's have no epoch in common: give this broker an empty"
                 " store, or bring its epochFileCheckpoint back"
             )
-        if end < own_end:
-            await _finish(self._cut(end))
+        if own_end > 0 and end < max(self._store.min_position, master.master_min_offset or 0):
+            await self._begin_anew(link, end, master.master_min_offset)
+            end = 0
+        elif end < own_end:
+            await _finish(self._cut(end, partial(self._store.truncate_to, end)))
             log.warning("log_truncated", position=end, bytes=own_end - end)
         if self._settings.flush_mode == "sync":
             # The first report is of the whole log.
             await asyncio.to_thread(self._store.flush)
         self._verify(link, end)
 
-    async def _cut(self, end: int) -> None:
-        await asyncio.to_thread(self._store.truncate_to, end)
+    async def _begin_anew(self, link: ReplicaLink, end: int, master_start: int | None) -> None:
+        """Give up this log, which is the master's up to `end`: all of that has expired there.
+
+        Never a log that holds what its master never had, or has lost: it may be the last copy.
+        """
+        own_start, own_end = self._store.min_position, self._store.max_position
+        is_lost = not link.is_known() or end < max(own_start, self._store.confirmed_position)
+        if is_lost or master_start is None:
+            raise _WorthALook(
+                f"this log, from {own_start} to {own_end}, is the master's up to {end} only, where"
+                f" the master's, from {master_start}, can't be gone on with. Copy this broker's"
+                " store if its messages matter, then start it with nothing in it but .broker.meta"
+            )
+        # Until it holds again what its master holds it must not be elected (D11).
+        self._verification.doubt("begins anew: the master's log begins behind the end of this one")
+        await _finish(self._cut(0, self._store.empty))
+        log.warning("log_begun_anew", held_from=own_start, held_to=own_end, begins_at=master_start)
+
+    async def _cut(self, end: int, cut: Callable[[], None]) -> None:
+        await asyncio.to_thread(cut)
         self._flusher.cut(end)
         self._on_cut()
 

@@ -107,6 +107,11 @@ class ReplicaSession(asyncio.Protocol):
         self._listener.dismiss(self)
         log.info("replica_disconnected", replica=self.broker_id, reason=str(reason))
 
+    @property
+    def held(self) -> int:
+        """Give up to where the replica said to hold the log; 0 until it has said so."""
+        return 0 if self._link is None else self._link.acknowledged
+
     def describe(self, log_end: int, in_sync: frozenset[int]) -> HaConnectionBody:
         """Say how far the replica is (907)."""
         link = self._link
@@ -190,6 +195,16 @@ class HaListener:
     def broker_ids(self) -> frozenset[int]:
         """Name the replicas that are connected."""
         return frozenset(self._by_id)
+
+    def needed_from(self) -> int | None:
+        """Give from where on the log is needed by others; None while this broker is no master.
+
+        A member of the set that is away for a moment holds what is confirmed.
+        """
+        if self.watcher is None:
+            return None
+        held = [session.held for session in self._by_id.values()]
+        return min([self.watcher.published_position, *held])
 
     async def start(self) -> None:
         """Listen."""

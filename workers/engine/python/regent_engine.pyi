@@ -459,15 +459,17 @@ class Store:
         *,
         age_ms: int | None = None,
         log_bytes_max: int | None = None,
+        needed_from: int | None = None,
         is_forced: bool = False,
         needs_room: bool = False,
         segment_count_max: int = 10,
     ) -> Expired:
         """Delete the oldest segments: those so old, those beyond a size of the log, or any.
 
-        Never the newest one, and never one that is not on the disk yet. What was derived from them
-        goes too. Some may be kept to be used again; when room is needed, or deletion forced, those
-        go first and count as well.
+        Never the newest one, and never one that is not on the disk yet. What a replica needs, from
+        `needed_from` on, goes unforced only when it is twice as old, or beyond twice that size.
+        What was derived from them goes too. Some may be kept to be used again; when room is needed,
+        or deletion forced, those go first and count as well.
         """
     @property
     def flushed_position(self) -> int: ...
@@ -499,6 +501,12 @@ class Store:
         """List epochs as (number, log position of the first byte), oldest first."""
     def truncate_to(self, position: int) -> None:
         """Cut the log where a record begins, and all that is derived from it, durably.
+
+        Waits for the calls that are in the store. A crash cannot leave it half done: the next
+        opening finishes it.
+        """
+    def empty(self) -> None:
+        """Give up all that is held, durably; a copied log may then begin at any segment.
 
         Waits for the calls that are in the store. A crash cannot leave it half done: the next
         opening finishes it.
@@ -976,6 +984,13 @@ class ReplicaLink:
 
     def common_end(self) -> int | None:
         """Return up to where this log is the master's, None when nothing tells.
+
+        Raises:
+            ValueError: the master has not greeted.
+        """
+
+    def is_known(self) -> bool:
+        """Tell whether the master knows of the epoch that wrote the end of this log.
 
         Raises:
             ValueError: the master has not greeted.

@@ -4,6 +4,7 @@ import {
   DesignatedElectionDocument,
   GroupChangesDocument,
   GroupEpochsDocument,
+  GroupObstaclesDocument,
   ReplicaGroupDocument,
   ReplicaGroupsDocument,
 } from '@/gql/operations';
@@ -28,6 +29,7 @@ export const replicaGroupKeys = {
   changes: (group: GroupKey, after: string | undefined) =>
     [...replicaGroupKeys.history(group), after] as const,
   candidates: [clusterScope, 'adoption-candidates'] as const,
+  obstacles: (group: GroupKey) => [clusterScope, 'replica-group', group, 'obstacles'] as const,
   epochs: (group: GroupKey) => [clusterScope, 'replica-group', group, 'epochs'] as const,
 };
 
@@ -130,6 +132,20 @@ export function groupEpochsOf(group: GroupKey) {
       const answer = await ask(GroupEpochsDocument, group, signal);
       const path = `${groupPath}.epochs`;
       return take(answer, 'epochs', path, ({ cluster }) => cluster?.replicaGroup?.epochs);
+    },
+    refetchInterval: paced(epochsIntervalMs),
+    meta: heedingGroup(group),
+  });
+}
+
+/** What keeps replicas from following, as they say themselves. */
+export function groupObstaclesOf(group: GroupKey) {
+  return queryOptions({
+    queryKey: replicaGroupKeys.obstacles(group),
+    queryFn: async ({ signal }) => {
+      const answer = await ask(GroupObstaclesDocument, group, signal);
+      const path = `${groupPath}.lag`;
+      return take(answer, 'lag', path, ({ cluster }) => cluster?.replicaGroup?.lag);
     },
     refetchInterval: paced(epochsIntervalMs),
     meta: heedingGroup(group),

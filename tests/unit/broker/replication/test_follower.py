@@ -89,6 +89,7 @@ class Group:
     follower: Follower
     flusher: Flusher
     ends_at_cut: list
+    listener: HaListener
     followings: list = field(default_factory=list)
 
     def follow(self):
@@ -133,7 +134,7 @@ async def group(tmp_path, monkeypatch):
             on_confirmed=lambda _position: None,
             on_cut=lambda: ends_at_cut.append(own.max_position),
         )
-        group = Group(own_store, shared_end, watcher, follower, flusher, ends_at_cut)
+        group = Group(own_store, shared_end, watcher, follower, flusher, ends_at_cut, listener)
         yield group
         for following in group.followings:
             await gone(following)
@@ -222,3 +223,17 @@ async def test_who_is_cancelled_twice_while_the_copying_ends_leaves_no_descripto
 
     # A look that was due soon has the last one.
     await until(lambda: event_counters() == before)
+
+
+async def test_a_master_needs_the_log_from_what_is_confirmed_and_every_replica_holds(group):
+    listener, watcher = group.listener, group.watcher
+    watcher.published_position = group.shared_end - 1
+    alone = listener.needed_from()
+    group.follow()
+    await until(lambda: watcher.held_ids)
+    watcher.published_position = group.shared_end + 1
+    followed = listener.needed_from()
+    listener.close_sessions()
+
+    assert (alone, followed) == (group.shared_end - 1, group.shared_end)
+    assert listener.needed_from() is None

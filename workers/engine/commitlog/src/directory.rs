@@ -9,7 +9,7 @@ use crate::config::StoreConfig;
 use crate::epoch_file::backup_of;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{create_dir, remove_file, sync_dir};
+use crate::files::{create_dir, list, remove_dir, remove_file, sync_dir};
 use crate::sys::lock::lock_first_byte;
 use crate::table::QueueHomes;
 use crate::write_limit::{BOOT_ID_LINE, WriteLimit};
@@ -61,6 +61,17 @@ impl StoreDirectory {
             plain: (self.consume_queues(), config.queue_file_size_bytes),
             batch: (self.batch_queues(), config.batch_queue_file_size_bytes),
         }
+    }
+
+    /// Removes every queue; that is on the disk when this returns.
+    pub(crate) fn remove_queues(&self) -> Result<(), StoreError> {
+        for dir in [self.consume_queues(), self.batch_queues()] {
+            if dir.exists() {
+                list(&dir)?.iter().try_for_each(|topic| remove_dir(topic))?;
+                sync_dir(&dir)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn index(&self) -> PathBuf {

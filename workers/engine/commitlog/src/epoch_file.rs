@@ -81,7 +81,7 @@ impl EpochFile {
             .try_for_each(|path| replace_file(path, content.as_bytes()))
     }
 
-    /// Forgets epochs that ended at or before `position`, where the log now begins.
+    /// Forgets epochs that ended before the log begins, as [`EpochList::cut_before`] does.
     pub(crate) fn cut_before(&mut self, store: &Store, position: u64) -> Result<(), StoreError> {
         let mut list = self.list.clone();
         list.cut_before(position);
@@ -132,6 +132,21 @@ impl Store {
         }
         self.check_writable()?;
         file.write(self, list)
+    }
+
+    /// Takes over which epochs wrote what lies before a log that is empty still; that is on the disk
+    /// when this returns. It tells two such logs, and replicas that end there, from strangers.
+    ///
+    /// # Errors
+    /// As for [`Store::begin_epoch`].
+    pub fn adopt_history(&self, earlier: EpochList) -> Result<(), StoreError> {
+        let _appender = self.appender.lock();
+        let mut file = self.epochs.lock();
+        if self.log.max_position() > 0 || earlier.as_slice().is_empty() || earlier == file.list {
+            return Ok(());
+        }
+        self.check_writable()?;
+        file.write(self, earlier)
     }
 
     /// Which epoch wrote which part of the log, as the epoch file says.

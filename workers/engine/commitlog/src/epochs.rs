@@ -4,6 +4,10 @@ use std::fmt;
 
 use crate::error::StoreError;
 
+/// How many epochs that ended before the log begins are still known: a replica that was away while
+/// its records expired is told by them that it holds a beginning of this very log.
+const EXPIRED_COUNT_MAX: usize = 100;
+
 /// One term of a master and the log position at which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch {
@@ -126,11 +130,22 @@ impl EpochList {
         self.epochs.truncate(kept.max(usize::from(log_end > 0)));
     }
 
-    /// Removes epochs that end at or before `position`, where the log now begins.
+    /// Removes epochs that end at or before `position`, where the log now begins, but for the newest
+    /// 100 of them. Stock keeps none.
     pub fn cut_before(&mut self, position: u64) {
         let begun = |epoch: &Epoch| epoch.start_position <= position;
-        let gone = self.epochs.partition_point(begun).saturating_sub(1);
-        self.epochs.drain(..gone);
+        let expired = self.epochs.partition_point(begun).saturating_sub(1);
+        self.epochs
+            .drain(..expired.saturating_sub(EXPIRED_COUNT_MAX));
+    }
+
+    /// The epochs before the one of a number.
+    #[must_use]
+    pub fn before(&self, number: i32) -> Self {
+        let earlier = self.epochs.iter().filter(|epoch| epoch.number < number);
+        Self {
+            epochs: earlier.copied().collect(),
+        }
     }
 
     /// Up to which position two logs are the same: the smaller end of the newest epoch that both
@@ -144,6 +159,15 @@ impl EpochList {
         let own_end = self.end_of(common.number, log_end)?;
         let other_end = other.end_of(common.number, other_log_end)?;
         Some(own_end.min(other_end))
+    }
+
+    /// Whether `master` knows the epoch that wrote the end of a log, which ends at `log_end`: then
+    /// nobody wrote into that log whom the master's history does not name.
+    #[must_use]
+    pub fn is_known_to(&self, master: &Self, log_end: u64) -> bool {
+        let written = |epoch: &&Epoch| epoch.start_position < log_end;
+        let newest = self.epochs.iter().rev().find(written);
+        newest.is_some_and(|newest| master.epochs.contains(newest))
     }
 
     fn index_of(&self, number: i32) -> Option<usize> {

@@ -80,6 +80,10 @@ pub(crate) fn recover(
 ) -> Result<Recovered, StoreError> {
     let truncation = Truncation::load(directory)?;
     let was_clean = !directory.has_abort_mark() && truncation.is_none();
+    if truncation.is_some_and(|truncation| truncation.leaves_nothing()) {
+        // Before they are looked at: of some a crash may have left a part.
+        directory.remove_queues()?;
+    }
     let (mut rebuild, stored) = QueueRebuild::find_stored(config, directory, was_clean)?;
     if let Some(truncation) = &truncation {
         truncation.cut_files(directory)?;

@@ -9,6 +9,9 @@ use crate::files::sync_dir;
 use crate::record::check_record;
 use crate::store::Store;
 
+/// How many times as long, and as much, is kept of what a replica still needs.
+const NEEDED_PATIENCE: i64 = 2;
+
 /// Which segments may go. Never the newest one, and never one that is not on the disk yet.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Retention {
@@ -18,6 +21,9 @@ pub struct Retention {
     pub age_ms: Option<i64>,
     /// Goes while so many bytes of log stay behind it.
     pub log_bytes_max: Option<u64>,
+    /// A replica still needs the log from here on: what it needs goes only when it is twice as old, or
+    /// twice as much stays behind it, or when deletion is forced.
+    pub needed_from: Option<u64>,
     /// Goes whatever its age: the disk is too full.
     pub is_forced: bool,
     /// Spare segments go first, and none is kept; so it is whenever deletion is forced.
@@ -39,7 +45,7 @@ pub struct Expired {
 
 impl Store {
     /// Deletes the oldest segments that may go, or keeps them to be used again, then the files of queues and of the index without an
-    /// entry for a record that is left, and forgets the epochs before them.
+    /// entry for a record that is left, and forgets epochs that ended long before them.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or a file cannot be removed. Call again: what a
@@ -68,10 +74,7 @@ impl Store {
         expired.queue_file_count = self.expire_queues()?;
         let min_position = self.log.min_position();
         self.index.expire(min_position)?;
-        // As in stock the one that ends right where the log begins stays: a replica that holds no
-        // more than that can go on from there.
-        let last_gone = min_position.saturating_sub(1);
-        self.epochs.lock().cut_before(self, last_gone)?;
+        self.epochs.lock().cut_before(self, min_position)?;
         Ok(expired)
     }
 
@@ -82,12 +85,19 @@ impl Store {
         if next.base > self.log.flushed_position() {
             return false;
         }
+        let is_needed = retention.needed_from.is_some_and(|from| next.base > from);
+        let patience = if is_needed { NEEDED_PATIENCE } else { 1 };
         // The next one's first record is no older than its last one.
         let is_old = |age_ms: i64| {
             let first_ms = self.first_timestamp_from(next.base);
-            first_ms.is_some_and(|first_ms| first_ms.saturating_add(age_ms) <= now_ms)
+            first_ms.is_some_and(|first_ms| {
+                first_ms.saturating_add(age_ms.saturating_mul(patience)) <= now_ms
+            })
         };
-        let is_too_much = |bytes_max| self.log.max_position() - next.base >= bytes_max;
+        let is_too_much = |bytes_max: u64| {
+            let bytes_max = bytes_max.saturating_mul(patience.unsigned_abs());
+            self.log.max_position() - next.base >= bytes_max
+        };
         retention.is_forced
             || retention.age_ms.is_some_and(is_old)
             || retention.log_bytes_max.is_some_and(is_too_much)

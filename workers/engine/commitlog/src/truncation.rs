@@ -27,7 +27,8 @@ use crate::sys::ExclusiveMap;
 /// A cut that has been decided: the content of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Truncation {
-    /// Where the log ends from now on: the start of a record, or of a segment.
+    /// Where the log ends from now on: the start of a record, or of a segment. At 0 nothing is
+    /// left, wherever the log began: no segment and no queue either.
     pub(crate) position: u64,
     /// Store time of the last record before that, 0 when there is none.
     pub(crate) last_store_timestamp_ms: i64,
@@ -66,6 +67,11 @@ impl Truncation {
             position,
             last_store_timestamp_ms,
         })
+    }
+
+    /// Whether it empties the store, which may then begin anywhere.
+    pub(crate) fn leaves_nothing(&self) -> bool {
+        self.position == 0
     }
 
     /// Writes the journal beside its place; once it is put there, the truncation will be finished.
@@ -118,7 +124,7 @@ impl Truncation {
     fn cut_log(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
         let dir = directory.commit_log();
         for segment in list_segments(dir)?.iter().rev() {
-            if segment.base > self.position {
+            if segment.base > self.position || self.leaves_nothing() {
                 remove_file(&segment.path)?;
                 continue;
             }
@@ -153,10 +159,30 @@ impl Store {
         if position == self.max_position() {
             return Ok(());
         }
-        let truncation = Truncation {
+        let last_store_timestamp_ms = self.last_timestamp_before(position)?;
+        self.carry_out(Truncation {
             position,
-            last_store_timestamp_ms: self.last_timestamp_before(position)?,
-        };
+            last_store_timestamp_ms,
+        })
+    }
+
+    /// Gives up all that this store holds, so that its log may begin anew at any segment, as
+    /// [`Self::append_copied`] has it: in one durable act, as [`Self::truncate_to`].
+    ///
+    /// # Errors
+    /// As for [`Self::truncate_to`], but that the log may begin and end anywhere.
+    pub fn empty(&mut self) -> Result<(), StoreError> {
+        self.check_open()?;
+        if self.max_position() == 0 {
+            return Ok(());
+        }
+        self.carry_out(Truncation {
+            position: 0,
+            last_store_timestamp_ms: 0,
+        })
+    }
+
+    fn carry_out(&mut self, truncation: Truncation) -> Result<(), StoreError> {
         self.flush_all()?;
         let journal = truncation.prepare(&self.directory)?;
         let done = self.begin_and_reopen(truncation, journal);

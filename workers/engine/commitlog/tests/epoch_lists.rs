@@ -43,21 +43,48 @@ fn epochs_that_do_not_rise_or_begin_earlier_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn cutting_removes_epochs_without_a_byte_left() {
+fn cutting_the_end_removes_epochs_without_a_byte_left() {
     let whole = list(&[(1, 0), (2, 100), (3, 200)]);
     let from = |position| {
         let mut list = whole.clone();
         list.cut_from(position);
         list.as_slice().len()
     };
-    let before = |position| {
-        let mut list = whole.clone();
-        list.cut_before(position);
-        list.as_slice().len()
-    };
 
     assert_eq!([0, 1, 100, 101, 200, 201].map(from), [0, 1, 1, 2, 2, 3]);
-    assert_eq!([0, 99, 100, 199, 200, 999].map(before), [3, 3, 2, 2, 1, 1]);
+}
+
+#[test]
+fn of_epochs_that_ended_before_the_log_begins_the_newest_hundred_stay() {
+    let whole: Vec<_> = (1..=150)
+        .map(|number| (number, number as u64 * 10))
+        .collect();
+    let first_left = |position| {
+        let mut list = list(&whole);
+        list.cut_before(position);
+        list.as_slice()[0].number
+    };
+
+    assert_eq!(
+        [0, 1_010, 1_019, 1_020, 9_999].map(first_left),
+        [1, 1, 1, 2, 50]
+    );
+}
+
+#[test]
+fn a_log_is_known_to_a_master_that_knows_who_wrote_its_end() {
+    let master = list(&[(1, 0), (2, 100), (4, 180)]);
+    let cases = [
+        (list(&[(1, 0), (2, 100)]), 300, true),
+        (list(&[(1, 0), (2, 100), (3, 150)]), 151, false),
+        // An epoch that wrote nothing is nobody's history.
+        (list(&[(1, 0), (2, 100), (3, 150)]), 150, true),
+        (list(&[(1, 0), (2, 90)]), 150, false),
+        (EpochList::default(), 150, false),
+    ];
+    for (own, end, expected) in cases {
+        assert_eq!(own.is_known_to(&master, end), expected, "{own:?}");
+    }
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn a_reader_inside_goes_on_reading_what_was_deleted() {
 }
 
 #[test]
-fn queue_files_and_epochs_go_with_their_records() {
+fn queue_files_go_with_their_records_and_epochs_stay_known() {
     let dir = tempdir();
     let store = open(dir.path());
     for epoch in 1..=6 {
@@ -187,13 +187,17 @@ fn queue_files_and_epochs_go_with_their_records() {
 
     // Ten entries to a file, 120 in each of three queues.
     assert!(expired.queue_file_count >= 30, "{expired:?}");
-    let epochs = store.epochs();
-    assert_eq!(epochs.as_slice().len(), 1);
-    assert_eq!(epochs.last().unwrap().number, 6);
+    let numbers = store
+        .epochs()
+        .as_slice()
+        .iter()
+        .map(|epoch| epoch.number)
+        .collect::<Vec<_>>();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
-fn an_epoch_that_ends_where_the_log_begins_is_known_to_replicas_that_hold_just_that() {
+fn a_replica_that_the_log_has_left_behind_is_told_that_it_holds_a_beginning_of_it() {
     let (master_dir, dir) = (tempdir(), tempdir());
     let master = filled(master_dir.path(), 60);
     let first = master.log_slice(0, SEGMENT_SIZE).unwrap();
@@ -217,7 +221,38 @@ fn an_epoch_that_ends_where_the_log_begins_is_known_to_replicas_that_hold_just_t
         of_replica.common_end(SEGMENT_SIZE, &store.epochs(), store.max_position())
     });
 
-    assert_eq!(common_ends, [Some(SEGMENT_SIZE), None]);
+    assert_eq!(common_ends, [Some(SEGMENT_SIZE); 2]);
+    assert!(of_replica.is_known_to(&store.epochs(), SEGMENT_SIZE));
+}
+
+#[test]
+fn what_a_replica_needs_goes_when_twice_as_old_or_as_much_or_by_force() {
+    let dir = tempdir();
+    let store = filled(dir.path(), 120);
+    let needed = |from, retention| Retention {
+        needed_from: Some(from),
+        ..retention
+    };
+    let by_size = Retention {
+        log_bytes_max: Some(2 * SEGMENT_SIZE),
+        ..everything()
+    };
+    let now_ms = NOW_MS + 100 * HOUR_MS;
+
+    // The first segment lies before what it needs, and goes as ever.
+    let first = store.expire(&needed(SEGMENT_SIZE, by_age(72)), now_ms);
+    assert_eq!(first.unwrap().segment_count, 1);
+    let none = store.expire(&needed(SEGMENT_SIZE, by_age(72)), now_ms);
+    assert_eq!(none.unwrap().segment_count, 0);
+    let many = store
+        .expire(&needed(SEGMENT_SIZE, by_size), NOW_MS)
+        .unwrap();
+    let left = store.max_position() - store.min_position();
+    assert!(many.segment_count > 0 && (4 * SEGMENT_SIZE..6 * SEGMENT_SIZE).contains(&left));
+    let aged = store.expire(&needed(0, by_age(10)), now_ms).unwrap();
+    assert!(aged.segment_count > 0);
+    store.expire(&needed(0, forced()), NOW_MS).unwrap();
+    assert!(store.max_position() - store.min_position() <= SEGMENT_SIZE);
 }
 
 #[test]

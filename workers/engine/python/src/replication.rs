@@ -183,6 +183,16 @@ impl ReplicaLink {
         })
     }
 
+    /// Whether the master knows of the epoch that wrote the end of this log.
+    fn is_known(&self, py: Python<'_>) -> PyResult<bool> {
+        self.store.run(py, |store| {
+            let greeting = self.greeting.lock();
+            let greeting = greeting.as_ref().ok_or_else(has_not_greeted)?;
+            let end = store.max_position();
+            Ok(store.epochs().is_known_to(&greeting.epochs, end))
+        })
+    }
+
     /// Where the master's log ended when it greeted.
     #[getter]
     fn greeted_end(&self) -> Option<u64> {

@@ -27,8 +27,8 @@ impl Store {
         self.0.run(py, |store| Ok(store.flush_tick(now_ms)?))
     }
 
-    #[pyo3(signature = (now_ms, *, age_ms=None, log_bytes_max=None, is_forced=false, needs_room=false,
-        segment_count_max=10))]
+    #[pyo3(signature = (now_ms, *, age_ms=None, log_bytes_max=None, needed_from=None, is_forced=false,
+        needs_room=false, segment_count_max=10))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn expire(
         &self,
@@ -36,6 +36,7 @@ impl Store {
         now_ms: i64,
         age_ms: Option<i64>,
         log_bytes_max: Option<u64>,
+        needed_from: Option<u64>,
         is_forced: bool,
         needs_room: bool,
         segment_count_max: usize,
@@ -43,6 +44,7 @@ impl Store {
         let retention = commitlog::Retention {
             age_ms,
             log_bytes_max,
+            needed_from,
             is_forced,
             needs_room,
             segment_count_max,
@@ -141,6 +143,10 @@ impl Store {
     fn truncate_to(&self, py: Python<'_>, position: u64) -> PyResult<()> {
         self.0
             .run_alone(py, |store| Ok(store.truncate_to(position)?))
+    }
+
+    fn empty(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.run_alone(py, |store| Ok(store.empty()?))
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {

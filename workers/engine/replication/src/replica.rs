@@ -223,6 +223,7 @@ impl ReplicaLink {
         if let Some(master_epochs) = self.master_epochs.take() {
             // Else an epoch whose bytes a crash has lost would stand against those that come now.
             store.forget_unwritten_epochs(&master_epochs)?;
+            store.adopt_history(master_epochs.before(header.epoch))?;
         }
         let negative = LinkError::Protocol("a negative position or epoch start");
         let epoch_start = u64::try_from(header.epoch_start).ok();

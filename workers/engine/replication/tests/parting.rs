@@ -4,7 +4,7 @@
 mod support;
 
 use fastrand::Rng;
-use regent_commitlog::{Epoch, EpochList, Store, StoreError};
+use regent_commitlog::{Epoch, EpochList, Retention, Store, StoreError};
 use regent_replication::{Agreement, Greeting, Heard, LinkError, MasterLink, ReplicaLink, agree};
 use support::*;
 use tempfile::{TempDir, tempdir};
@@ -286,6 +286,31 @@ fn a_replica_behind_the_oldest_segment_or_ahead_of_the_end_is_told_so() {
         Err(LinkError::OutOfReach { wanted: 9_999, .. })
     ));
     assert_eq!(heard, [Heard::Handshake(REPLICA)]);
+}
+
+#[test]
+fn a_replica_that_begins_where_older_epochs_have_expired_knows_of_them() {
+    let dirs = [(); 2].map(|()| tempdir().unwrap());
+    let (master, mut replica) = (open(dirs[0].path()), open(dirs[1].path()));
+    for number in 1..4 {
+        master.begin_epoch(number).unwrap();
+        append_some(&master, "orders", 400);
+    }
+    master.flush().unwrap();
+    let retention = Retention {
+        log_bytes_max: Some(SEGMENT_SIZE),
+        segment_count_max: usize::MAX,
+        ..Retention::default()
+    };
+    master.expire(&retention, NOW_MS).unwrap();
+    assert!(master.min_position() > master.epochs().as_slice()[2].start_position);
+
+    Wire::new(REPLICA, 3).finish(&master, &mut replica).unwrap();
+
+    assert_eq!(replica.epochs(), master.epochs());
+    assert_eq!(replica.epochs().as_slice().len(), 3);
+    // One that left in the first epoch finds in either log that it holds a beginning.
+    assert!(list(&[(1, 0)]).is_known_to(&replica.epochs(), 400));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use fastrand::Rng;
-use regent_commitlog::{Epoch, Retention, Store, StoreError};
+use regent_commitlog::{Epoch, EpochList, Retention, Store, StoreError};
 
 use crate::message::Message;
 use crate::model::{Model, check_cleared};
@@ -68,6 +68,7 @@ impl Scenario {
             7..11 => self.index(),
             11..18 => self.flush(),
             18..22 => self.append_batch(),
+            22 => self.empty(),
             _ => self.append(),
         }
     }
@@ -201,6 +202,18 @@ impl Scenario {
             .retain(|one| one.place.is_some_and(|place| place.0 < *cut));
         model.acked_end = *cut;
         model.epochs = vec![list];
+        Ok(())
+    }
+
+    fn empty(&mut self) -> Result<(), StoreError> {
+        self.model().cut = Some(0);
+        self.model().epochs.push(EpochList::default());
+        self.store.as_mut().expect("an open store").empty()?;
+        let mut model = self.model();
+        model.cut = None;
+        model.messages.clear();
+        (model.acked_end, model.min_allowed) = (0, 0);
+        model.epochs = vec![self.store().epochs()];
         Ok(())
     }
 

@@ -226,6 +226,16 @@ pub fn contents(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
+/// As [`contents`], but for segments from `end` on: the helper may or may not have made one ahead.
+pub fn contents_before(dir: &Path, end: u64) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = contents(dir);
+    found.retain(|name, _| {
+        let base = name.file_name().unwrap().to_str().unwrap().parse();
+        !name.starts_with("commitlog") || base.is_ok_and(|base: u64| base < end)
+    });
+    found
+}
+
 /// Indexes of the records that begin at and around the borders of segments, and at the ends.
 pub fn interesting(positions: &[u64]) -> Vec<usize> {
     let segment_of = |at: usize| positions[at] / SEGMENT_SIZE;
