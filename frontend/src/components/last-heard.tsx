@@ -4,8 +4,15 @@ import { serverNowMs } from '@/lib/server-clock';
 import { useNow } from '@/lib/use-now';
 import classes from './observed.module.css';
 
-/** Since when nobody hears a broker that is gone; null where that was not kept. */
-export function LastHeard({ at }: { at: string | null }) {
+type LastHeardProps = {
+  /** Null where it was not kept. */
+  at: string | null;
+  /** How long ago only, where there is no room; the instant is its title. */
+  brief?: boolean;
+};
+
+/** Since when nobody hears a broker that is gone. */
+export function LastHeard({ at, brief = false }: LastHeardProps) {
   const { t } = useTranslation();
   useNow();
   if (at === null) return <span className={classes.fresh}>{t('lastHeard.unknown')}</span>;
@@ -13,7 +20,9 @@ export function LastHeard({ at }: { at: string | null }) {
   const ageMs = serverNowMs() - atMs;
   return (
     <time dateTime={at} title={formatDateTime(atMs)} className={classes.stale}>
-      {t('lastHeard.at', { time: formatMoment(atMs, ageMs), age: formatAge(ageMs) })}
+      {brief
+        ? t('lastHeard.brief', { age: formatAge(ageMs) })
+        : t('lastHeard.at', { time: formatMoment(atMs, ageMs), age: formatAge(ageMs) })}
     </time>
   );
 }

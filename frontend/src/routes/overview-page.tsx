@@ -30,8 +30,12 @@ export function OverviewPage() {
         <WithCluster>
           {(name) => (
             <>
-              <ClusterHealth clusterName={name} />
-              <OpenFindingsLine clusterName={name} />
+              <div>
+                <ClusterHealth clusterName={name} />
+              </div>
+              <div>
+                <OpenFindingsLine clusterName={name} />
+              </div>
             </>
           )}
         </WithCluster>

@@ -28,7 +28,7 @@ test('the picture has a table twin that says the same', async () => {
   expect(within(servers).getByText('127.0.0.1:9876')).toBeVisible();
   expect(within(brokers).getAllByText('Master')).toHaveLength(2);
   expect(within(brokers).getByText('offline')).toBeVisible();
-  expect(within(brokers).getByText(/^last heard .+, 2 h ago$/)).toBeVisible();
+  expect(within(brokers).getByText('heard 2 h ago')).toBeVisible();
 });
 
 test('every group and broker is drawn, even where their ids are alike', async () => {

@@ -77,8 +77,10 @@ export function brokerColumns(t: TFunction) {
           <StateMark tone="good" label={t('brokerState.ONLINE')} />
         ) : (
           <>
-            <StateMark tone="bad" label={t('brokerState.OFFLINE')} />{' '}
-            <LastHeard at={original.lastHeartbeatAt} />
+            <StateMark tone="bad" label={t('brokerState.OFFLINE')} />
+            <div>
+              <LastHeard at={original.lastHeartbeatAt} brief />
+            </div>
           </>
         ),
     }),
