@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from socket import gethostname
 from typing import Any, Final, TypeVar
 from uuid import uuid4
@@ -68,6 +68,7 @@ class Clients:
     history: SampleHistory
     report_job: SparkReportJob
     clock: Clock
+    opened_at: datetime
     operations: OperationContext
 
 
@@ -230,6 +231,7 @@ async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clie
         history=SampleHistory(settings.history_dir),
         report_job=SparkReportJob(deadline=RUN_DEADLINE),
         clock=clock,
+        opened_at=clock.now(),
         operations=OperationContext(
             database, clock, task_queue, controller, process_name=f"worker {gethostname()}"
         ),

@@ -18,7 +18,6 @@ from backend.cli.orders import (
     order_change,
     print_outcome,
     print_plan,
-    refuse_blocked,
 )
 from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.reader import outlive_reader, print_note
@@ -208,10 +207,8 @@ def confirm_operation(
         outlive_reader()
         if not is_json:
             print_plan(planned)
-        elif ordering.dry_run:
-            print_json(planned)
         if ordering.dry_run:
-            refuse_blocked(planned)
+            end_dry_run(planned, is_json=is_json)
             return
         key = ordering.idempotency_key or str(uuid4())
         confirm_plan(client, planned, ordering, is_json=is_json, key=key)

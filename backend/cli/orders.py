@@ -91,7 +91,7 @@ def confirm_plan(
     Raises:
         CommandError: it is refused, or did not end well.
     """
-    refuse_blocked(planned)
+    _refuse_blocked(planned)
     given = _ask(planned, ordering)
     operation = client.post(f"/operations/{planned['id']}/confirm", given, key=key)
     if operation["state"] == AWAITING_APPROVAL:
@@ -238,33 +238,34 @@ def show_target(client: RestClient, cluster: str, group: str) -> None:
 
 
 def end_dry_run(planned: Mapping[str, Any], *, is_json: bool) -> None:
-    """Say how to carry out a plan that was only looked at.
+    """Say how to carry out a plan that was only looked at, or why it can't be.
 
-    Raises:
-        CommandError: it is blocked.
+    To look is no order: also where the plan is blocked it has done what was asked.
     """
     if is_json:
         print_json(planned)
-    refuse_blocked(planned)
-    if not is_json:
+    blocking = _find_blocking(planned)
+    if blocking is not None:
+        print_note(f"nothing was changed; {_blocked_text(blocking)}: {blocking['why']}")
+    elif not is_json:
         print_note(
             f"nothing was changed; to carry it out: regent operation confirm {planned['id']}"
         )
 
 
-def refuse_blocked(planned: Mapping[str, Any]) -> None:
-    """Refuse a plan that one of its checks forbids.
+def _refuse_blocked(planned: Mapping[str, Any]) -> None:
+    blocking = _find_blocking(planned)
+    if blocking is not None:
+        raise CommandError(_blocked_text(blocking), why=blocking["why"], exit_code=ExitCode.REFUSED)
 
-    Raises:
-        CommandError: one does.
-    """
-    for check in planned["plan"]["checks"]:
-        if check["verdict"] == "block":
-            raise CommandError(
-                f"the plan is blocked by its check {check['name']!r}",
-                why=check["why"],
-                exit_code=ExitCode.REFUSED,
-            )
+
+def _find_blocking(planned: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    checks: list[Mapping[str, Any]] = planned["plan"]["checks"]
+    return next((check for check in checks if check["verdict"] == "block"), None)
+
+
+def _blocked_text(blocking: Mapping[str, Any]) -> str:
+    return f"the plan is blocked by its check {blocking['name']!r}"
 
 
 def _ask(planned: Mapping[str, Any], ordering: Ordering) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _REPLICA_COLUMNS = (
     "ADDRESS",
     "ROLE",
     "ALIVE",
-    "IN SYNC",
+    "IN SET",
     "EPOCH#",
     "LOG END#",
     "CONFIRMED#",
@@ -82,8 +82,8 @@ def get_group(
     print_line(
         f"Group {found['name']} of {found['cluster_name']}: master {master} in epoch "
         f"{found['master_epoch']}, sync-state set {ids_text(found['sync_state_set'])} "
-        f"(epoch {found['sync_state_set_epoch']}), lease policy {found['lease_policy']}, preferred "
-        f"{found['preferred_id'] or 'nobody'}"
+        f"(epoch {found['sync_state_set_epoch']}{_dead_text(found)}), "
+        f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'nobody'}"
     )
     print_table(_REPLICA_COLUMNS, [_row(one) for one in found["replicas"]])
     print_line("")
@@ -175,6 +175,15 @@ def show_history(
 
 def _end(span: Mapping[str, Any], told: Mapping[str, Any]) -> object:
     return told["max_offset"] if span["end_offset"] is None else span["end_offset"]
+
+
+def _dead_text(group: Mapping[str, Any]) -> str:
+    """Say how many of a set are alive, unless all are: a dead member keeps nothing in sync."""
+    members = [one for one in group["replicas"] if one["is_in_sync"]]
+    alive_count = sum(one["is_alive"] for one in members)
+    if alive_count == len(members):
+        return ""
+    return f", {alive_count or 'none'} of {len(members)} alive"
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:

@@ -38,7 +38,8 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
        coalesce(greatest(0, ceil(1000 * extract(
            epoch FROM g.lease_expires_at - clock_timestamp()))), 0)::bigint AS lease_left_ms,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
-               r.broker_id, r.address, r.register_code, r.removed_at IS NOT NULL)), '[]')
+               r.broker_id, r.address, r.register_code, r.removed_at IS NOT NULL,
+               (1000 * extract(epoch FROM clock_timestamp() - r.last_heard_at))::bigint)), '[]')
           FROM replicas r WHERE r.broker_group_id = g.broker_group_id) AS replicas,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
                s.broker_id,
@@ -346,7 +347,7 @@ def _json(value: object) -> str:
 
 
 def _held(row: Mapping[Any, Any]) -> HeldGroup:
-    replicas = [(Replica(i, address, code), gone) for i, address, code, gone in row["replicas"]]
+    replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
     sightings: dict[int, Sighting] = {}
     for broker_id, *told in row["sightings"]:
         sighting = Sighting(*told)
@@ -365,7 +366,8 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
         lease_policy=LeasePolicy(row["lease_policy"]),
         preferred_id=row["preferred_id"],
     )
-    liveness = Liveness(sightings, row["lease_left_ms"])
+    silences = {i: max(0, age_ms) for i, *_, age_ms in row["replicas"] if age_ms is not None}
+    liveness = Liveness(sightings, row["lease_left_ms"], silences)
     return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)
 
 

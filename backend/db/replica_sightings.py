@@ -80,9 +80,26 @@ RETURNING due.cluster_name, due.group_name, due.broker_id
     is_planned_anew=True,
 )
 
+# When a replica was last heard outlives whoever heard it: people ask since when it is gone.
+_KEEP_LAST: Final = """
+last AS (
+    SELECT broker_group_id, broker_id, max(heard_at) AS heard_at
+      FROM forgotten GROUP BY broker_group_id, broker_id),
+due AS (
+    SELECT r.broker_group_id, r.broker_id, last.heard_at
+      FROM replicas r JOIN last USING (broker_group_id, broker_id)
+     ORDER BY r.broker_group_id, r.broker_id
+       FOR NO KEY UPDATE OF r)
+UPDATE replicas
+   SET last_heard_at = greatest(replicas.last_heard_at, due.heard_at)
+  FROM due
+ WHERE replicas.broker_group_id = due.broker_group_id AND replicas.broker_id = due.broker_id
+"""
+
 _FORGET: Final = Statement(
     "forget_sightings",
-    """
+    f"""
+WITH forgotten AS (
 DELETE FROM replica_sightings
  USING unnest(CAST(:gone_clusters AS text[]), CAST(:gone_groups AS text[]),
               CAST(:gone_broker_ids AS bigint[]))
@@ -92,13 +109,18 @@ DELETE FROM replica_sightings
  WHERE replica_sightings.broker_group_id = b.id
    AND replica_sightings.broker_id = gone.broker_id
    AND replica_sightings.heard_by = CAST(:heard_by AS uuid)
-""",
+RETURNING replica_sightings.broker_group_id, replica_sightings.broker_id, heard_at),
+{_KEEP_LAST}""",  # noqa: S608 - all parts are ours
     is_planned_anew=True,
 )
 
 _FORGET_OLD: Final = Statement(
     "forget_old_sightings",
-    "DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'",
+    f"""
+WITH forgotten AS (
+DELETE FROM replica_sightings WHERE heard_at < clock_timestamp() - interval '1 day'
+RETURNING broker_group_id, broker_id, heard_at),
+{_KEEP_LAST}""",  # noqa: S608 - all parts are ours
 )
 
 _LIST_MASTERLESS: Final = Statement(
@@ -152,12 +174,12 @@ async def record(
 
 
 async def forget(pipeline: Pipeline, keys: Sequence[ReplicaKey], *, heard_by: UUID) -> None:
-    """Note that a process hears some replicas no longer."""
+    """Note that a process hears some replicas no longer, and keep when it last did."""
     await pipeline.fetch(_FORGET, _names("gone", keys) | {"heard_by": heard_by})
 
 
 async def forget_old(pipeline: Pipeline) -> None:
-    """Remove what processes noted that are long gone."""
+    """Remove what processes noted that are long gone, all but when they last heard whom."""
     await pipeline.fetch(_FORGET_OLD, {})
 
 

@@ -114,6 +114,8 @@ replicas = Table(
     _instant("applied_at"),
     # A removed replica keeps its row, so that its id is never given away again.
     _instant("removed_at", nullable=True),
+    # Of a replica that somebody hears it is out of date: its sightings tell.
+    _instant("last_heard_at", nullable=True),
     CheckConstraint("broker_id >= 1", name="broker_id"),
 )
 

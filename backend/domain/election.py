@@ -100,10 +100,14 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Hold who was heard, and for how long the master's lease still runs."""
+    """Hold who was heard, and for how long the master's lease still runs.
+
+    `silences_ms` is how long ago those were heard who have left; no election asks for it.
+    """
 
     sightings: Mapping[int, Sighting] = field(default_factory=dict)
     lease_left_ms: int = 0
+    silences_ms: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def alive_ids(self) -> frozenset[int]:

@@ -16,6 +16,9 @@ from backend.domain.election import UNKNOWN_POSITION, Sighting
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
 """So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
 
+RETURNS_WITHIN: Final = timedelta(seconds=30)
+"""So long brokers may take to be back after all was stopped: each registers anew every 30 s."""
+
 Evidence = Mapping[str, Any]
 
 
@@ -27,6 +30,10 @@ class FindingCode(StrEnum):
     SET_WITHOUT_MASTER = "set_without_master"
     ROUTE_WITHOUT_BROKER = "route_without_broker"
     REPLICA_AHEAD = "replica_ahead"
+
+
+ABSENCES: Final = frozenset({FindingCode.SET_WITHOUT_MASTER, FindingCode.ROUTE_WITHOUT_BROKER})
+"""Somebody is not there: what every group looks like while a whole cluster starts."""
 
 
 class Severity(StrEnum):
@@ -154,16 +161,23 @@ class Observation:
     unjudged: frozenset[FindingKey]
 
 
-def observe(groups: Sequence[ObservedGroup], forsaken: Sequence[ForsakenGroup]) -> Observation:
-    """Look for broken invariants; None as evidence is what nobody can tell now."""
+def observe(
+    groups: Sequence[ObservedGroup], forsaken: Sequence[ForsakenGroup], *, looked_for: timedelta
+) -> Observation:
+    """Look for broken invariants; None as evidence is what nobody can tell now.
+
+    Who has not looked for long can't tell a broker that is gone from one that is about to be back.
+    """
     found = [one for group in groups for one in _judge(group)]
     for left in forsaken:
         key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
         evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
         found.append((key, evidence))
+    untold = ABSENCES if looked_for < RETURNS_WITHIN else frozenset()
+    unjudged = {key for key, evidence in found if evidence is None or key.code in untold}
     return Observation(
-        {key: evidence for key, evidence in found if evidence is not None},
-        frozenset(key for key, evidence in found if evidence is None),
+        {key: evidence for key, evidence in found if evidence is not None and key not in unjudged},
+        frozenset(unjudged),
     )
 
 

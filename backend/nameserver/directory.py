@@ -39,4 +39,4 @@ class Directory:
         """Take brokers out of the routes, as one batch."""
         self.table.remove(broker.departure for broker in brokers)
         for broker in brokers:
-            self.write_behind.note_departed(broker)
+            self.write_behind.note_departed(broker.departure)

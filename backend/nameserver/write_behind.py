@@ -53,7 +53,6 @@ class WriteBehind:
         self._topics: dict[GroupKey, dict[str, QueueSettings]] = {}
         self._removed_topics: dict[tuple[str, str | None], None] = {}
         self._heard: dict[BrokerKey, int] = {}
-        self._departed: set[BrokerKey] = set()
         self._work = asyncio.Event()
 
     def note_registered(
@@ -64,22 +63,15 @@ class WriteBehind:
             self._topics.setdefault(registration.group_key, {}).update(changed_topics)
         self._note_outdated(_key(registration))
 
-    def note_departed(self, broker: LiveBroker) -> None:
-        """Have a broker's row written after it left, and its heartbeat forgotten."""
-        self.note_moved(broker.departure)
-
-    def note_moved(self, departure: Departure) -> None:
+    def note_departed(self, departure: Departure) -> None:
         """Have the row written of a broker that is no longer where it was."""
-        key = BrokerKey(departure.cluster_name, departure.group_name, departure.broker_id)
-        self._heard.pop(key, None)
-        self._departed.add(key)
-        self._note_outdated(key)
+        self._note_outdated(
+            BrokerKey(departure.cluster_name, departure.group_name, departure.broker_id)
+        )
 
     def note_heard(self, broker: LiveBroker) -> None:
         """Have a sign of life written."""
-        key = _key(broker.registration)
-        self._departed.discard(key)
-        self._heard[key] = broker.heard_at_ms
+        self._heard[_key(broker.registration)] = broker.heard_at_ms
 
     def note_topic_removed(self, topic_name: str, cluster_name: str | None) -> None:
         """Have a deleted topic's rows removed."""
@@ -177,16 +169,14 @@ class WriteBehind:
                 await asyncio.sleep(RETRY_DELAY_S)
 
     async def _flush_heartbeats(self) -> None:
-        heard, departed = self._heard, self._departed
-        if not heard and not departed:
+        if not self._heard:
             return
-        self._heard, self._departed = {}, set()
+        heard, self._heard = self._heard, {}
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_S):
-                await record_heartbeats(self._redis, heard, departed=departed)
+                await record_heartbeats(self._redis, heard)
         except BaseException:
             self._heard = heard | self._heard
-            self._departed = (departed | self._departed) - self._heard.keys()
             raise
 
 

@@ -24,7 +24,9 @@ class ScanOutcome:
     present_count: int
 
 
-async def scan_findings(*, database: Database, clock: Clock) -> ScanOutcome:
+async def scan_findings(
+    *, database: Database, clock: Clock, looking_since: datetime
+) -> ScanOutcome:
     """Look at every group once; findings and their events are one transaction.
 
     Two looks at once take turns, and one that comes twice changes nothing: only what still stands a
@@ -32,10 +34,12 @@ async def scan_findings(*, database: Database, clock: Clock) -> ScanOutcome:
     """
     async with database.begin() as connection:
         held = await findings.lock_present(connection)
-        seen = observe(
-            await findings.list_observed(connection), await findings.list_forsaken(connection)
-        )
         now = clock.now()
+        seen = observe(
+            await findings.list_observed(connection),
+            await findings.list_forsaken(connection),
+            looked_for=now - looking_since,
+        )
         changed, dropped = follow(held, seen, at=now)
         await findings.remove(connection, dropped)
         await findings.save(connection, changed)

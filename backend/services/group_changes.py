@@ -8,7 +8,7 @@ state as it was read last, so the caller is told the truth whoever wins a race.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -245,7 +245,7 @@ def _liveness(held: HeldGroup, witness: Witness) -> Liveness:
         for broker_id, sighting in own.items()
         if broker_id not in others or sighting.age_ms <= others[broker_id].age_ms
     }
-    return Liveness({**others, **fresher}, held.liveness.lease_left_ms)
+    return replace(held.liveness, sightings={**others, **fresher})
 
 
 async def _write_and_keep(

@@ -1,9 +1,10 @@
 """Keep the instants of brokers' last heartbeats in Redis, in batches.
 
-The instants are of the control plane's clock: a sender's clock never judges liveness (D3).
+Who has left keeps the last one: people ask since when it is gone. The instants are of the control
+plane's clock: a sender's clock never judges liveness (D3).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from redis.asyncio import Redis
@@ -24,16 +25,9 @@ class BrokerKey(NamedTuple):
         return f"{self.cluster_name}/{self.group_name}/{self.broker_id}"
 
 
-async def record_heartbeats(
-    redis: Redis, heard_at_ms: Mapping[BrokerKey, int], *, departed: Collection[BrokerKey] = ()
-) -> None:
-    """Note when brokers were last heard, and forget those that have left, in one round trip."""
-    async with redis.pipeline(transaction=False) as pipeline:
-        if heard_at_ms:
-            pipeline.hset(KEY, mapping={key.field: at for key, at in heard_at_ms.items()})
-        if departed:
-            pipeline.hdel(KEY, *(key.field for key in departed))
-        await pipeline.execute()
+async def record_heartbeats(redis: Redis, heard_at_ms: Mapping[BrokerKey, int]) -> None:
+    """Note when brokers were last heard, at least one of them."""
+    await redis.hset(KEY, mapping={key.field: at for key, at in heard_at_ms.items()})
 
 
 async def list_heartbeats(redis: Redis, keys: Sequence[BrokerKey]) -> dict[BrokerKey, int]:

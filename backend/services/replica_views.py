@@ -12,7 +12,6 @@ from backend.domain.election import (
     UNKNOWN_POSITION,
     Ballot,
     Candidate,
-    Sighting,
     judge,
     must_await_lease,
 )
@@ -125,10 +124,8 @@ async def describe_replica_group(name: GroupName, controller: Controller) -> Rep
 def view_group(view: GroupView, controller: Controller) -> ReplicaGroupView:
     """Present a group as it was read."""
     now = controller.clock.now()
-    sightings = view.liveness.sightings
     replicas = tuple(
-        _view_replica(broker_id, view.group, sightings.get(broker_id), now)
-        for broker_id in sorted(view.group.replicas)
+        _view_replica(broker_id, view, now) for broker_id in sorted(view.group.replicas)
     )
     return ReplicaGroupView(view, replicas)
 
@@ -161,16 +158,18 @@ def explain_election(
     )
 
 
-def _view_replica(
-    broker_id: int, group: ReplicaGroup, told: Sighting | None, now: datetime
-) -> ReplicaView:
+def _view_replica(broker_id: int, view: GroupView, now: datetime) -> ReplicaView:
+    group, told = view.group, view.liveness.sightings.get(broker_id)
+    ages_ms = [] if told is None else [told.age_ms]
+    if broker_id in view.liveness.silences_ms:
+        ages_ms.append(view.liveness.silences_ms[broker_id])
     return ReplicaView(
         broker_id=broker_id,
         address=group.replicas[broker_id].address,
         is_master=broker_id == group.master_id,
         is_in_sync=broker_id in group.sync_state_set.members,
         is_alive=told is not None and told.is_alive,
-        last_heartbeat_at=None if told is None else now - timedelta(milliseconds=told.age_ms),
+        last_heartbeat_at=now - timedelta(milliseconds=min(ages_ms)) if ages_ms else None,
         epoch=None if told is None else _known(told.epoch),
         max_offset=None if told is None else _known(told.max_offset),
         confirm_offset=None if told is None else _known(told.confirm_offset),

@@ -12,4 +12,6 @@ def scan() -> None:
 
 
 async def _scan(clients: Clients) -> ScanOutcome:
-    return await scan_findings(database=clients.database, clock=clients.clock)
+    return await scan_findings(
+        database=clients.database, clock=clients.clock, looking_since=clients.opened_at
+    )

@@ -207,7 +207,7 @@ def _settings(name: str, topic: TopicConfig) -> QueueSettings:
 def _note(registration: Registration, registered: Registered, directory: Directory) -> None:
     live = directory.table.find_live(registration.group_key, registration.broker_id)
     if registered.moved_from is not None:
-        directory.write_behind.note_moved(registered.moved_from)
+        directory.write_behind.note_departed(registered.moved_from)
     if live is None or not registered.is_accepted:
         log.warning("stale_master_refused", broker_name=registration.group_name)
         return

@@ -5,17 +5,22 @@ import { AppRail } from './app-rail';
 import { ColorSchemeSwitch } from './color-scheme-switch';
 import { StreamBadge } from './stream-badge';
 
-type AppFrameProps = { cluster: ReactNode; account: ReactNode; children: ReactNode };
+type AppFrameProps = {
+  cluster: ReactNode;
+  account: ReactNode;
+  findings: ReactNode;
+  children: ReactNode;
+};
 
 /** What stays while pages change: the rail, and the header with the cluster's name. */
-export function AppFrame({ cluster, account, children }: AppFrameProps) {
+export function AppFrame({ cluster, account, findings, children }: AppFrameProps) {
   const { t } = useTranslation();
   return (
     <div className={classes.frame}>
       <a href="#main" className={classes.skip}>
         {t('nav.skip')}
       </a>
-      <AppRail />
+      <AppRail findings={findings} />
       <header className={classes.header}>
         {cluster}
         <div className={classes.tools}>

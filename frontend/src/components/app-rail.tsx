@@ -14,7 +14,7 @@ import {
   IconUsersGroup,
 } from '@tabler/icons-react';
 import { Link, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './app-rail.module.css';
 
@@ -34,8 +34,13 @@ const places = [
   { to: '/access', word: 'access', Icon: IconUsers, exact: false },
 ] as const;
 
+type AppRailProps = {
+  /** How many findings are open, beside their entry. */
+  findings: ReactNode;
+};
+
 /** The left rail: one entry per task. On a narrow screen it is a line that scrolls. */
-export function AppRail() {
+export function AppRail({ findings }: AppRailProps) {
   const { t } = useTranslation();
   const list = useRef<HTMLUListElement>(null);
   const path = useLocation({ select: (location) => location.pathname });
@@ -65,6 +70,7 @@ export function AppRail() {
               >
                 <Icon size={16} stroke={1.7} aria-hidden />
                 {t(`nav.${word}`)}
+                {word === 'findings' ? findings : null}
               </Link>
             </li>
           ))}

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { formatAge, formatClock, formatDateTime } from '@/lib/format';
+import { formatAge, formatDateTime, formatMoment } from '@/lib/format';
 import { staleAfterMs } from '@/lib/intervals';
 import { serverNowMs } from '@/lib/server-clock';
 import { useNow } from '@/lib/use-now';
@@ -30,13 +30,7 @@ export function Observed(props: ObservedProps) {
       className={stale ? classes.stale : classes.fresh}
       data-stale={stale}
     >
-      {stale ? t('observed.staleSince', { time: staleTime(atMs, ageMs) }) : fresh}
+      {stale ? t('observed.staleSince', { time: formatMoment(atMs, ageMs) }) : fresh}
     </time>
   );
-}
-
-const dayMs = 86_400_000;
-
-function staleTime(atMs: number, ageMs: number): string {
-  return ageMs < dayMs / 2 ? formatClock(atMs) : formatDateTime(atMs);
 }

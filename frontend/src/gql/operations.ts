@@ -649,6 +649,14 @@ export type FindingsQueryVariables = Exact<{
 
 export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
 
+export type OpenFindingsQueryVariables = Exact<{
+  clusterName: string;
+  first: number;
+}>;
+
+
+export type OpenFindingsQuery = { findings: { totalCount: number, nodes: Array<{ severity: Severity }> } };
+
 export type LockFieldsFragment = { clusterName: string, consumerGroup: string, topic: string, groupName: string, brokerAddress: string, queueId: number, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
 
 export type LocksQueryVariables = Exact<{
@@ -2031,6 +2039,16 @@ export const FindingsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<FindingsQuery, FindingsQueryVariables>;
+export const OpenFindingsDocument = new TypedDocumentString(`
+    query OpenFindings($clusterName: String!, $first: Int!) {
+  findings(clusterName: $clusterName, first: $first, isOpen: true) {
+    totalCount
+    nodes {
+      severity
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OpenFindingsQuery, OpenFindingsQueryVariables>;
 export const LocksDocument = new TypedDocumentString(`
     query Locks($chosen: LockFilter!, $first: Int!, $after: String) {
   locks(chosen: $chosen, first: $first, after: $after) {

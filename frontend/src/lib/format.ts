@@ -87,3 +87,8 @@ export function formatClock(atMs: number): string {
 export function formatDateTime(atMs: number): string {
   return dateAndTime.format(atMs).replace(',', '');
 }
+
+/** An instant of so long ago: the time of day, with its date once that could be another day's. */
+export function formatMoment(atMs: number, ageMs: number): string {
+  return ageMs < 43_200_000 ? formatClock(atMs) : formatDateTime(atMs);
+}

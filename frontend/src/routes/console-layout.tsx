@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { AppFrame } from '@/components/app-frame';
 import { ClusterPicker } from '@/features/clusters/cluster-picker';
 import { clusterList } from '@/features/clusters/cluster-queries';
+import { FindingsBadge } from '@/features/findings/findings-badge';
 import { AccountMenu } from '@/features/session/account-menu';
 import { currentSession } from '@/features/session/session-queries';
 import { startLiveStream } from '@/lib/live/live-stream';
@@ -18,6 +19,7 @@ export function ConsoleLayout() {
   const navigate = useNavigate();
   const { data: session } = useSuspenseQuery(currentSession);
   const clusters = useQuery(clusterList).data?.data.clusters.nodes ?? [];
+  const clusterName = useClusterName();
   usePinnedCluster();
   useEffect(() => startLiveStream(client), [client]);
   return (
@@ -25,13 +27,14 @@ export function ConsoleLayout() {
       cluster={
         <ClusterPicker
           names={clusters.map((cluster) => cluster.name)}
-          current={useClusterName()}
+          current={clusterName}
           onPick={(cluster) => void navigate({ to: '.', search: { cluster } })}
         />
       }
       account={
         <AccountMenu session={session} onSignedOut={() => router.history.push('/sign-in')} />
       }
+      findings={clusterName === undefined ? null : <FindingsBadge clusterName={clusterName} />}
     >
       <KeyboardHelp />
       <Outlet />

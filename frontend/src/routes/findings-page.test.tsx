@@ -1,9 +1,9 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { violations } from '@/testing/axe';
 import { graphqlError } from '@/testing/control-plane';
-import { aFinding, findingPage } from '@/testing/finding-builders';
+import { aFinding, findingPage, openFindingsOf } from '@/testing/finding-builders';
 import { renderConsole } from '@/testing/render-console';
 
 test('what is broken is told with its evidence, what to do, and since when', async () => {
@@ -51,4 +51,33 @@ test('findings that could not be read are not called none', async () => {
 
   expect(await screen.findByRole('alert')).toHaveTextContent('the database does not answer');
   expect(screen.queryByText('No invariant is broken')).toBeNull();
+});
+
+test('from every page the open findings are seen, with the worst of them', async () => {
+  renderConsole('/topics', {
+    answers: { OpenFindings: () => openFindingsOf('WARNING', 'CRITICAL') },
+  });
+
+  const link = await screen.findByRole('link', { name: 'Findings, 2 open, the worst critical' });
+
+  expect(link).toHaveAttribute('href', expect.stringContaining('/findings'));
+});
+
+test('the overview leads to the findings that are open', async () => {
+  renderConsole('/', { answers: { OpenFindings: () => openFindingsOf('WARNING') } });
+
+  const line = await screen.findByRole('link', { name: 'One finding is open, a warning.' });
+
+  expect(line).toHaveAttribute('href', expect.stringContaining('/findings'));
+});
+
+test('the overview tells none from unknown', async () => {
+  renderConsole('/');
+  expect(await screen.findByText('No finding is open.')).toBeVisible();
+  cleanup();
+
+  renderConsole('/', {
+    answers: { OpenFindings: () => graphqlError('unavailable', 'the database does not answer') },
+  });
+  expect(await screen.findByText('Whether findings are open is unknown.')).toBeVisible();
 });

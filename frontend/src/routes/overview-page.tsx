@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
 import { SkeletonLines } from '@/components/skeleton-lines';
+import { OpenFindingsLine } from '@/features/findings/open-findings-line';
 import { overviewCounts } from '@/features/overview/overview-queries';
 import { OverviewTiles } from '@/features/overview/overview-tiles';
 import { RatePanel } from '@/features/overview/rate-panel';
@@ -25,7 +26,20 @@ export function OverviewPage() {
   return (
     <Page
       title={t('nav.overview')}
-      summary={<WithCluster>{(name) => <ClusterHealth clusterName={name} />}</WithCluster>}
+      summary={
+        <WithCluster>
+          {(name) => (
+            <>
+              <div>
+                <ClusterHealth clusterName={name} />
+              </div>
+              <div>
+                <OpenFindingsLine clusterName={name} />
+              </div>
+            </>
+          )}
+        </WithCluster>
+      }
     >
       <QueryView query={counts} skeleton={<SkeletonLines count={3} />}>
         {(data, observedAtMs) => (

@@ -46,6 +46,26 @@ test('a group says who leads it, who is in sync and what the controller would do
   expect(screen.getByText('quorum policy')).toBeVisible();
 });
 
+test('a group of which all are dead says that nobody is alive, and since when', async () => {
+  const at = new Date(Date.now() - 3 * 60_000).toISOString();
+  const replicas = ['1', '2', '3'].map((brokerId) =>
+    aReplica({
+      brokerId,
+      isAlive: false,
+      maxOffset: null,
+      isInSync: brokerId !== '3',
+      lastHeartbeatAt: brokerId === '3' ? null : at,
+    }),
+  );
+  const group = aGroup({ isMasterAlive: false, syncStateSet: ['1', '2'], replicas });
+  renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(group, nobody) } });
+
+  expect(await screen.findByText('2 of 3 in the set, none alive, epoch 41')).toBeVisible();
+  const table = await screen.findByRole('table', { name: 'Replicas' });
+  expect(within(table).getAllByText(/^last heard .+, 3 min ago$/)).toHaveLength(2);
+  expect(within(table).getByText('last heard: unknown')).toBeVisible();
+});
+
 test('the page of a group keeps nobody out', async () => {
   renderConsole(path);
   await screen.findByRole('table', { name: 'History' });
@@ -92,7 +112,7 @@ test('a group that nobody may lead says why, and unknown is not zero', async () 
   expect(screen.getByText('Replica 1, lost')).toBeVisible();
   expect(screen.getByText('none runs')).toBeVisible();
   expect(within(silent as HTMLElement).getByText('not heard')).toBeVisible();
-  expect(within(silent as HTMLElement).getAllByText('not collected')).toHaveLength(3);
+  expect(within(silent as HTMLElement).getAllByText('not collected')).toHaveLength(2);
   expect(within(outside as HTMLElement).getAllByText('unknown')).toHaveLength(2);
 });
 

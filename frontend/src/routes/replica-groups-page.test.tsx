@@ -40,12 +40,12 @@ test('a group is told by its master, its set and the largest gap', async () => {
     '17',
     '234',
     '41',
-    '1 of 3',
+    'none of 1 alive',
     '3 KiB',
   ]);
   expect(
     within(lost as HTMLElement).getByRole('img', {
-      name: 'In sync: 2, master 2, outside: 3, 4',
+      name: 'In the set: 2, master 2, not heard: 2, outside: 3, 4',
     }),
   ).toBeVisible();
 });

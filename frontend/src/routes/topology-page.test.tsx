@@ -7,7 +7,13 @@ import { renderConsole } from '@/testing/render-console';
 function threeBrokers() {
   return aTopology([
     aBroker({ address: '10.0.0.1:10911' }),
-    aBroker({ brokerId: '1', role: 'REPLICA', state: 'OFFLINE', address: '10.0.0.2:10911' }),
+    aBroker({
+      brokerId: '1',
+      role: 'REPLICA',
+      state: 'OFFLINE',
+      address: '10.0.0.2:10911',
+      lastHeartbeatAt: new Date(Date.now() - 2 * 3_600_000).toISOString(),
+    }),
     aBroker({ groupName: 'broker-b', address: '10.0.0.3:10911' }),
   ]);
 }
@@ -22,6 +28,7 @@ test('the picture has a table twin that says the same', async () => {
   expect(within(servers).getByText('127.0.0.1:9876')).toBeVisible();
   expect(within(brokers).getAllByText('Master')).toHaveLength(2);
   expect(within(brokers).getByText('offline')).toBeVisible();
+  expect(within(brokers).getByText('heard 2 h ago')).toBeVisible();
 });
 
 test('every group and broker is drawn, even where their ids are alike', async () => {

@@ -9,6 +9,7 @@ import type {
 } from '@/gql/operations';
 import { accessAnswers } from './access-builders';
 import type { Answers } from './control-plane';
+import { openFindingsOf } from './finding-builders';
 import { groupAnswers } from './group-builders';
 import { lockAnswers } from './lock-builders';
 import { operationAnswers } from './operation-builders';
@@ -245,6 +246,7 @@ export function clusterAnswers(): Answers {
     Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),
+    OpenFindings: () => openFindingsOf(),
     ...groupAnswers(),
     ...operationAnswers(),
     ...lockAnswers(),

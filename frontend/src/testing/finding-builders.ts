@@ -1,5 +1,5 @@
 import type { Finding } from '@/features/findings/finding';
-import type { FindingsQuery } from '@/gql/operations';
+import type { FindingsQuery, OpenFindingsQuery } from '@/gql/operations';
 
 /** Valid by default; a test states only what it is about. */
 export function aFinding(change: Partial<Finding> = {}): Finding {
@@ -27,4 +27,9 @@ export function findingPage(nodes: Finding[]): FindingsQuery {
       pageInfo: { hasNextPage: false, endCursor: null },
     },
   };
+}
+
+export function openFindingsOf(...severities: Finding['severity'][]): OpenFindingsQuery {
+  const nodes = severities.map((severity) => ({ severity }));
+  return { findings: { nodes, totalCount: nodes.length } };
 }

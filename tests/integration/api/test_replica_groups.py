@@ -1,11 +1,14 @@
 """Groups under a controller over REST and in the graph: one truth, shown and changed alike."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from backend.domain.election import Sighting
 from backend.domain.epochs import EpochSpan, LogHistory
 from backend.domain.errors import AdoptionAwaited
 from backend.services.replica_groups import RegisterReplica, register
+from backend.services.replica_sightings import forget_sightings, record_sightings
 from tests.integration.api.spelling import as_rest
 
 V1 = "/api/v1"
@@ -60,6 +63,21 @@ async def test_what_nobody_told_is_not_shown_as_a_number(client, driver):
         None,
         None,
     )
+
+
+@pytest.mark.usefixtures("f3")
+async def test_a_replica_that_died_shows_when_it_was_last_heard(client, driver, database):
+    key = ("c", "g", 3)
+    gone = {key: Sighting(20_000, 10_000, epoch=1, max_offset=9)}
+    await record_sightings(gone, lease_asked={}, heard_by=driver.witness.id, database=database)
+    driver.witness.heard.pop(3)
+
+    await forget_sightings([key], heard_by=driver.witness.id, database=database)
+
+    three = (await client.get(G)).json()["replicas"][2]
+    age = driver.controller.clock.now() - datetime.fromisoformat(three["last_heartbeat_at"])
+    assert timedelta(seconds=20) <= age < timedelta(minutes=10)
+    assert (three["is_alive"], three["max_offset"]) == (False, None)
 
 
 @pytest.mark.usefixtures("f3")

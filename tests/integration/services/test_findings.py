@@ -1,6 +1,7 @@
 """Each broken invariant is found when it is planted, no other is, and it ends when it is mended."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import text, update
@@ -10,13 +11,14 @@ from backend.db.brokers import BrokerRegistration
 from backend.db.tables import brokers, replica_groups
 from backend.domain.broker import DataVersion
 from backend.domain.event import EventFilter
-from backend.domain.finding import FindingCode
+from backend.domain.finding import RETURNS_WITHIN, FindingCode
 from backend.domain.topic import QueueSettings
 from backend.services.events import number_events
 from backend.services.findings import FindingFilter, list_findings, scan_findings
 from backend.services.registrations import RegisterBroker, register_broker
 from tests.integration.tasks.conftest import SetClock
 
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 ANY = FindingFilter()
 OPEN = FindingFilter(is_open=True)
 KEYS = tuple(("c", "g", broker_id) for broker_id in (1, 2, 3))
@@ -28,17 +30,27 @@ def clock():
 
 
 @pytest.fixture
-def look(database, clock):
+def scan(database, clock):
+    """Look once, as somebody does who has looked for long."""
+
+    async def run(looking_since=LONG_AGO):
+        await scan_findings(database=database, clock=clock, looking_since=looking_since)
+
+    return run
+
+
+@pytest.fixture
+def look(scan, database, clock):
     """Scan as often as it takes for what stands to count; give what is open then."""
 
-    async def scan(times=3):
+    async def run(times=3, looking_since=LONG_AGO):
         for _ in range(times):
-            await scan_findings(database=database, clock=clock)
+            await scan(looking_since)
             clock.advance(seconds=2)
         page = await list_findings(size=100, before=None, chosen=OPEN, database=database)
         return [(one.key.code, one.key.subject) for one in page.items]
 
-    return scan
+    return run
 
 
 @pytest.fixture
@@ -154,6 +166,33 @@ async def test_topics_of_a_group_without_a_broker_are_found(look, register, data
     assert past.evidence == {"topic_count": 2, "topic_names": ["orders", "payments"]}
 
 
+@pytest.mark.usefixtures("sound")
+async def test_who_is_not_back_yet_after_a_restart_is_no_finding(look, register, database, clock):
+    await execute(database, update(brokers).values(state="offline"))
+    await execute(database, update(replica_groups).values(is_master_lost=True))
+    restarted_at = clock.now()
+
+    assert await look(looking_since=restarted_at) == []
+    assert len(await look()) == 2
+    # What was open before a restart stays so.
+    assert len(await look(looking_since=clock.now())) == 2
+    await register(0, "10.0.0.1:10911")
+    await execute(database, update(replica_groups).values(is_master_lost=False))
+
+    assert await look(looking_since=clock.now()) == []
+
+
+@pytest.mark.usefixtures("sound")
+async def test_who_does_not_come_back_after_a_restart_is_found(look, database, clock):
+    await execute(database, update(brokers).values(state="offline"))
+    restarted_at = clock.now()
+    clock.advance(seconds=RETURNS_WITHIN.total_seconds())
+
+    found = await look(looking_since=restarted_at)
+
+    assert found == [(FindingCode.ROUTE_WITHOUT_BROKER, "g")]
+
+
 async def test_a_replica_that_stays_ahead_of_its_master_is_found(sound, look):
     await tell(sound, b3=950)
 
@@ -189,11 +228,11 @@ async def test_what_is_seen_once_is_no_finding(sound, look, register, database):
 
 @pytest.mark.usefixtures("sound")
 async def test_an_opened_and_a_closed_finding_are_told_once_however_often_it_is_looked(
-    look, register, database, clock, sound
+    look, scan, register, database, sound
 ):
     await register(0, "10.9.9.9:10911")
     await look()
-    await asyncio.gather(*(scan_findings(database=database, clock=clock) for _ in range(4)))
+    await asyncio.gather(*(scan() for _ in range(4)))
     await register(0, (await sound.group()).master.address)
     await look()
 
@@ -206,7 +245,7 @@ async def test_an_opened_and_a_closed_finding_are_told_once_however_often_it_is_
 
 @pytest.mark.usefixtures("sound")
 async def test_a_scan_that_crashes_before_its_commit_leaves_all_to_the_next(
-    look, register, database, clock, monkeypatch
+    look, scan, register, monkeypatch
 ):
     await register(0, "10.9.9.9:10911")
     await look(times=1)
@@ -217,5 +256,5 @@ async def test_a_scan_that_crashes_before_its_commit_leaves_all_to_the_next(
     with monkeypatch.context() as patch:
         patch.setattr(event_rows, "stage", crash)
         with pytest.raises(ConnectionResetError):
-            await scan_findings(database=database, clock=clock)
+            await scan()
     assert await look(times=1) == [(FindingCode.TWO_MASTERS, "g")]

@@ -265,27 +265,6 @@ async def test_postgres_itself_refuses_a_master_outside_its_set(controller, data
             await connection.execute(text("UPDATE replica_groups SET sync_state_set = '{2,3}'"))
 
 
-async def test_a_replica_that_another_process_hears_is_alive(drive, database):
-    one, other = drive(), drive()
-    await one.make_f3()
-    await other.record(database, KEY_1, KEY_2)
-    one.hear(3)
-
-    assert (await one.view()).liveness.alive_ids == ALL
-    await forget_sightings([KEY_1], heard_by=other.witness.id, database=database)
-    assert (await one.view()).liveness.alive_ids == {2, 3}
-    assert (await one.replace_lost()).group.master_id in {2, 3}
-
-
-async def test_what_a_process_noted_itself_does_not_outlive_its_own_memory(drive, database):
-    one = drive()
-    await one.make_f3()
-    await one.record(database, KEY_1, KEY_2)
-    one.hear(2)
-
-    assert (await one.view()).liveness.alive_ids == {2}
-
-
 async def test_a_clock_that_was_set_back_makes_no_lease_longer(drive, database):  # D9
     one = drive(lease_policy=LeasePolicy.STRICT)
     await one.make_f3()

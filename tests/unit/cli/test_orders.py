@@ -197,7 +197,9 @@ def test_a_dry_run_plans_and_confirms_nothing(east, capsys, order):
         ["operation", "replan", ID],
     ],
 )
-def test_a_dry_run_of_a_blocked_plan_ends_as_the_order_would(east, capsys, order):
+def test_a_dry_run_of_a_blocked_plan_says_so_and_ends_well_where_the_order_is_refused(
+    east, capsys, order
+):
     blocked = operation(verdict="block")
     for path in ("/operations", f"{PATH}/undo", f"{PATH}/replan"):
         east.on("POST", path, blocked)
@@ -205,16 +207,19 @@ def test_a_dry_run_of_a_blocked_plan_ends_as_the_order_would(east, capsys, order
 
     assert run([*order, *WITH_REASON]) == 3
     ordered = capsys.readouterr()
-    assert run([*order, "--dry-run"]) == 3
-    assert capsys.readouterr() == ordered
-    assert run([*order, "--dry-run", "-o", "json"]) == 3
+    assert run([*order, "--dry-run"]) == 0
     looked_at = capsys.readouterr()
+    assert run([*order, "--dry-run", "-o", "json"]) == 0
+    as_json = capsys.readouterr()
 
     assert "the plan is blocked" in ordered.err
     assert "why:  it is so" in ordered.err
-    assert "to carry it out" not in ordered.err
-    assert json.loads(looked_at.out)["id"] == ID
-    assert looked_at.err == ordered.err
+    assert looked_at.out == ordered.out
+    for told in (looked_at.err, as_json.err):
+        assert "the plan is blocked" in told
+        assert "it is so" in told
+        assert "to carry it out" not in told
+    assert json.loads(as_json.out)["id"] == ID
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_status_names_the_policy_and_the_processes(signed_in, capsys):
 def test_replicas_are_listed_and_the_unknown_is_no_zero(capsys):
     assert run(["replica", "list"]) == 0
     assert lines(capsys) == [
-        "GROUP ID ADDRESS ROLE ALIVE IN SYNC EPOCH LOG END CONFIRMED LAST HEARTBEAT",
+        "GROUP ID ADDRESS ROLE ALIVE IN SET EPOCH LOG END CONFIRMED LAST HEARTBEAT",
         f"broker-a 1 10.0.0.1:10911 master yes yes 3 {2**60} 7 2026-03-02 12:00:00Z",
         "broker-a 2 10.0.0.2:10911 replica no no - - - -",
     ]
@@ -144,6 +144,19 @@ def test_a_group_is_shown_with_the_election_as_it_would_be(capsys):
         "1 master_stays could be master, but …",
         "2 wins would become master",
     ]
+
+
+@pytest.mark.parametrize(
+    ("alive", "told"),
+    [((), "epoch 5, none of 2 alive"), ((2,), "epoch 5, 1 of 2 alive"), ((1, 2), "epoch 5")],
+)
+def test_a_set_whose_members_are_dead_says_so(east, capsys, alive, told):
+    replicas = [replica(number, is_alive=number in alive) for number in (1, 2)]
+    east.on("GET", PATH, group(sync_state_set=[1, 2], replicas=replicas))
+
+    assert run(["replica", "get", "broker-a"]) == 0
+
+    assert f"sync-state set 1, 2 ({told})," in lines(capsys)[0]
 
 
 @pytest.mark.usefixtures("east")

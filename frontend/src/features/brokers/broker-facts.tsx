@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { Figure } from '@/components/figure';
+import { LastHeard } from '@/components/last-heard';
 import { Observed } from '@/components/observed';
 import { ProtectionFact } from '@/components/protection-fact';
 import { StateMark } from '@/components/state-mark';
@@ -16,6 +17,11 @@ type BrokerFactsProps = {
   replica: ReplicaOf | undefined;
   isCordoned: boolean | undefined;
 };
+
+function setWord({ isInSync, isAlive }: ReplicaOf): 'inSync' | 'inSyncDead' | 'outOfSync' {
+  if (!isInSync) return 'outOfSync';
+  return isAlive ? 'inSync' : 'inSyncDead';
+}
 
 /** What a broker is, in which epoch, what it may do, and how full its disk is. */
 export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFactsProps) {
@@ -33,10 +39,10 @@ export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFacts
       <Fact
         label={t('brokers.state')}
         foot={
-          broker.lastHeartbeatAt ? (
+          broker.state === 'ONLINE' && broker.lastHeartbeatAt ? (
             <Observed bare atMs={Date.parse(broker.lastHeartbeatAt)} />
           ) : (
-            t('figure.notCollected')
+            <LastHeard at={broker.lastHeartbeatAt} />
           )
         }
       >
@@ -58,8 +64,8 @@ export function BrokerFacts({ broker, sample, replica, isCordoned }: BrokerFacts
       {replica ? (
         <Fact label={t('broker.set')}>
           <StateMark
-            tone={replica.isInSync ? 'good' : 'warn'}
-            label={t(replica.isInSync ? 'broker.inSync' : 'broker.outOfSync')}
+            tone={setWord(replica) === 'inSync' ? 'good' : 'warn'}
+            label={t(`broker.${setWord(replica)}`)}
           />
         </Fact>
       ) : null}

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { FindingsDocument } from '@/gql/operations';
+import { FindingsDocument, OpenFindingsDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
@@ -12,9 +12,12 @@ export const findingKeys = {
   of: (clusterName: string) => [clusterScope, 'findings', clusterName] as const,
   list: (clusterName: string, state: FindingState, after: string | undefined) =>
     [...findingKeys.of(clusterName), state, after] as const,
+  open: (clusterName: string) => [...findingKeys.of(clusterName), 'count'] as const,
 };
 
 export const findingPageSize = 50;
+/** So many open ones are looked at for the worst; of more, only the count is told. */
+const openFindingsMax = 100;
 
 /** All that opens or closes one is an event. */
 export function findingsOf(clusterName: string, state: FindingState, after: string | undefined) {
@@ -28,6 +31,17 @@ export function findingsOf(clusterName: string, state: FindingState, after: stri
         signal,
       ),
     placeholderData: keepWithin(findingKeys.of(clusterName)),
+    refetchInterval: paced(sampleIntervalMs),
+    meta: heeding(['finding'], { clusterName }),
+  });
+}
+
+/** How many stand now, and how bad they are: what every page tells. */
+export function openFindings(clusterName: string) {
+  return queryOptions({
+    queryKey: findingKeys.open(clusterName),
+    queryFn: ({ signal }) =>
+      ask(OpenFindingsDocument, { clusterName, first: openFindingsMax }, signal),
     refetchInterval: paced(sampleIntervalMs),
     meta: heeding(['finding'], { clusterName }),
   });

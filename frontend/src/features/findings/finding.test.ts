@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { aFinding } from '@/testing/finding-builders';
-import { evidenceOf, groupOf, toneOf } from './finding';
+import { aFinding, openFindingsOf } from '@/testing/finding-builders';
+import { evidenceOf, type Finding, groupOf, sumOf, toneOf } from './finding';
 
 test('what has ended is no alarm, however bad it was', () => {
   expect(toneOf(aFinding())).toBe('warn');
@@ -20,4 +20,15 @@ test('evidence is read out whatever it holds, and what is not known is said', ()
     'masters: a/1, a/2 · epoch: 3 · elected: unknown · seen: by x',
   );
   expect(evidenceOf(aFinding({ evidence: {} }))).toBe('');
+});
+
+test('of findings of which not all were read the worst is told only if it can be no worse', () => {
+  const more = (...severities: Finding['severity'][]) => {
+    const { findings } = openFindingsOf(...severities);
+    return sumOf({ findings: { ...findings, totalCount: 200 } });
+  };
+
+  expect(more('WARNING', 'CRITICAL')).toEqual({ count: 200, worst: 'CRITICAL' });
+  expect(more('WARNING')).toEqual({ count: 200, worst: undefined });
+  expect(sumOf(openFindingsOf('WARNING'))).toEqual({ count: 1, worst: 'WARNING' });
 });

@@ -1,5 +1,5 @@
 import type { StateTone } from '@/components/state-mark';
-import type { FindingsQuery } from '@/gql/operations';
+import type { FindingsQuery, OpenFindingsQuery } from '@/gql/operations';
 
 export type Finding = FindingsQuery['findings']['nodes'][number];
 
@@ -10,6 +10,19 @@ export type FindingState = (typeof findingStates)[number];
 export function toneOf({ severity, closedAt }: Finding): StateTone {
   if (closedAt !== null) return 'idle';
   return severity === 'CRITICAL' ? 'bad' : 'warn';
+}
+
+export type OpenSum = {
+  count: number;
+  /** Absent where none is critical among those that were read, and not all were. */
+  worst: Finding['severity'] | undefined;
+};
+
+export function sumOf({ findings: { nodes, totalCount } }: OpenFindingsQuery): OpenSum {
+  if (nodes.some((one) => one.severity === 'CRITICAL')) {
+    return { count: totalCount, worst: 'CRITICAL' };
+  }
+  return { count: totalCount, worst: nodes.length === totalCount ? 'WARNING' : undefined };
 }
 
 /** A finding is of a broker group, or of a broker as `group/id`. */

@@ -2,18 +2,18 @@ import { useTranslation } from 'react-i18next';
 import { FieldList } from './field-list';
 import type { Operation } from './operation';
 import classes from './plan-view.module.css';
-import { isFields } from './values';
+import { inOneOrder, isFields } from './values';
 
 /** The facts that a plan was made from: those that make it void when they move, and the rest. */
 export function PlanFacts({ plan }: { plan: Operation['plan'] }) {
   const { t } = useTranslation();
   const held = Object.fromEntries(plan.preconditions.map(({ name, value }) => [name, value]));
-  const rest = isFields(plan.facts) ? plan.facts : {};
+  const rest = inOneOrder(plan.facts);
   return (
     <>
       <p className={classes.lead}>{t('plan.factsLead')}</p>
       <FieldList fields={held} />
-      {Object.keys(rest).length > 0 ? (
+      {isFields(rest) && Object.keys(rest).length > 0 ? (
         <>
           <h3 className={classes.further}>{t('plan.further')}</h3>
           <FieldList fields={rest} />

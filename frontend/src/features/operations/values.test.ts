@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnNames, isFlat, isList, journalRows, wordOfCode } from './values';
+import { columnNames, inOneOrder, isFlat, isList, journalRows, wordOfCode } from './values';
 
 test('what a step changed stands before what it left as it was', () => {
   const rows = journalRows(
@@ -47,4 +47,12 @@ test('the verdict on a candidate is told in words, whatever else is told as it i
   expect(wordOfCode('verdict', 'not_designated')).toBe('electionVerdict.not_designated');
   expect(wordOfCode('verdict', 'a verdict of tomorrow')).toBeUndefined();
   expect(wordOfCode('state', 'wins')).toBeUndefined();
+});
+
+test('fields come in one order, whether they were just planned or kept by the database', () => {
+  const planned = { topics: [{ queues: 4, name: 'orders' }], address: 'a:1' };
+  const kept = { address: 'a:1', topics: [{ name: 'orders', queues: 4 }] };
+
+  expect(JSON.stringify(inOneOrder(planned))).toBe(JSON.stringify(inOneOrder(kept)));
+  expect(inOneOrder(planned)).toEqual(planned);
 });

@@ -17,6 +17,14 @@ export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
+/** The same with all names in one order: the database keeps none, what was just planned has its own. */
+export function inOneOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOneOrder);
+  if (!isFields(value)) return value;
+  const entries = Object.entries(value).map(([name, one]) => [name, inOneOrder(one)] as const);
+  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
 /** Whether the things of a list are read well in one line: none has anything within it. */
 export function isPlain(list: unknown[]): boolean {
   return list.every((one) => ['string', 'number'].includes(typeof one));

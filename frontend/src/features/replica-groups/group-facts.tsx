@@ -4,7 +4,7 @@ import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { formatCount, formatSeconds } from '@/lib/format';
 import { MasterMark } from './master-mark';
-import { findMaster, type ReplicaGroup } from './replica-group';
+import { deadMembers, findMaster, type ReplicaGroup } from './replica-group';
 import { SetFigure } from './set-figure';
 
 type GroupFactsProps = { group: ReplicaGroup; observedAtMs: number };
@@ -13,6 +13,7 @@ type GroupFactsProps = { group: ReplicaGroup; observedAtMs: number };
 export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
   const { t } = useTranslation();
   const { replicas, syncStateSet, masterId } = group;
+  const dead = deadMembers(group);
   const leaseLeftMs = Number(group.leaseLeftMs);
   return (
     <Facts>
@@ -24,15 +25,17 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
       </Fact>
       <Fact
         label={t('replicaGroup.set')}
-        foot={t('replicaGroup.setFoot', {
+        foot={t(`replicaGroup.${footWord(group)}`, {
           epoch: formatCount(group.syncStateSetEpoch),
           inSync: syncStateSet.length,
           total: replicas.length,
+          alive: syncStateSet.length - dead.length,
         })}
       >
         <SetFigure
           ids={replicas.map((replica) => replica.brokerId)}
           members={syncStateSet}
+          dead={dead}
           masterId={masterId}
         />
       </Fact>
@@ -48,4 +51,10 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
       </Fact>
     </Facts>
   );
+}
+
+function footWord(group: ReplicaGroup): 'setFoot' | 'setFootSome' | 'setFootNone' {
+  const deadCount = deadMembers(group).length;
+  if (deadCount === 0) return 'setFoot';
+  return deadCount < group.syncStateSet.length ? 'setFootSome' : 'setFootNone';
 }

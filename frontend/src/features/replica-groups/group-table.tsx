@@ -6,11 +6,17 @@ import { ReplicaGroupLink } from '@/components/replica-group-link';
 import { columnsFor } from '@/components/table-features';
 import { formatBytes, formatCount } from '@/lib/format';
 import { sortKeyOf } from '@/lib/reading';
+import { InSync } from './in-sync';
 import { MasterMark } from './master-mark';
-import { largestGap, masterState, type ReplicaGroup } from './replica-group';
+import { deadMembers, largestGap, masterState, type ReplicaGroup } from './replica-group';
 import { SetFigure } from './set-figure';
 
 const column = columnsFor<ReplicaGroup>();
+
+/** Sorts first the groups that miss most replicas: outside their sets, or dead in them. */
+function missingCount(group: ReplicaGroup): number {
+  return group.syncStateSet.length - deadMembers(group).length - group.replicas.length;
+}
 
 type GroupTableProps = {
   groups: ReplicaGroup[];
@@ -50,6 +56,7 @@ export function GroupTable({ groups, sort, onSort }: GroupTableProps) {
               ids={row.original.replicas.map((replica) => replica.brokerId)}
               members={row.original.syncStateSet}
               masterId={row.original.masterId}
+              dead={deadMembers(row.original)}
             />
           ),
         }),
@@ -60,16 +67,12 @@ export function GroupTable({ groups, sort, onSort }: GroupTableProps) {
           meta: { align: 'right' },
           cell: ({ row }) => formatCount(row.original.syncStateSetEpoch),
         }),
-        column.accessor((group) => group.syncStateSet.length - group.replicas.length, {
+        column.accessor(missingCount, {
           id: 'inSync',
           header: t('replicaGroups.inSync'),
           sortFn: 'basic',
           meta: { align: 'right' },
-          cell: ({ row }) =>
-            t('replicaGroups.inSyncOf', {
-              inSync: row.original.syncStateSet.length,
-              total: row.original.replicas.length,
-            }),
+          cell: ({ row }) => <InSync group={row.original} />,
         }),
         column.accessor((group) => sortKeyOf(largestGap(group)), {
           id: 'gap',

@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import { Figure } from '@/components/figure';
+import { LastHeard } from '@/components/last-heard';
 import { Observed } from '@/components/observed';
 import { StateMark, type StateTone } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
@@ -27,19 +28,6 @@ function verdictWord(verdict: ElectionVerdict): 'stays' | 'yes' | 'no' {
 }
 
 export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Election) {
-  const told = (
-    id: 'isAlive' | 'isInSync',
-    words: [yes: string, no: string],
-    tones: [yes: StateTone, no: StateTone],
-  ) =>
-    column.display({
-      id,
-      header: t(`replicas.${id}`),
-      cell: ({ row }) => {
-        const index = row.original[id] ? 0 : 1;
-        return <StateMark tone={tones[index]} label={words[index]} />;
-      },
-    });
   return column.columns([
     column.accessor('brokerId', {
       header: t('replicas.id'),
@@ -49,8 +37,26 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
       header: t('replicas.address'),
       cell: ({ row }) => <code>{row.original.address}</code>,
     }),
-    told('isAlive', [t('replicas.alive'), t('replicas.dead')], ['good', 'bad']),
-    told('isInSync', [t('replicas.in'), t('replicas.out')], ['good', 'idle']),
+    column.display({
+      id: 'isAlive',
+      header: t('replicas.isAlive'),
+      cell: ({ row: { original } }) => (
+        <StateMark
+          tone={original.isAlive ? 'good' : 'bad'}
+          label={t(original.isAlive ? 'replicas.alive' : 'replicas.dead')}
+        />
+      ),
+    }),
+    column.display({
+      id: 'isInSync',
+      header: t('replicas.isInSync'),
+      cell: ({ row: { original } }) => (
+        <StateMark
+          tone={original.isInSync && original.isAlive ? 'good' : 'idle'}
+          label={t(original.isInSync ? 'replicas.in' : 'replicas.out')}
+        />
+      ),
+    }),
     column.display({
       id: 'end',
       header: t('replicas.end'),
@@ -74,11 +80,11 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
     column.display({
       id: 'heard',
       header: t('replicas.heard'),
-      cell: ({ row }) =>
-        row.original.lastHeartbeatAt === null ? (
-          absent(row.original)
+      cell: ({ row: { original } }) =>
+        original.isAlive && original.lastHeartbeatAt !== null ? (
+          <Observed bare atMs={Date.parse(original.lastHeartbeatAt)} />
         ) : (
-          <Observed bare atMs={Date.parse(row.original.lastHeartbeatAt)} />
+          <LastHeard at={original.lastHeartbeatAt} />
         ),
     }),
     column.display({

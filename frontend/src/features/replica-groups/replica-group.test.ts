@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { notCollected, unknown, value } from '@/lib/reading';
 import { aGroup, anElection, aReplica } from '@/testing/group-builders';
-import { gapOf, largestGap, masterState, outcomeOf, reasonsOf } from './replica-group';
+import { deadMembers, gapOf, largestGap, masterState, outcomeOf, reasonsOf } from './replica-group';
 
 function groupOf(...ends: (string | null)[]) {
   const replicas = ends.map((maxOffset, index) =>
@@ -41,6 +41,15 @@ test('a recorded master that is dead or was lost does not lead', () => {
   expect(masterState(aGroup())).toBe('leads');
   expect(masterState(aGroup({ isMasterAlive: false }))).toBe('lost');
   expect(masterState(aGroup({ isMasterAlive: false, masterId: null }))).toBe('none');
+});
+
+test('a member of the set whom nobody hears is dead, and one outside it is not missed', () => {
+  const replicas = ['1', '2', '3'].map((brokerId) =>
+    aReplica({ brokerId, isAlive: brokerId === '1' }),
+  );
+
+  expect(deadMembers(aGroup({ replicas, syncStateSet: ['1', '2'] }))).toEqual(['2']);
+  expect(deadMembers(aGroup())).toEqual([]);
 });
 
 test('what an election would do is told apart', () => {

@@ -20,6 +20,12 @@ export function findMaster(group: ReplicaGroup): Replica | undefined {
   return group.replicas.find((replica) => replica.isMaster);
 }
 
+/** Those of the set whom nobody hears: they are members, and keep nothing in sync. */
+export function deadMembers(group: ReplicaGroup): string[] {
+  const alive = group.replicas.filter((one) => one.isAlive).map((one) => one.brokerId);
+  return group.syncStateSet.filter((id) => !alive.includes(id));
+}
+
 /** The end of a replica's log as it told it; who was never heard has told nothing. */
 function endOf(replica: Replica): string | null | undefined {
   return replica.lastHeartbeatAt === null ? undefined : replica.maxOffset;

@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next';
 import { BrokerLink } from '@/components/broker-link';
+import { LastHeard } from '@/components/last-heard';
 import { Observed } from '@/components/observed';
 import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
@@ -71,12 +72,17 @@ export function brokerColumns(t: TFunction) {
       id: 'state',
       header: t('brokers.state'),
       sortFn: 'basic',
-      cell: ({ row }) => (
-        <StateMark
-          tone={isOnline(row.original) ? 'good' : 'bad'}
-          label={t(`brokerState.${row.original.state}`)}
-        />
-      ),
+      cell: ({ row: { original } }) =>
+        isOnline(original) ? (
+          <StateMark tone="good" label={t('brokerState.ONLINE')} />
+        ) : (
+          <>
+            <StateMark tone="bad" label={t('brokerState.OFFLINE')} />
+            <div>
+              <LastHeard at={original.lastHeartbeatAt} brief />
+            </div>
+          </>
+        ),
     }),
     column.accessor('address', {
       id: 'address',

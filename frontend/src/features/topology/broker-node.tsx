@@ -1,13 +1,13 @@
 import { IconCrown } from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { useTranslation } from 'react-i18next';
+import { LastHeard } from '@/components/last-heard';
 import { StateMark } from '@/components/state-mark';
-import { formatRate } from '@/lib/format';
+import { BrokerRates } from './broker-rates';
 import { type BrokerView, isOnline } from './broker-view';
-import { SampleFigure } from './sample-figure';
 import classes from './topology-node.module.css';
 
-/** A broker in the picture: crown for the master, state, address and live rates. */
+/** A broker in the picture: crown for the master, state, address and live rates, or since when it is gone. */
 export function BrokerNode({ data }: NodeProps<Node<{ broker: BrokerView }>>) {
   const { t } = useTranslation();
   const { broker } = data;
@@ -27,20 +27,13 @@ export function BrokerNode({ data }: NodeProps<Node<{ broker: BrokerView }>>) {
         </span>
       </div>
       <code className={classes.address}>{broker.address}</code>
-      <div className={classes.rates}>
-        {t('topology.in')}{' '}
-        <SampleFigure
-          broker={broker}
-          pick={(sample) => sample.messagesInPerSecond}
-          format={formatRate}
-        />
-        <span className={classes.apart}>{t('topology.out')} </span>
-        <SampleFigure
-          broker={broker}
-          pick={(sample) => sample.messagesOutPerSecond}
-          format={formatRate}
-        />
-      </div>
+      {online ? (
+        <BrokerRates broker={broker} />
+      ) : (
+        <div className={classes.rates}>
+          <LastHeard at={broker.lastHeartbeatAt} />
+        </div>
+      )}
       <Handle type="source" position={Position.Bottom} />
     </div>
   );

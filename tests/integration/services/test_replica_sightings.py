@@ -1,0 +1,61 @@
+"""Who is heard by which process, and what is left of it once nobody hears a replica."""
+
+from datetime import timedelta
+
+from sqlalchemy import text
+
+from backend.services.replica_sightings import forget_old_sightings, forget_sightings
+
+ALL = frozenset({1, 2, 3})
+KEY_1, KEY_2 = ("c", "g", 1), ("c", "g", 2)
+
+
+async def test_a_replica_that_another_process_hears_is_alive(drive, database):
+    one, other = drive(), drive()
+    await one.make_f3()
+    await other.record(database, KEY_1, KEY_2)
+    one.hear(3)
+
+    assert (await one.view()).liveness.alive_ids == ALL
+    await forget_sightings([KEY_1], heard_by=other.witness.id, database=database)
+    assert (await one.view()).liveness.alive_ids == {2, 3}
+    assert (await one.replace_lost()).group.master_id in {2, 3}
+
+
+async def test_a_replica_that_left_is_known_by_when_it_was_last_heard(drive, database):
+    one, other = drive(), drive()
+    await one.make_f3()
+    await other.record(database, KEY_1, KEY_2)
+    await forget_sightings([KEY_1], heard_by=other.witness.id, database=database)
+
+    # Of a process that heard neither, as after a restart of the one that did.
+    liveness = (await drive().view()).liveness
+
+    assert set(liveness.silences_ms) == {1}
+    assert 1 not in liveness.sightings
+    await other.record(database, KEY_1)
+    assert 1 in (await drive().view()).liveness.alive_ids
+
+
+async def test_what_a_dead_process_noted_leaves_when_it_last_heard_whom(drive, database):
+    one = drive()
+    await one.make_f3()
+    await one.record(database, KEY_1)
+    async with database.begin() as connection:
+        aged = "UPDATE replica_sightings SET heard_at = heard_at - interval '2 days'"
+        await connection.execute(text(aged))
+
+    await forget_old_sightings(database=database)
+
+    liveness = (await drive().view()).liveness
+    assert liveness.sightings == {}
+    assert liveness.silences_ms[1] >= timedelta(days=2) / timedelta(milliseconds=1)
+
+
+async def test_what_a_process_noted_itself_does_not_outlive_its_own_memory(drive, database):
+    one = drive()
+    await one.make_f3()
+    await one.record(database, KEY_1, KEY_2)
+    one.hear(2)
+
+    assert (await one.view()).liveness.alive_ids == {2}
