@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.interop.client import StockClient, build
 from tests.system.browser.console_page import (
     TIMEOUT_MS,
+    Chromium,
     ConsolePage,
     chromium,
     open_console,
@@ -18,14 +19,14 @@ expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[Chromium]:
     # One for each module: Playwright's loop must not outlive the tests that use it.
     with chromium() as running:
         yield running
 
 
 @pytest.fixture
-def stranger(browser: Browser, cluster: Cluster) -> Iterator[ConsolePage]:
+def stranger(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
     """Give a tab without a session."""
     with open_console(browser, cluster.http_url) as console:
         yield console

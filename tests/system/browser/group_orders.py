@@ -9,9 +9,9 @@ import httpx
 import psutil
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.system.browser.console_page import ConsolePage, Scheme, open_console
+from tests.system.browser.console_page import Chromium, ConsolePage, Scheme, open_console
 from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
 from tests.system.groups import GroupState, await_whole
 
@@ -35,7 +35,7 @@ def group_of_three() -> Iterator[Cluster]:
 
 
 @contextmanager
-def signed_in(browser: Browser, cluster: Cluster, scheme: Scheme) -> Iterator[ConsolePage]:
+def signed_in(browser: Chromium, cluster: Cluster, scheme: Scheme) -> Iterator[ConsolePage]:
     with open_console(browser, cluster.http_url, scheme) as tab:
         tab.open("/")
         tab.sign_in(cluster.admin_name, cluster.admin_password)

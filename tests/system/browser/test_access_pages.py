@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.system.browser.console_page import ConsolePage, open_console
+from tests.system.browser.console_page import Chromium, ConsolePage, open_console
 from tests.system.cluster import Cluster
 from tests.system.console import administrator
 from tests.system.console import stranger as stranger_of
@@ -45,7 +45,7 @@ def invite(console: ConsolePage, name: str, role: str) -> str:
 
 
 def test_a_user_is_invited_and_replaces_the_one_time_password_before_anything_else(
-    console: ConsolePage, browser: Browser, cluster: Cluster, client: httpx.Client
+    console: ConsolePage, browser: Chromium, cluster: Cluster, client: httpx.Client
 ):
     password = invite(console, "bela", "operator")
     row = console.table("Users").get_by_role("row").filter(has_text="bela")
@@ -100,7 +100,7 @@ def test_a_role_is_changed_and_a_user_is_kept_out_for_a_reason_that_the_audit_ke
 
 
 def test_who_is_limited_to_other_clusters_sees_none_of_this_one(
-    console: ConsolePage, browser: Browser, cluster: Cluster, client: httpx.Client
+    console: ConsolePage, browser: Chromium, cluster: Cluster, client: httpx.Client
 ):
     wanted = {"name": "emil", "role": "operator", "cluster_patterns": ["other-*"]}
     password = client.post("/api/v1/users", json=wanted).raise_for_status().json()["password"]
@@ -169,7 +169,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(console: ConsolePage, cluste
 
 
 def test_signing_out_everywhere_leads_to_the_door(
-    browser: Browser, cluster: Cluster, client: httpx.Client
+    browser: Chromium, cluster: Cluster, client: httpx.Client
 ):
     invited = client.post("/api/v1/users", json={"name": "dora", "role": "viewer"})
     password = invited.raise_for_status().json()["password"]

@@ -8,9 +8,9 @@ import httpx
 import psutil
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.system.browser.console_page import ConsolePage, Scheme
+from tests.system.browser.console_page import Chromium, ConsolePage, Scheme
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     operation_id,
@@ -142,7 +142,7 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_list_of_locks_keeps_nobody_out(browser: Browser, cluster: Cluster, scheme: Scheme):
+def test_the_list_of_locks_keeps_nobody_out(browser: Chromium, cluster: Cluster, scheme: Scheme):
     group = f"pictured-{scheme}"
     with (
         dead_holder(cluster, group, 0, 1, client_id=f"10.0.0.10@{scheme}") as topic,

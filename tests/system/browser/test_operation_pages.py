@@ -6,9 +6,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.system.browser.console_page import ConsolePage, Scheme
+from tests.system.browser.console_page import Chromium, ConsolePage, Scheme
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     GROUP,
@@ -57,7 +57,7 @@ def client(group: Cluster) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def console(browser: Browser, group: Cluster) -> Iterator[ConsolePage]:
+def console(browser: Chromium, group: Cluster) -> Iterator[ConsolePage]:
     with signed_in(browser, group, "light") as tab:
         yield tab
 
@@ -115,7 +115,7 @@ def test_the_audit_is_searched_verified_and_exported(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
-    browser: Browser, group: Cluster, client: httpx.Client, scheme: Scheme
+    browser: Chromium, group: Cluster, client: httpx.Client, scheme: Scheme
 ):
     wanted = another(client, await_whole(group, GROUP))
     ended = client.get(OPERATIONS, params={"state": "done", "limit": "1"}).json()["items"][0]
@@ -149,7 +149,7 @@ def test_a_page_of_operations_keeps_nobody_out_and_nothing_of_it_is_refused(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_what_opens_over_a_page_keeps_nobody_out(browser: Browser, group: Cluster, scheme: Scheme):
+def test_what_opens_over_a_page_keeps_nobody_out(browser: Chromium, group: Cluster, scheme: Scheme):
     with signed_in(browser, group, scheme) as console:
         page = console.page
         console.open(f"/replica-groups/{GROUP}")

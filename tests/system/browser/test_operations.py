@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, WebSocketRoute, expect
+from playwright.sync_api import WebSocketRoute, expect
 
-from tests.system.browser.console_page import ConsolePage
+from tests.system.browser.console_page import Chromium, ConsolePage
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     GROUP,
@@ -67,7 +67,7 @@ def client(group: Cluster) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def console(browser: Browser, group: Cluster) -> Iterator[ConsolePage]:
+def console(browser: Chromium, group: Cluster) -> Iterator[ConsolePage]:
     with signed_in(browser, group, "light") as tab:
         yield tab
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.interop.client import StockClient
-from tests.system.browser.console_page import ConsolePage, Scheme, open_console
+from tests.system.browser.console_page import Chromium, ConsolePage, Scheme, open_console
 from tests.system.cluster import Cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -42,7 +42,7 @@ def sent_messages(stock_client: StockClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def consoles(browser: Browser, cluster: Cluster) -> Iterator[dict[Scheme, ConsolePage]]:
+def consoles(browser: Chromium, cluster: Cluster) -> Iterator[dict[Scheme, ConsolePage]]:
     """Give one signed-in tab for each colour scheme."""
     with (
         open_console(browser, cluster.http_url, "light") as light,
@@ -96,7 +96,7 @@ def test_a_page_keeps_nobody_out_and_nothing_of_it_is_refused(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_door_keeps_nobody_out_and_nothing_of_it_is_refused(
-    browser: Browser,
+    browser: Chromium,
     cluster: Cluster,
     scheme: Scheme,
 ):

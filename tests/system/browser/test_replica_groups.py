@@ -6,9 +6,9 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.system.browser.console_page import ConsolePage, Scheme, open_console
+from tests.system.browser.console_page import Chromium, ConsolePage, Scheme, open_console
 from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
 from tests.system.groups import GroupState, await_whole, send
 
@@ -42,7 +42,7 @@ def group() -> Iterator[Cluster]:
 
 @pytest.fixture(params=SCHEMES)
 def console(
-    browser: Browser, group: Cluster, request: pytest.FixtureRequest
+    browser: Chromium, group: Cluster, request: pytest.FixtureRequest
 ) -> Iterator[ConsolePage]:
     """Give a signed-in tab in each colour scheme."""
     with open_console(browser, group.http_url, request.param) as tab:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.interop.client import RunningScenario, StockClient
-from tests.system.browser.console_page import ConsolePage, Scheme, open_console
+from tests.system.browser.console_page import Chromium, ConsolePage, Scheme, open_console
 from tests.system.cluster import Cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -41,7 +41,7 @@ def left_behind(reading: RunningScenario, stock_client: StockClient, cluster: Cl
 
 
 @pytest.fixture(scope="module")
-def consoles(browser: Browser, cluster: Cluster) -> Iterator[dict[Scheme, ConsolePage]]:
+def consoles(browser: Chromium, cluster: Cluster) -> Iterator[dict[Scheme, ConsolePage]]:
     with (
         open_console(browser, cluster.http_url, "light") as light,
         open_console(browser, cluster.http_url, "dark") as dark,

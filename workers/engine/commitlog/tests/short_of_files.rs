@@ -1,6 +1,6 @@
 //! A process that may open no more files: what it flushes waits, and nothing else does.
 //!
-//! The limit is the process's, so this file has one test.
+//! The limit is the process's, so this program has one test.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;

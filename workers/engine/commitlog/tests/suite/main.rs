@@ -1,0 +1,51 @@
+//! The tests of the store that need no process of their own.
+//!
+//! They are one program: each program that is linked is compiled with all that the store and the
+//! language's library are made from.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod appending;
+mod batch_queues;
+mod bit_flips;
+mod boundaries;
+mod cold_queues;
+mod confirmed;
+mod crc_property;
+mod damage;
+mod epoch_lists;
+mod epochs;
+mod gaps;
+mod held;
+mod index;
+mod index_damage;
+mod index_random;
+mod index_search;
+mod index_turns;
+mod inner_batches;
+mod inspecting;
+mod inspecting_busy;
+mod inspecting_control;
+mod inspecting_index;
+mod inspecting_live;
+mod interrupted_truncation;
+mod light_queues;
+mod lost_maps;
+mod model;
+mod opening;
+mod planted;
+mod populating;
+mod queue_file_sizes;
+mod queue_recovery;
+mod queues_ahead;
+mod reading;
+mod rebuilding;
+mod recovery;
+mod retention;
+mod slices;
+#[path = "../support/mod.rs"]
+mod support;
+mod truncation;
+mod two_ways;
+mod used_again;
+mod write_back;
+mod writing_order;
