@@ -148,7 +148,8 @@ impl Store {
     /// after a crash at any moment it has happened, or will have when the store is open again.
     ///
     /// The exclusive borrow is what lets bytes change that readers could see. Queues go on with
-    /// the offset after their last record in the log. The end of the log is fine: nothing happens.
+    /// the offset after their last record in the log; at 0 none is left. The end of the log is fine:
+    /// nothing happens.
     ///
     /// # Errors
     /// [`StoreError::NoBoundary`] when no record starts at `position`, [`StoreError::DiskFull`] and others

@@ -58,6 +58,10 @@ impl Model {
         for bodies in self.queues.values_mut() {
             bodies.retain(|held| held.position < position);
         }
+        if position == 0 {
+            // Nothing is left that a queue could be of.
+            self.queues.clear();
+        }
         self.end = position;
         self.limit = self.limit.map(|limit| limit.min(position));
         // A store that was opened anew may tell everything again, but must tell what is new.

@@ -1,17 +1,14 @@
 //! Messages that hold thousands of places at which a record seems to begin, each of them as long as what
 //! is left of the message. What such a one costs whoever searches behind damage must not grow with its square.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::support::*;
 use regent_commitlog::inspect::{LogWalk, Step};
 use regent_commitlog::{NewMessage, Store, StoreConfig};
-use support::*;
 use tempfile::TempDir;
 
 const SEGMENT_SIZE: u64 = 16 << 20;

@@ -1,13 +1,10 @@
 //! A store that gives up all it holds, and begins anew where its master's log begins (D10).
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
 
 use std::fs;
 use std::path::Path;
 
+use crate::support::*;
 use regent_commitlog::{Epoch, KeySearch, NewMessage, ReadStatus, Retention, Store, StoreError};
-use support::*;
 
 const COUNT: u64 = 150;
 
