@@ -197,7 +197,7 @@ def tail_sends(agent: Server) -> Iterator[dict[str, Any]]:
     """Send as long as the block lasts; what is given holds the percentiles afterwards."""
     told: dict[str, Any] = {}
     process = subprocess.Popen(
-        [EXAMPLES / "tail", agent.address, "Hot", str(TAIL_BODY_SIZE)],
+        ["nice", "-n", "-10", EXAMPLES / "tail", agent.address, "Hot", str(TAIL_BODY_SIZE)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

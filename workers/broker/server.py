@@ -16,6 +16,7 @@ import structlog
 from regent_engine import Store, StoreError
 
 from workers.broker.broker import Broker
+from workers.broker.bulk_turns import BulkTurns
 from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
@@ -110,6 +111,7 @@ class BrokerServer:
             self._close_sockets()
             raise
         self._sessions: set[Session] = set()
+        self._bulk_turns = BulkTurns()
         self._servers: list[asyncio.Server] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._is_closed = False
@@ -235,7 +237,13 @@ class BrokerServer:
         self, listener: socket.socket, dispatcher: Dispatcher, *, is_fast: bool
     ) -> asyncio.Server:
         def build() -> Session:
-            return Session(self.broker, dispatcher, sessions=self._sessions, is_fast=is_fast)
+            return Session(
+                self.broker,
+                dispatcher,
+                sessions=self._sessions,
+                bulk_turns=self._bulk_turns,
+                is_fast=is_fast,
+            )
 
         loop = asyncio.get_running_loop()
         return await loop.create_server(build, sock=listener, backlog=BACKLOG)

@@ -14,6 +14,7 @@ import structlog
 from regent_engine import Command, Connection, ProtocolError, Received, StoreError
 
 from workers.broker.broker import Broker
+from workers.broker.bulk_turns import BulkTurn, BulkTurns
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.late_answers import unconfirmed, unflushed
 from workers.broker.replication.acknowledgement import Outcome
@@ -25,6 +26,9 @@ on while we do, and the other connections have their turn."""
 
 PULL_BYTES_A_TURN: Final = 256 << 10
 """What the engine answers of a slice's pulls; the others wait for the client to take that."""
+
+BULK_BYTES: Final = 64 << 10
+"""A client that was handed as much at once is served in turn with others like it from then on."""
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 
@@ -40,10 +44,11 @@ class Session(asyncio.Protocol):
         dispatcher: Dispatcher,
         *,
         sessions: "set[Session]",
+        bulk_turns: BulkTurns,
         is_fast: bool,
     ) -> None:
         self._broker, self._dispatcher = broker, dispatcher
-        self._sessions = sessions
+        self._sessions, self._bulk_turns = sessions, bulk_turns
         self.is_fast = is_fast
         self.is_congested = False
         self.peer: tuple[str, int] = ("0.0.0.0", 0)  # noqa: S104 - until connected
@@ -53,7 +58,8 @@ class Session(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._connection: Connection | None = None
         self._chunk, self._served = b"", 0
-        self._next_turn: asyncio.Handle | None = None
+        self._next_turn: asyncio.Handle | BulkTurn | None = None
+        self._takes_bulk = False
         self._waiting: deque[Command] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -83,7 +89,10 @@ class Session(asyncio.Protocol):
         else:
             self._chunk, self._served = self._chunk[self._served :] + data, 0
         if self._next_turn is None:
-            self._serve_slice()
+            if self._takes_bulk:
+                self._next_turn = self._bulk_turns.wait(self._serve_slice)
+            else:
+                self._serve_slice()
 
     def eof_received(self) -> None:
         """Serve what the client sent before it left."""
@@ -123,6 +132,7 @@ class Session(asyncio.Protocol):
             return
         self.active_at = self._loop.time()
         if body:
+            self._takes_bulk = len(body) >= BULK_BYTES
             # uvloop hands both to the system as they are; it neither joins nor copies them.
             self._transport.writelines((frame, body))
         else:
@@ -210,6 +220,7 @@ class Session(asyncio.Protocol):
                 address=self.address,
                 now_ms=self._broker.clock(),
             )
+        self._takes_bulk = sum(pulled[-1] for pulled in received.pulled) >= BULK_BYTES
         for group, topic, queue_id, pulls, messages, size_bytes in received.pulled:
             self._broker.meters.pulled(
                 group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls

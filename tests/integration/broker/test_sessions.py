@@ -7,6 +7,7 @@ from regent_engine import StoreError
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
 from tests.waiting import PATIENCE_S, eventually
+from workers.broker.session import Session
 
 MEGABYTE = 1 << 20
 
@@ -58,6 +59,32 @@ async def test_a_client_that_does_not_read_does_not_fill_the_memory(broker, conn
     answers = await asyncio.gather(*pulls)
     assert {len(answer.body) > 240_000 for answer in answers} == {True}
     await deaf.close()
+
+
+async def test_a_send_waits_for_one_of_many_that_are_handed_much(broker, connect, monkeypatch):
+    sender = await connect(broker)
+    for _ in range(4):
+        await sender.send("T", b"x" * 60_000)
+    pullers = [await connect(broker) for _ in range(6)]
+    for puller in pullers:
+        assert len((await puller.pull("T")).body) > 240_000
+    ours = sender.writer.get_extra_info("sockname")
+    served = []
+    receive = Session._receive
+
+    def note(session, size):
+        served.append("send" if session.peer == ours else "pull")
+        receive(session, size)
+
+    monkeypatch.setattr(Session, "_receive", note)
+
+    # All of them reach the broker before it looks.
+    pulls = [puller.start_pull("T") for puller in pullers]
+    sent = sender.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), b"a little")
+    await asyncio.gather(sent, *pulls)
+
+    assert served.count("pull") == len(pullers)
+    assert served.index("send") <= 1
 
 
 async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, connect):

@@ -23,7 +23,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// So much of the end of the log is in memory in any case: it was just written, or recovered.
 const TAIL_BYTES: u64 = 16 << 20;
 /// What is asked of the kernel at once: records of one queue are often neighbours.
-const WINDOW_BYTES: usize = 64 << 10;
+const WINDOW_BYTES: usize = 256 << 10;
 
 /// Pieces of the log that cold reads brought in, the one read last at the end.
 #[derive(Debug, Default)]
