@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from backend.remoting.command import request
 from backend.remoting.request_code import RequestCode
 from tests.bench.measure import BLOCK_COUNT, Measure, UnsteadyError, median, spread
@@ -42,6 +44,9 @@ BLOCK_REPEATS_MAX = 3
 repeated so often (targets.md 1.3)."""
 
 VALID_BLOCKS_MIN = 7
+STOLEN_MAX = 0.01
+"""A host that limits a machine by time stops it for some 15 ms of each 100 when much is read and
+computed at once, which is all that the slowest sends then show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,10 @@ class Block:
     disk_after: float
     catch_up: float
     p99_alone: tuple[float, float]
+    p50_beside: float
     p99_beside: float
+    stolen: float
+    """What share of the processors the host of a virtual machine took during the catch-up."""
 
     @property
     def speed(self) -> float:
@@ -95,7 +103,9 @@ def measure_block(directory: Path) -> Block:
         with tail_sends(agent) as before:
             time.sleep(ALONE_S)
         with tail_sends(agent) as beside:
+            stolen_before, began_at = stolen_s(), time.perf_counter()
             catch_up = catch_up_rate(agent)
+            stolen = (stolen_s() - stolen_before) / (time.perf_counter() - began_at)
         with tail_sends(agent) as after:
             time.sleep(ALONE_S)
     return Block(
@@ -103,8 +113,15 @@ def measure_block(directory: Path) -> Block:
         disk_after=disk_rate(log),
         catch_up=catch_up,
         p99_alone=(before["p99_ms"], after["p99_ms"]),
+        p50_beside=beside["p50_ms"],
         p99_beside=beside["p99_ms"],
+        stolen=stolen,
     )
+
+
+def stolen_s() -> float:
+    """How long a processor of this machine was taken away, on average of all, since it started."""
+    return psutil.cpu_times().steal / psutil.cpu_count()
 
 
 def fill(agent: Server) -> None:
@@ -247,17 +264,21 @@ def report(blocks: list[Block], valid: list[Block]) -> Iterator[Measure]:
             "void": len(blocks) - len(valid),
             "catch-up GB/s": round(median([block.catch_up for block in valid]), 3),
             "disk GB/s": round(median([block.disk_before for block in valid]), 3),
+            "sends beside it, p50 ms": round(median([block.p50_beside for block in valid]), 3),
         },
         blocks=[asdict(block) for block in blocks],
     )
+    quiet = [block for block in valid if block.stolen <= STOLEN_MAX]
+    if len(quiet) < VALID_BLOCKS_MIN:
+        raise UnsteadyError(len(quiet), len(valid), "a machine")
     yield Measure(
         "R14",
         "99th percentile of sends beside a catch-up / without",
-        median([block.delay for block in valid]),
+        median([block.delay for block in quiet]),
         ceiling=4.0,
         facts={
-            "blocks": spread([block.delay for block in valid]),
-            "beside ms": round(median([block.p99_beside for block in valid]), 3),
-            "alone ms": round(median([sum(block.p99_alone) / 2 for block in valid]), 3),
+            "blocks": spread([block.delay for block in quiet]),
+            "beside ms": round(median([block.p99_beside for block in quiet]), 3),
+            "alone ms": round(median([sum(block.p99_alone) / 2 for block in quiet]), 3),
         },
     )
