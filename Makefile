@@ -148,7 +148,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 ##  Measure, mend, clean
 
 .PHONY: bench bench-api bench-controller bench-failover fuzz java-client interop access parity help-pages matrix scenarios fmt lock clean
-bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about ten minutes)
+bench: setup $(STAMPS)/interop ## Print the performance ratios of one run, and a peer's figures (about thirteen minutes)
 	$(PYTHON) -m tests.bench
 
 bench-controller: setup ## Print elections, heartbeats and route reads a second of one control plane (about three minutes)
