@@ -1,11 +1,12 @@
 """Have connections that are handed much at a time take turns, so that nobody waits for all of them.
 
-To read 256 KiB from the log and write it to a socket takes the loop as long as some ten sends. Of
-the connections that ask for as much, one is served a turn of the loop; between two of them the loop
-looks at all others.
+To read 256 KiB from the log and write it to a socket takes the loop as long as some ten sends.
+Those that ask for as much are served one after another: at least one in each turn of the loop, and
+further ones while they had less of its time than all others had since the last turn.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -24,28 +25,35 @@ class BulkTurn:
 class BulkTurns:
     """The connections of one broker that wait for their turn, in the order in which they came."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._waiting: deque[BulkTurn] = deque()
+        self._is_scheduled, self._scheduled_at = False, 0.0
 
     def wait(self, serve: Callable[[], None]) -> BulkTurn:
-        """Have a connection served in a turn of its own; called on the running loop."""
+        """Have a connection served when its turn has come; called on the running loop."""
         turn = BulkTurn(serve)
-        if not self._waiting:
-            asyncio.get_running_loop().call_soon(self._serve_next)
         self._waiting.append(turn)
+        self._schedule()
         return turn
 
-    def _serve_next(self) -> None:
+    def _schedule(self) -> None:
+        if self._waiting and not self._is_scheduled:
+            self._is_scheduled, self._scheduled_at = True, self._clock()
+            # The loop does not sleep meanwhile: what passes until then is the time of the others.
+            asyncio.get_running_loop().call_soon(self._serve)
+
+    def _serve(self) -> None:
+        began_at = self._clock()
+        ends_at = began_at + (began_at - self._scheduled_at)
         try:
             while self._waiting:
-                serve = self._waiting[0].serve
-                if serve is not None:
-                    serve()
+                turn = self._waiting.popleft()
+                if turn.serve is None:
+                    continue
+                turn.serve()
+                if self._clock() >= ends_at:
                     break
-                self._waiting.popleft()
         finally:
-            # The first one stays until now, so that who comes meanwhile begins no second round.
-            if self._waiting:
-                self._waiting.popleft()
-            if self._waiting:
-                asyncio.get_running_loop().call_soon(self._serve_next)
+            self._is_scheduled = False
+            self._schedule()
