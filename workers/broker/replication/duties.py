@@ -56,9 +56,8 @@ class Duties:
         )
         self._handover = Handover(broker, self._journal)
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
-        self.own_id = 0
+        self.own_id, self._lease = 0, Lease()
         self._authority: Authority | None = None
-        self._lease = Lease()
         self._led_epoch: int | None = None
         self._term: Term | None = None
         self._term_task: asyncio.Task[None] | None = None
