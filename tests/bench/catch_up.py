@@ -23,7 +23,7 @@ from tests.bench.measure import BLOCK_COUNT, Measure, UnsteadyError, median, spr
 from tests.bench.memory import warm_memory
 from tests.bench.native import EXAMPLES, Server
 from tests.bench.pipelined import running_agent
-from tests.bench.pulls import QUEUE_ID, connected
+from tests.bench.pulls import connected, pull_fields
 
 TOPICS = ("ColdA", "ColdB", "ColdC", "ColdD")
 """Written side by side, so that their messages alternate in the log, and read side by side."""
@@ -153,18 +153,7 @@ class Puller:
     answer: bytearray = field(default_factory=bytearray)
 
     def ask(self) -> None:
-        fields = {
-            "consumerGroup": "bench",
-            "topic": self.topic,
-            "queueId": QUEUE_ID,
-            "queueOffset": str(self.offset),
-            "maxMsgNums": "32",
-            "sysFlag": "4",
-            "commitOffset": "0",
-            "suspendTimeoutMillis": "0",
-            "subscription": "*",
-            "subVersion": "0",
-        }
+        fields = pull_fields(self.topic, self.offset)
         self.answer.clear()
         self.stream.sendall(request(RequestCode.PULL_MESSAGE, opaque=1, ext=fields))
 
