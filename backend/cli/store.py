@@ -52,7 +52,7 @@ def verify(
 
     Args:
         directory: The store: storePathRootDir of the broker.
-        told: Of the broker.
+        told: What is told of the settings of the broker.
         output: How to print.
     """
     settings = told.settings()
@@ -104,7 +104,7 @@ def stats(
 
     Args:
         directory: The store: storePathRootDir of the broker.
-        told: Of the broker.
+        told: What is told of the settings of the broker.
         output: How to print.
     """
     settings = told.settings()

@@ -54,7 +54,7 @@ def dump(
         queue_id: Only records of queues with this id.
         index: Print index entries instead; they know hashes of keys, not topics.
         limit: How many at most.
-        told: Of the broker.
+        told: What is told of the settings of the broker.
         output: How to print.
     """
     settings = told.settings()

@@ -60,7 +60,7 @@ def rebuild(
         only: Make only this part.
         dry_run: Say what would be done, and do nothing; the log is not read for that.
         keep_old: Leave the old files beside the new ones.
-        told: Of the broker.
+        told: What is told of the settings of the broker.
         output: How to print.
     """
     settings = told.settings()

@@ -13,7 +13,8 @@ INDEX_SLOTS: Final = 5_000_000
 INDEX_ENTRIES: Final = 20_000_000
 # As brokers take it.
 FILE_SIZE_MAX: Final = 1 << 31
-# Stock computes the size of an index file in 32 bits.
+# Stock has whole numbers of 32 bits, and computes the size of an index file in them.
+_COUNT_MAX: Final = (1 << 31) - 1
 _INDEX_FILE_BYTES_MAX: Final = (1 << 31) - 1
 _DELAY_LEVEL: Final = re.compile(r"([0-9]{1,9})([smhd])")
 _DELAY_LEVEL_COUNT_MAX: Final = 1024
@@ -139,8 +140,8 @@ def _directory(text: str) -> Path:
 _PROPERTIES: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "commit_log": ("storePathCommitLog", _directory),
     "delay_levels_ms": ("messageDelayLevel", _delay_levels_ms),
-    "index_slots": ("maxHashSlotNum", _whole(1, FILE_SIZE_MAX)),
-    "index_entries": ("maxIndexNum", _whole(2, FILE_SIZE_MAX)),
+    "index_slots": ("maxHashSlotNum", _whole(1, _COUNT_MAX)),
+    "index_entries": ("maxIndexNum", _whole(2, _COUNT_MAX)),
     "queue_file_size": ("mappedFileSizeConsumeQueue", _whole(20, FILE_SIZE_MAX)),
     "batch_queue_file_size": ("mapperFileSizeBatchConsumeQueue", _whole(46, FILE_SIZE_MAX)),
     "crc": ("enabledAppendPropCRC", _flag),

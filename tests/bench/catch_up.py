@@ -202,6 +202,7 @@ def catch_up_rate(agent: Server) -> float:
 def tail_sends(agent: Server) -> Iterator[dict[str, Any]]:
     """Send as long as the block lasts; what is given holds the percentiles afterwards."""
     told: dict[str, Any] = {}
+    # It measures how long the agent takes, not how long this program waits for a processor.
     process = subprocess.Popen(
         ["nice", "-n", "-10", EXAMPLES / "tail", agent.address, "Hot", str(TAIL_BODY_SIZE)],
         stdin=subprocess.PIPE,

@@ -6,11 +6,11 @@ import pytest
 from regent_engine import encode_properties
 
 from backend.cli.app import run
+from backend.remoting.names import SCHEDULE_TOPIC
 from tests.unit.cli.stores import NOW_MS, files_of, open_store
 
 LEVELS = "7s 3m"
 QUEUE_FILE_SIZE = 4_000
-SCHEDULED = "SCHEDULE_TOPIC_XXXX"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def moved(tmp_path):
     )
     for turn in range(20):
         properties = encode_properties({"KEYS": f"key-{turn}", "DELAY": "2"})
-        store.append(SCHEDULED, 1, b"body %d" % turn, properties)
+        store.append(SCHEDULE_TOPIC, 1, b"body %d" % turn, properties)
         store.append("orders", turn % 2, b"body %d" % turn, encode_properties({"KEYS": "k"}))
     while store.index_tick(NOW_MS, 0):
         pass
