@@ -25,7 +25,7 @@ SLICE_BYTES: Final = 32 << 10
 on while we do, and the other connections have their turn."""
 
 PULL_BYTES_A_TURN: Final = 256 << 10
-"""What the engine answers of a slice's pulls; the others wait for the client to take that."""
+"""What the engine answers of a slice's pulls; what comes behind them waits for the next turn."""
 
 BULK_BYTES: Final = 64 << 10
 """A client that was handed as much at once is served in turn with others like it from then on."""
@@ -56,6 +56,7 @@ class Session(asyncio.Protocol):
         self.active_at = 0.0
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._descriptor: int | None = None
         self._connection: Connection | None = None
         self._chunk, self._served = b"", 0
         self._next_turn: asyncio.Handle | BulkTurn | None = None
@@ -76,6 +77,7 @@ class Session(asyncio.Protocol):
         host, port = (transport.get_extra_info("peername") or self.peer)[:2]
         self.peer, self.address = (host, port), f"{host}:{port}"
         self.active_at = self._loop.time()
+        self._descriptor = transport.get_extra_info("socket").fileno()
         transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
         self._connection = Connection(self._broker.hot, self.peer)
         self._sessions.add(self)
@@ -83,14 +85,15 @@ class Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Serve a chunk slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
-        if self._broker.gate.is_open:
+        waiting_bytes = len(self._chunk) - self._served
+        if waiting_bytes + len(data) > SLICE_BYTES and self._broker.gate.is_open:
             self._serve_rest()
             self._chunk, self._served = data, 0
         else:
             self._chunk, self._served = self._chunk[self._served :] + data, 0
         if self._next_turn is None:
             if self._takes_bulk:
-                self._next_turn = self._bulk_turns.wait(self._serve_slice)
+                self._wait_for_turn()
             else:
                 self._serve_slice()
 
@@ -155,21 +158,28 @@ class Session(asyncio.Protocol):
             return
         self._receive(SLICE_BYTES)
         if self._served < len(self._chunk):
+            self._wait_for_turn()
+
+    def _wait_for_turn(self) -> None:
+        if self._takes_bulk:
+            self._next_turn = self._bulk_turns.wait(self._serve_slice)
+        else:
             self._next_turn = self._loop.call_soon(self._serve_slice)
 
     def _serve_rest(self) -> None:
         if self._next_turn is not None:
             self._next_turn.cancel()
             self._next_turn = None
-            self._receive(len(self._chunk) - self._served)
+            self._receive(len(self._chunk) - self._served, takes_pulls=False)
 
-    def _receive(self, size: int) -> None:
+    def _receive(self, size: int, *, takes_pulls: bool = True) -> None:
         """Give a slice to the engine and act on what it makes of it."""
         assert self._connection is not None, "connected before data arrives"
-        start, self._served = self._served, self._served + size
+        start, self._served = self._served, min(self._served + size, len(self._chunk))
         # The dispatcher refuses pulls of the fast port, and serves clients that read too slowly
         # one request after another.
-        takes_pulls = not (self.is_fast or self.is_congested or self._waiting)
+        if self.is_fast or self.is_congested or self._waiting:
+            takes_pulls = False
         try:
             received = self._connection.receive(
                 self._chunk,
@@ -177,7 +187,9 @@ class Session(asyncio.Protocol):
                 start=start,
                 size=size,
                 pull_bytes_max=PULL_BYTES_A_TURN if takes_pulls else 0,
+                socket=self._free_socket() if takes_pulls else None,
             )
+            self._served -= received.left
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
@@ -192,12 +204,21 @@ class Session(asyncio.Protocol):
             return
         self._take_in(received)
 
+    def _free_socket(self) -> int | None:
+        """Give the socket's descriptor while nothing waits to be written to it."""
+        transport = self._transport
+        if transport is None or transport.is_closing() or transport.get_write_buffer_size():
+            return None
+        return self._descriptor
+
     def _take_in(self, received: Received) -> None:
         # Each of them is made anew whenever it is asked for.
         if replies := received.replies:
             self.send(replies)
+        if pulled := received.pulled:
+            self._note_pulled(pulled, received.commits)
         if answers := received.pull_answers:
-            self._send_pulled(received, answers)
+            self.send(answers)
         if deferred := received.deferred:
             self._defer(deferred, received.deferred_position)
         if arrivals := received.arrivals:
@@ -208,29 +229,27 @@ class Session(asyncio.Protocol):
             self._waiting.extend(cold)
             self._serve_waiting()
 
-    def _send_pulled(self, received: Received, answers: list[bytes]) -> None:
-        """Write the answers of pulls; what these commit counts whether or not they arrive."""
-        for group, topic, queue_id, offset in received.commits:
-            self._broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
-            self._broker.readers.note_commit(
-                group,
-                topic,
-                queue_id,
-                offset=offset,
-                address=self.address,
-                now_ms=self._broker.clock(),
+    def _note_pulled(
+        self,
+        pulled: list[tuple[str, str, int, int, int, int]],
+        commits: list[tuple[str, str, int, int]],
+    ) -> None:
+        """Count pulls that were answered; what they commit counts whether or not that arrives."""
+        broker, now_ms = self._broker, self._broker.clock()
+        for group, topic, queue_id, offset in commits:
+            broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
+            broker.readers.note_commit(
+                group, topic, queue_id, offset=offset, address=self.address, now_ms=now_ms
             )
-        self._takes_bulk = sum(pulled[-1] for pulled in received.pulled) >= BULK_BYTES
-        for group, topic, queue_id, pulls, messages, size_bytes in received.pulled:
-            self._broker.meters.pulled(
+        bytes_out = 0
+        for group, topic, queue_id, pulls, messages, size_bytes in pulled:
+            bytes_out += size_bytes
+            broker.meters.pulled(
                 group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls
             )
-            self._broker.readers.note_pull(
-                group, topic, queue_id, address=self.address, now_ms=self._broker.clock()
-            )
-        if self._transport is not None:
-            self.active_at = self._loop.time()
-            self._transport.writelines(answers)
+            broker.readers.note_pull(group, topic, queue_id, address=self.address, now_ms=now_ms)
+        self._takes_bulk = bytes_out >= BULK_BYTES
+        self.active_at = self._loop.time()
 
     def _defer(self, frames: bytes, position: int) -> None:
         replication = self._broker.replication

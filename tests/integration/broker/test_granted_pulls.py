@@ -8,6 +8,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import bodies
 from workers.broker import dispatcher
+from workers.broker.session import Session
 
 COMMIT, SUSPEND, SUBSCRIPTION = 1, 2, 4
 UNREADABLE = 2
@@ -203,17 +204,27 @@ async def test_the_fast_port_pulls_nothing_of_what_the_other_may(client, broker,
     assert (await fast.pull("T")).code == 3
 
 
-async def test_a_long_answer_is_left_to_the_dispatcher(client, checked):
+async def test_a_long_answer_needs_no_further_check(client, checked):
     for _ in range(32):
         await client.send("T", bytes(4 << 10))
 
     answers = [await client.pull("T", maxMsgNums=count) for count in (8, 8, 32, 32)]
 
     assert [len(bodies(answer)) for answer in answers] == [8, 8, 32, 32]
-    assert len(checked) == 3
+    assert len(checked) == 1
 
 
-async def test_a_client_that_reads_slowly_does_not_pile_up_answers(client, checked):
+async def test_a_client_that_asks_for_much_at_once_is_answered_part_by_part(
+    client, checked, monkeypatch
+):
+    answered = []
+    note = Session._note_pulled
+
+    def listen(session, pulled, commits):
+        answered.append(sum(pulls for *_, pulls, _, _ in pulled))
+        note(session, pulled, commits)
+
+    monkeypatch.setattr(Session, "_note_pulled", listen)
     for _ in range(32):
         await client.send("T", bytes(1 << 10))
     await client.pull("T")
@@ -222,4 +233,6 @@ async def test_a_client_that_reads_slowly_does_not_pile_up_answers(client, check
     answers = [await pull for pull in pulls]
 
     assert all(len(bodies(answer)) == 32 for answer in answers)
-    assert len(checked) > 1, "what is over the budget of a turn waits for the client to read"
+    assert len(checked) == 1
+    assert sum(answered) == 60
+    assert max(answered) <= 8, "a quarter of a megabyte"

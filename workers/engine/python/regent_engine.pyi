@@ -861,15 +861,19 @@ class Connection:
         start: int = 0,
         size: int | None = None,
         pull_bytes_max: int = 0,
+        socket: int | None = None,
     ) -> Received:
         """Take a chunk, append the sends it completes and answer them, and granted pulls too.
 
         `start` and `size` in bytes take a slice of it without a copy; they may reach beyond it.
-        Once answers of pulls have `pull_bytes_max` bytes, further pulls stay cold, as do those with
-        answers of more than 64 KiB.
+        Once answers of pulls have `pull_bytes_max` bytes, the rest of the slice is `left`; with 0
+        all pulls stay cold. Answers are written to the `socket`: the descriptor of one that does
+        not wait and that nothing waits to be written to (ADR 16). What it does not take is in
+        `pull_answers`. Without it all are, but those of more than 64 KiB, which stay cold.
 
         Raises:
             ProtocolError: the stream is broken; `received` holds what came before the break.
+            StoreError: the store looked at nothing, or the socket has an answer whose end is lost.
         """
 
 @final
@@ -891,8 +895,12 @@ class Received:
         """Why the store did not take a message that it should have taken."""
 
     @property
-    def pull_answers(self) -> list[bytes]:
-        """Head and body of each answered pull, to write at once."""
+    def pull_answers(self) -> bytes | None:
+        """What is left to write of answers to pulls."""
+
+    @property
+    def left(self) -> int:
+        """How many bytes at the slice's end are for the next call."""
 
     @property
     def pulled(self) -> list[tuple[str, str, int, int, int, int]]:

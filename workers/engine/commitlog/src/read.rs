@@ -11,6 +11,7 @@ use crate::record::{
     store_timestamp,
 };
 use crate::store::Store;
+use crate::sys::fetch::fetch_bytes;
 
 impl Store {
     /// First and next offset of a queue.
@@ -187,6 +188,10 @@ impl SharedQueue {
     }
 }
 
+/// Where a look at a record begins, and where it likely ends: topic and properties of an ordinary one.
+const HEAD_BYTES: usize = 128;
+const TAIL_BYTES: usize = 192;
+
 /// Topic and id of a queue.
 pub(crate) type Place<'a> = (&'a str, i32);
 
@@ -229,6 +234,20 @@ impl<'a> LogCursor<'a> {
             && topic.starts_with(LIGHT_PREFIX)
             && RecordView::parse(record)
                 .is_ok_and(|view| light_offset(&view, topic) == Some(offset))
+    }
+
+    /// Has the processor fetch what will be looked at of the record of an entry, if it lies in the
+    /// segment of the last one.
+    pub(crate) fn fetch(&self, entry: &QueueEntry) {
+        let segment = self.segment.as_ref();
+        let record = segment.and_then(|it| it.bytes(entry.log_position, entry.size as usize));
+        let Some(record) = record else {
+            return;
+        };
+        let (head, tail) = record.split_at(record.len().min(HEAD_BYTES));
+        fetch_bytes(head.as_ptr(), head.len());
+        let tail = &tail[tail.len().saturating_sub(TAIL_BYTES)..];
+        fetch_bytes(tail.as_ptr(), tail.len());
     }
 
     /// The record of an entry; `None` when it is gone from the log.

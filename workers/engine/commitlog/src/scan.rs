@@ -12,6 +12,9 @@ use crate::store::Store;
 /// `maxFilterMessageSize`: how many bytes of entries a read examines at most, unless the count
 /// asked for needs more.
 const EXAMINED_BYTES_MAX: usize = 16_000;
+/// How many records before the processor looks at one it is told to fetch it. Memory takes about as
+/// long to come as a look at so many records that are there.
+const FETCHED_AHEAD: usize = 4;
 /// So many of the newest entries of a queue are in memory in any case.
 const TAIL_COUNT: u64 = 1024;
 
@@ -174,9 +177,15 @@ impl<'a, 's> Scan<'a, 's> {
         if let Some(first) = layout.decode(entries, number) {
             self.read = self.store.limited(&self.read, first.entry.log_position);
         }
-        for (number, entry) in (number..).zip(entries.chunks_exact(entry_size)) {
+        let entries = (number..).zip(entries.chunks_exact(entry_size));
+        let mut ahead = entries.clone().skip(FETCHED_AHEAD);
+        for (number, entry) in entries {
             if self.next_offset >= end {
                 break;
+            }
+            let later = ahead.next();
+            if let Some(later) = later.and_then(|(number, entry)| layout.decode(entry, number)) {
+                self.cursor.fetch(&later.entry);
             }
             let placed = layout.decode(entry, number);
             let placed = placed.ok_or_else(|| StoreError::Corrupt {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use regent_commitlog::{Appended, FlushMode, QueueRead, ReadStatus, RecordSlices, Store, Writer};
+use regent_commitlog::{Appended, FlushMode, QueueRead, ReadStatus, Store, Writer};
 use regent_remoting::{
     Command, Encoding, ExtSink, Frame, FrameError, Framer, Header, Text, decode_header,
 };
@@ -15,6 +15,7 @@ use crate::pulled::PullAnswer;
 use crate::received::Received;
 use crate::reply::SUCCESS;
 use crate::send::{SendFields, is_send};
+use crate::socket::PullAnswers;
 
 mod sends;
 
@@ -106,8 +107,11 @@ impl Connection {
         now_ms: i64,
         received: &mut Received,
     ) -> Result<(), FrameError> {
-        let take = &mut |_: &[u8], _: &RecordSlices<'_>| false;
-        let nobody = Taker { bytes_max: 0, take };
+        let nobody = Taker {
+            bytes_max: 0,
+            answer_bytes_max: 0,
+            answers: &mut PullAnswers::default(),
+        };
         self.receive_pulls(hot, store, chunk, now_ms, received, nobody)
     }
 
@@ -115,14 +119,14 @@ impl Connection {
     ///
     /// # Errors
     /// As for [`Self::receive`].
-    pub fn receive_pulls(
+    pub fn receive_pulls<'s>(
         &mut self,
         hot: &HotPath,
-        store: &Store,
+        store: &'s Store,
         chunk: &[u8],
         now_ms: i64,
         received: &mut Received,
-        taker: Taker<'_>,
+        taker: Taker<'_, 's>,
     ) -> Result<(), FrameError> {
         let topics = hot.topics();
         if chunk.len() >= PIPELINED_BYTES_MIN {
@@ -152,12 +156,12 @@ impl Connection {
 }
 
 /// One call of [`Connection::receive`]: what its frames share.
-struct Call<'c, 't> {
+struct Call<'c, 't, 's> {
     hot: &'c HotPath,
-    store: &'c Store,
+    store: &'s Store,
     topics: &'c HotTopics,
     /// Taken by the first append, so that a call takes the lock once or not at all.
-    writer: Option<Writer<'c>>,
+    writer: Option<Writer<'s>>,
     peer: SocketAddr,
     now_ms: i64,
     is_writable: bool,
@@ -165,10 +169,10 @@ struct Call<'c, 't> {
     is_deferring: bool,
     scratch: &'c mut Scratch,
     received: &'c mut Received,
-    taker: Taker<'t>,
+    taker: Taker<'t, 's>,
 }
 
-impl Call<'_, '_> {
+impl Call<'_, '_, '_> {
     fn run(
         mut self,
         framer: &mut Framer,
@@ -180,6 +184,10 @@ impl Call<'_, '_> {
             if let Err(error) = self.on_frame(&frame, patterns) {
                 framer.fail(error);
                 return Err(error);
+            }
+            if self.taker.bytes_max > 0 && self.received.pulled_bytes >= self.taker.bytes_max {
+                self.received.left = frames.leave().len();
+                break;
             }
         }
         Ok(())
@@ -237,7 +245,7 @@ impl Call<'_, '_> {
     /// Answer a pull of a kind that is granted, if it finds messages in memory. `false` leaves it,
     /// untouched, for the dispatcher.
     fn on_pull(&mut self, frame: &Frame<'_>, header: &Header<'_>, pull: &PullRequest<'_>) -> bool {
-        if self.received.pulled_bytes >= self.taker.bytes_max {
+        if self.taker.bytes_max == 0 {
             return false;
         }
         let Scratch {
@@ -252,7 +260,7 @@ impl Call<'_, '_> {
         if !(0..grant.read_queue_count).contains(&pull.queue_id) {
             return false;
         }
-        // Whoever takes the answer may wait, and others append meanwhile.
+        // That takes a while, in which others may append.
         self.writer = None;
         let wanted = QueueRead {
             offset: pull.offset,
@@ -266,7 +274,8 @@ impl Call<'_, '_> {
         let Ok(Some((found, records))) = read else {
             return false;
         };
-        if found.status != ReadStatus::Found {
+        let body_size = records.size();
+        if found.status != ReadStatus::Found || body_size > self.taker.answer_bytes_max {
             return false;
         }
         let answer = PullAnswer {
@@ -279,14 +288,15 @@ impl Call<'_, '_> {
                 .max(u64::try_from(pull.offset).unwrap_or(0)),
             min_offset: found.min_offset,
             max_offset: found.max_offset,
-            body_size: records.size(),
+            body_size,
         };
         head.clear();
-        if answer.write(head, frame.encoding).is_err() || !(self.taker.take)(head, &records) {
+        if answer.write(head, frame.encoding).is_err() {
             return false;
         }
+        self.taker.answers.push(head, records);
         self.received
-            .note_pulled(&pull.kind(), pull.queue_id, found.count, records.size());
+            .note_pulled(&pull.kind(), pull.queue_id, found.count, body_size);
         self.received.commits.extend(pull.commit());
         true
     }

@@ -2,9 +2,10 @@
 //!
 //! Bytes go in; appends happen under one writer lock a call; answers, deferred answers, arrivals
 //! and every request that is not hot come out. No sockets, no clock, no threads: time is an
-//! argument, and the same input gives the same output under any driver.
+//! argument, and the same input gives the same output under any driver. [`PullAnswers`] is for drivers
+//! that have the system take them from where they lie.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod broker;
 mod connection;
@@ -16,6 +17,8 @@ mod received;
 mod repeated;
 mod reply;
 mod send;
+#[allow(unsafe_code)]
+mod socket;
 mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
@@ -24,3 +27,4 @@ pub use properties::SPECIAL_PROPERTIES;
 pub use pull::{Commit, Grant, PullFilter, PullKind, Pulled, Taker};
 pub use pulled::PullAnswer;
 pub use received::{Arrival, Received};
+pub use socket::PullAnswers;

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use regent_commitlog::RecordSlices;
 use regent_remoting::{ExtSink, Text};
+
+use crate::socket::PullAnswers;
 
 const PULL_MESSAGE: i32 = 11;
 const COMMIT_FLAG: i32 = 1;
@@ -107,13 +108,14 @@ pub struct Grant {
     pub suggested_broker_id: i64,
 }
 
-/// Takes over answers of pulls.
-pub struct Taker<'t> {
-    /// No more answers are made once they have so many bytes.
+/// Where answers of pulls go, and how many.
+pub struct Taker<'t, 's> {
+    /// Once answers have so many bytes, the rest of the chunk is left; with 0 there are none.
     pub bytes_max: usize,
-    /// Takes a frame without its body, and the records that are its body, or leaves the pull, of
-    /// which nothing is known then, to the dispatcher.
-    pub take: &'t mut dyn FnMut(&[u8], &RecordSlices<'_>) -> bool,
+    /// Pulls with more in one answer are left to the dispatcher.
+    pub answer_bytes_max: usize,
+    /// Takes the answers.
+    pub answers: &'t mut PullAnswers<'s>,
 }
 
 /// An offset to be committed for a group.

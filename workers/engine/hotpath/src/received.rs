@@ -43,6 +43,8 @@ pub struct Received {
     pub pulled: Vec<Pulled>,
     /// Bytes of the records in all those answers.
     pub pulled_bytes: usize,
+    /// Bytes at the end of the chunk that were not looked at, once there were enough of those.
+    pub left: usize,
     /// What those pulls commit, in order.
     pub commits: Vec<Commit>,
 }

@@ -1,14 +1,15 @@
 //! The hot path.
 
 use std::net::SocketAddr;
+use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use regent_commitlog::RecordSlices;
+use regent_commitlog as commitlog;
 use regent_hotpath as hotpath;
-use regent_hotpath::{Grant, HotPathConfig, PullFilter, PullKind, Taker, Topic};
+use regent_hotpath::{Grant, HotPathConfig, PullAnswers, PullFilter, PullKind, Taker, Topic};
 use regent_remoting::limits;
 
 use crate::command::Command;
@@ -18,9 +19,9 @@ use crate::shared_store::SharedStore;
 use crate::store::Store;
 use crate::store_reads::copied;
 
-/// Longer answers are for the dispatcher, which writes each before it makes the next. Some of them
-/// at once are more than the allocator keeps when they are freed: at 256 KiB each of them met 56
-/// page faults, which cost more than the dispatcher does.
+/// Longer answers that cannot go to the socket are for the dispatcher, which writes each before it
+/// makes the next. Some of them at once are more than the allocator keeps when they are freed: at
+/// 256 KiB each of them met 56 page faults, which cost more than the dispatcher does.
 const SHORT_ANSWER_BYTES_MAX: usize = 64 << 10;
 
 struct SharedHotPath {
@@ -165,7 +166,8 @@ pub(crate) struct Received {
     cold: Vec<Py<Command>>,
     arrivals: Vec<(String, i32, u64)>,
     store_failure: Option<String>,
-    pull_answers: Vec<Py<PyBytes>>,
+    pull_answers: Option<Py<PyBytes>>,
+    left: usize,
     pulled: Vec<(String, String, i32, usize, usize, usize)>,
     commits: Vec<(String, String, i32, i64)>,
 }
@@ -174,7 +176,7 @@ impl Received {
     fn new(
         py: Python<'_>,
         received: hotpath::Received,
-        pull_answers: Vec<Py<PyBytes>>,
+        pull_answers: Option<Py<PyBytes>>,
     ) -> PyResult<Self> {
         let cold = received.cold.into_iter();
         let cold: PyResult<_> = cold
@@ -197,6 +199,7 @@ impl Received {
                 .collect(),
             store_failure: received.store_failure,
             pull_answers,
+            left: received.left,
             pulled: received
                 .pulled
                 .into_iter()
@@ -239,7 +242,8 @@ impl Connection {
         })
     }
 
-    #[pyo3(signature = (data, now_ms, *, start=0, size=None, pull_bytes_max=0))]
+    #[pyo3(signature = (data, now_ms, *, start=0, size=None, pull_bytes_max=0, socket=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn receive(
         &self,
         py: Python<'_>,
@@ -248,39 +252,28 @@ impl Connection {
         start: usize,
         size: Option<usize>,
         pull_bytes_max: usize,
+        socket: Option<RawFd>,
     ) -> PyResult<Received> {
         let rest = data.get(start..).unwrap_or_default();
         let data = rest.get(..size.unwrap_or(usize::MAX)).unwrap_or(rest);
-        let mut answers = Vec::new();
-        let (received, outcome) = self.shared.store.run(py, |store| {
+        let (received, outcome, rest) = self.shared.store.run(py, |store| {
             let mut received = hotpath::Received::default();
             let mut connection = self
                 .connection
                 .lock()
                 .map_err(|_| Failure::poisoned("the connection refuses work after a panic"))?;
             let hot = &self.shared.hot;
-            let mut take = |head: &[u8], records: &RecordSlices<'_>| {
-                if records.size() > SHORT_ANSWER_BYTES_MAX {
-                    return false;
-                }
-                let pair = Python::attach(|py| {
-                    let head = PyBytes::new(py, head).unbind();
-                    PyResult::Ok([head, copied(py, records)?])
-                });
-                match (pair, store.check_maps()) {
-                    (Ok(pair), Ok(())) => answers.extend(pair),
-                    _ => return false,
-                }
-                true
-            };
+            let mut answers = PullAnswers::default();
             let taker = Taker {
                 bytes_max: pull_bytes_max,
-                take: &mut take,
+                answer_bytes_max: socket.map_or(SHORT_ANSWER_BYTES_MAX, |_| usize::MAX),
+                answers: &mut answers,
             };
             let outcome = connection.receive_pulls(hot, store, data, now_ms, &mut received, taker);
-            Ok((received, outcome))
+            let rest = handed_over(store, &answers, socket)?;
+            Ok((received, outcome, rest))
         })?;
-        let received = Received::new(py, received, answers)?;
+        let received = Received::new(py, received, rest)?;
         let Err(error) = outcome else {
             return Ok(received);
         };
@@ -291,4 +284,25 @@ impl Connection {
         exception.value(py).setattr("received", received)?;
         Err(exception)
     }
+}
+
+/// Has the socket take answers, and copies what it does not take.
+fn handed_over(
+    store: &commitlog::Store,
+    answers: &PullAnswers<'_>,
+    socket: Option<RawFd>,
+) -> Result<Option<Py<PyBytes>>, Failure> {
+    if answers.size() == 0 {
+        return Ok(None);
+    }
+    // What a lost part of a file holds is zeros for us, and an error for the system.
+    store.check_maps()?;
+    let sent = socket.map_or(0, |socket| answers.write_to(socket));
+    if sent == answers.size() {
+        return Ok(None);
+    }
+    let rest = Python::attach(|py| copied(py, answers.size() - sent, || answers.rest(sent)));
+    store.check_maps()?;
+    rest.map(Some)
+        .map_err(|error| Failure::Value(error.to_string()))
 }

@@ -129,6 +129,11 @@ impl Framer {
         self.partial = Vec::new();
     }
 
+    fn keep_nothing(&mut self) {
+        self.partial.clear();
+        self.partial.shrink_to(REASSEMBLY_KEPT_MAX);
+    }
+
     /// The bytes waiting for the rest of their frame.
     #[must_use]
     pub fn partial_size(&self) -> usize {
@@ -155,8 +160,7 @@ impl Frames<'_> {
         }
         if self.partial_used {
             self.partial_used = false;
-            self.framer.partial.clear();
-            self.framer.partial.shrink_to(REASSEMBLY_KEPT_MAX);
+            self.framer.keep_nothing();
         }
         let whole = if self.framer.partial.is_empty() {
             self.cut()
@@ -180,6 +184,15 @@ impl Frames<'_> {
 }
 
 impl<'a> Frames<'a> {
+    /// Leave the rest of the chunk for a later call; return it.
+    #[must_use]
+    pub fn leave(self) -> &'a [u8] {
+        if self.partial_used {
+            self.framer.keep_nothing();
+        }
+        self.rest
+    }
+
     /// Cut a whole frame off the chunk, or keep the chunk's end.
     fn cut(&mut self) -> Result<Option<&'a [u8]>, FrameError> {
         if let Some(size) = frame_size(self.rest, self.framer.limits)?

@@ -9,7 +9,7 @@ use crate::properties::Verdict;
 use crate::reply::{Answered, Asker, Stored};
 use crate::send::SendRequest;
 
-impl Call<'_, '_> {
+impl Call<'_, '_, '_> {
     /// Append and answer a send, whose properties have been received. `false` leaves it, untouched,
     /// for the dispatcher.
     pub(super) fn on_send(
