@@ -162,7 +162,7 @@ def _why(one: Mapping[str, Any]) -> str:
 
 def _print_lags(found: Mapping[str, Any]) -> None:
     print_table(
-        ("ID#", "ROLE", "IN SYNC", "FOLLOWS", "LOG END#", "LAG#", "RATE#", "CATCHES UP IN#"),
+        ("ID#", "ROLE", "IN SET", "FOLLOWS", "LOG END#", "LAG#", "RATE#", "CATCHES UP IN#"),
         [
             (
                 one["broker_id"],
