@@ -1,7 +1,8 @@
 """Drive one client's socket: bytes to the engine, its answers back, the rest to the dispatcher.
 
-Reading stops while the client does not read its answers, or while it has too many requests open
-that the hot path does not answer itself. That bounds what one client can make us hold.
+Reading stops while the client does not read its answers, while it has too many requests open
+that the hot path does not answer itself, or while it waits to be handed much. That bounds what one
+client can make us hold.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from typing import Final, cast
 import structlog
 from regent_engine import Command, Connection, ProtocolError, Received, StoreError
 
+from backend.remoting.request_code import RequestCode
 from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurn, BulkTurns
 from workers.broker.dispatcher import Dispatcher
@@ -31,6 +33,7 @@ BULK_BYTES: Final = 64 << 10
 """A client that was handed as much at once is served in turn with others like it from then on."""
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
+PULLS: Final = frozenset({RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE})
 
 log = structlog.get_logger()
 
@@ -85,8 +88,7 @@ class Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Serve a chunk slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
-        waiting_bytes = len(self._chunk) - self._served
-        if waiting_bytes + len(data) > SLICE_BYTES and self._broker.gate.is_open:
+        if self._broker.gate.is_open:
             self._serve_rest()
             self._chunk, self._served = data, 0
         else:
@@ -159,10 +161,13 @@ class Session(asyncio.Protocol):
         self._receive(SLICE_BYTES)
         if self._served < len(self._chunk):
             self._wait_for_turn()
+        elif self._transport is not None and not self._transport.is_reading():
+            self._adjust_reading()
 
     def _wait_for_turn(self) -> None:
         if self._takes_bulk:
             self._next_turn = self._bulk_turns.wait(self._serve_slice)
+            self._adjust_reading()
         else:
             self._next_turn = self._loop.call_soon(self._serve_slice)
 
@@ -197,11 +202,16 @@ class Session(asyncio.Protocol):
             self.close()
             return
         except StoreError as error:
-            # It is closed, or has panicked, and has looked at nothing: whoever waits is told so.
+            # It is closed, has panicked, or lost what it was sending: whoever waits is told so.
             self._broker.store_failed(str(error))
             self._served = len(self._chunk)
             self.abort()
             return
+        except BaseException:
+            # The client may have the beginning of an answer.
+            self._served = len(self._chunk)
+            self.abort()
+            raise
         self._take_in(received)
 
     def _free_socket(self) -> int | None:
@@ -213,12 +223,13 @@ class Session(asyncio.Protocol):
 
     def _take_in(self, received: Received) -> None:
         # Each of them is made anew whenever it is asked for.
+        if answers := received.pull_answers:
+            # The socket may have the beginning of one: nothing else may come before the rest of it.
+            self.send(answers)
         if replies := received.replies:
             self.send(replies)
         if pulled := received.pulled:
             self._note_pulled(pulled, received.commits)
-        if answers := received.pull_answers:
-            self.send(answers)
         if deferred := received.deferred:
             self._defer(deferred, received.deferred_position)
         if arrivals := received.arrivals:
@@ -293,6 +304,9 @@ class Session(asyncio.Protocol):
     def _serve(self, command: Command) -> None:
         if command.is_response:
             return
+        if self._transport is None and command.code in PULLS:
+            # Nobody is there to be answered; what else it sent before it left counts.
+            return
         outcome = self._dispatcher.dispatch(self, command)
         if isinstance(outcome, bytes):
             if not command.is_oneway:
@@ -316,7 +330,11 @@ class Session(asyncio.Protocol):
     def _adjust_reading(self) -> None:
         if self._transport is None or self._transport.is_closing():
             return
-        wants_reading = not self.is_congested and not self._waiting and self._broker.gate.is_open
+        # What is left for a bulk turn is kept from growing, and from being overtaken by an end.
+        waits_for_bulk = self._takes_bulk and self._next_turn is not None
+        wants_reading = (
+            not (self.is_congested or self._waiting or waits_for_bulk) and self._broker.gate.is_open
+        )
         if wants_reading and not self._transport.is_reading():
             self._transport.resume_reading()
         elif not wants_reading and self._transport.is_reading():

@@ -72,9 +72,9 @@ async def test_a_send_waits_for_one_of_many_that_are_handed_much(broker, connect
     served = []
     receive = Session._receive
 
-    def note(session, size):
+    def note(session, size, **how):
         served.append("send" if session.peer == ours else "pull")
-        receive(session, size)
+        receive(session, size, **how)
 
     monkeypatch.setattr(Session, "_receive", note)
 

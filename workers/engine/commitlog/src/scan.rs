@@ -184,7 +184,9 @@ impl<'a, 's> Scan<'a, 's> {
                 break;
             }
             let later = ahead.next();
-            if let Some(later) = later.and_then(|(number, entry)| layout.decode(entry, number)) {
+            if let Some(later) = later.and_then(|(number, entry)| layout.decode(entry, number))
+                && self.passes(later.entry.tags_code)
+            {
                 self.cursor.fetch(&later.entry);
             }
             let placed = layout.decode(entry, number);

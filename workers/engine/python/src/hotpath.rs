@@ -295,10 +295,11 @@ fn handed_over(
     if answers.size() == 0 {
         return Ok(None);
     }
-    // What a lost part of a file holds is zeros for us, and an error for the system.
+    // What a lost part of a file holds is an error for the system, and zeros once one of us looked.
     store.check_maps()?;
     let sent = socket.map_or(0, |socket| answers.write_to(socket));
     if sent == answers.size() {
+        store.check_maps()?;
         return Ok(None);
     }
     let rest = Python::attach(|py| copied(py, answers.size() - sent, || answers.rest(sent)));
