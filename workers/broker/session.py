@@ -1,8 +1,8 @@
 """Drive one client's socket: bytes to the engine, its answers back, the rest to the dispatcher.
 
 Reading stops while the client does not read its answers, while it has too many requests open
-that the hot path does not answer itself, or while it waits to be handed much. That bounds what one
-client can make us hold.
+that the hot path does not answer itself, or while it waits to be handed the rest of what it
+asked for. That bounds what one client can make us hold.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Session(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._descriptor: int | None = None
         self._connection: Connection | None = None
-        self._chunk, self._served = b"", 0
+        self._chunk, self._served, self._is_left = b"", 0, False
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
         self._waiting: deque[Command] = deque()
@@ -88,7 +88,8 @@ class Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Serve a chunk slice by slice; at most one chunk waits."""
         self.active_at = self._loop.time()
-        if self._broker.gate.is_open:
+        waiting_bytes = len(self._chunk) - self._served
+        if waiting_bytes + len(data) > SLICE_BYTES and self._broker.gate.is_open:
             self._serve_rest()
             self._chunk, self._served = data, 0
         else:
@@ -167,9 +168,10 @@ class Session(asyncio.Protocol):
     def _wait_for_turn(self) -> None:
         if self._takes_bulk:
             self._next_turn = self._bulk_turns.wait(self._serve_slice)
-            self._adjust_reading()
         else:
             self._next_turn = self._loop.call_soon(self._serve_slice)
+        if self._is_left:
+            self._adjust_reading()
 
     def _serve_rest(self) -> None:
         if self._next_turn is not None:
@@ -195,6 +197,7 @@ class Session(asyncio.Protocol):
                 socket=self._free_socket() if takes_pulls else None,
             )
             self._served -= received.left
+            self._is_left = received.left > 0
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
@@ -330,10 +333,10 @@ class Session(asyncio.Protocol):
     def _adjust_reading(self) -> None:
         if self._transport is None or self._transport.is_closing():
             return
-        # What is left for a bulk turn is kept from growing, and from being overtaken by an end.
-        waits_for_bulk = self._takes_bulk and self._next_turn is not None
+        # What is left for the next turn is kept from growing, and from being overtaken by an end.
+        waits_for_turn = self._is_left and self._next_turn is not None
         wants_reading = (
-            not (self.is_congested or self._waiting or waits_for_bulk) and self._broker.gate.is_open
+            not (self.is_congested or self._waiting or waits_for_turn) and self._broker.gate.is_open
         )
         if wants_reading and not self._transport.is_reading():
             self._transport.resume_reading()
