@@ -15,7 +15,7 @@ from typing import Final
 
 LOOK_S: Final = 0.25
 STALL_S: Final = 2.0
-_WAITS: Final = frozenset({"select", "poll", "run_forever", "_run_once", "wait"})
+_WAITS: Final = frozenset({"select", "poll", "run_forever", "_run_once", "wait", "_wait"})
 """Where a thread is that waits for something to do."""
 
 
