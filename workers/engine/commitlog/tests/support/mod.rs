@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub mod again;
@@ -208,6 +209,8 @@ pub fn journal(position: u64, last_store_timestamp_ms: i64) -> String {
 }
 
 /// Every file of the log, the queues and the epochs below a store directory, with its bytes.
+///
+/// Of an open store its threads may remove or rename one meanwhile, which then is none.
 pub fn contents(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut dirs = vec![dir.to_path_buf()];
@@ -219,7 +222,11 @@ pub fn contents(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 dirs.push(path);
             } else if is_epochs || name.components().count() > 1 {
-                found.insert(name, fs::read(&path).unwrap());
+                match fs::read(&path) {
+                    Ok(bytes) => found.insert(name, bytes),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => panic!("{}: {error}", path.display()),
+                };
             }
         }
     }
