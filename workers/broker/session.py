@@ -61,7 +61,9 @@ class Session(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._descriptor: int | None = None
         self._connection: Connection | None = None
-        self._chunk, self._served, self._is_left = b"", 0, False
+        self._chunk, self._served = b"", 0
+        # The last slice had more pulls than are answered in a turn.
+        self._is_left = False
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
         self._waiting: deque[Command] = deque()

@@ -28,7 +28,7 @@ async def connected_slowly(broker):
     """Give a client whose socket takes little at a time."""
     ours = socket.socket()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    ours.setblocking(False)  # noqa: FBT003 - the library's way to say it
+    ours.settimeout(0)
     await asyncio.get_running_loop().sock_connect(ours, ("127.0.0.1", broker.port))
     return Client(*await asyncio.open_connection(sock=ours))
 

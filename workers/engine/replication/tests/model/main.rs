@@ -107,7 +107,7 @@ impl Hasher for Fields {
 
     /// Which variant of an enumeration it is.
     fn write_isize(&mut self, variant: isize) {
-        self.write_u8(u8::try_from(variant).unwrap());
+        self.write_u8(u8::try_from(variant).expect("a few variants"));
     }
 
     fn finish(&self) -> u64 {
