@@ -298,12 +298,10 @@ fn handed_over(
     // What a lost part of a file holds is an error for the system, and zeros once one of us looked.
     store.check_maps()?;
     let sent = socket.map_or(0, |socket| answers.write_to(socket));
-    if sent == answers.size() {
-        store.check_maps()?;
-        return Ok(None);
-    }
-    let rest = Python::attach(|py| copied(py, answers.size() - sent, || answers.rest(sent)));
+    let left = answers.size() - sent;
+    let rest = (left > 0)
+        .then(|| Python::attach(|py| copied(py, left, || answers.rest(sent))))
+        .transpose();
     store.check_maps()?;
-    rest.map(Some)
-        .map_err(|error| Failure::Value(error.to_string()))
+    rest.map_err(|error| Failure::Value(error.to_string()))
 }
