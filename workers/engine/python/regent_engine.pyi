@@ -482,7 +482,10 @@ class Store:
     def max_position(self) -> int: ...
     def counters(self) -> Counters: ...
     def delete_topic(self, topic: str, *, before: int | None = None) -> None:
-        """Remove the queues of a topic, or those of which all messages lie before a position."""
+        """Remove the queues of a topic, or those of which all messages lie before a position.
+
+        Their files are removed by the next `expire`.
+        """
     @property
     def damage(self) -> Damage | None:
         """The damage found when the store was opened; appends are refused if there is any."""

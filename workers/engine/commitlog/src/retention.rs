@@ -44,8 +44,9 @@ pub struct Expired {
 }
 
 impl Store {
-    /// Deletes the oldest segments that may go, or keeps them to be used again, then the files of queues and of the index without an
-    /// entry for a record that is left, and forgets epochs that ended long before them.
+    /// Deletes the oldest segments that may go, or keeps them to be used again, then the files of queues
+    /// that are gone, those of queues and of the index without an entry for a record that is left, and
+    /// forgets epochs that ended long before them.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or a file cannot be removed. Call again: what a
@@ -53,6 +54,8 @@ impl Store {
     pub fn expire(&self, retention: &Retention, now_ms: i64) -> Result<Expired, StoreError> {
         let _alone = self.expiry.lock();
         self.check_writable()?;
+        // Whatever of it can't go holds up nothing that makes more room.
+        let removed = self.expire_removed_queues();
         let mut expired = Expired::default();
         let mut spares = self.spares.as_deref();
         let needs_room = retention.is_forced || retention.needs_room;
@@ -75,7 +78,7 @@ impl Store {
         let min_position = self.log.min_position();
         self.index.expire(min_position)?;
         self.epochs.lock().cut_before(self, min_position)?;
-        Ok(expired)
+        removed.map(|()| expired)
     }
 
     fn oldest_may_go(&self, retention: &Retention, now_ms: i64) -> bool {

@@ -22,6 +22,7 @@ use crate::queue_places::LIGHT_PREFIX;
 use crate::record::{TOPIC_SIZE_MAX_V1, Version};
 
 pub(crate) use open::{OpenQueue, OpenTopic};
+use removal::RemovedQueues;
 
 /// Its entries hold delivery times instead of tag hashes (storage-and-ha.md 3.2).
 pub(crate) const SCHEDULE_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
@@ -126,6 +127,11 @@ impl QueueHomes {
         self.of(layout).1
     }
 
+    /// Where queues lie that are gone, until [`crate::Store::expire`] removes them.
+    pub(crate) fn removed(&self) -> PathBuf {
+        self.plain.0.with_file_name("removed")
+    }
+
     /// Where the files of a queue are.
     pub(crate) fn queue_dir(&self, layout: Layout, topic: &str, queue_id: i32) -> PathBuf {
         self.dir(layout).join(topic).join(queue_id.to_string())
@@ -151,11 +157,13 @@ pub(crate) struct QueueTable {
     shared: Arc<SharedQueues>,
     dirty: Vec<Arc<SharedQueue>>,
     ahead: QueuesAhead,
+    removed: RemovedQueues,
 }
 
 impl QueueTable {
     pub(crate) fn new(homes: QueueHomes, version_by_length: bool) -> Self {
         Self {
+            removed: RemovedQueues::new(homes.removed()),
             homes,
             version_by_length,
             topics: HashTable::new(),

@@ -1,14 +1,20 @@
 //! Queues that go with their topic, all of them or those of its former life.
+//!
+//! A topic may have thousands of files, and appends wait while queues are looked up. So its directory
+//! is only moved away then, in one step; retention removes it.
+
+use std::path::{Path, PathBuf};
 
 use super::{QueueTable, TopicWriter};
 use crate::error::StoreError;
-use crate::files::remove_dir;
+use crate::files::{create_dir, list, remove_dir, rename};
 use crate::queue::QueueWriter;
 use crate::queue_layout::Layout;
 use crate::store::Store;
 
 impl Store {
-    /// Removes every queue of a topic; its records stay in the log until their segments expire.
+    /// Removes every queue of a topic; its records stay in the log until their segments expire, and
+    /// its files on the disk until the next [`Store::expire`].
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or the files cannot be removed.
@@ -28,6 +34,39 @@ impl Store {
         self.check_writable()?;
         appender.queues.remove_queues_before(topic, log_position)
     }
+
+    /// Removes the files of queues that are gone.
+    pub(crate) fn expire_removed_queues(&self) -> Result<(), StoreError> {
+        let dir = self.directory.queue_homes(&self.config).removed();
+        list(&dir)?.iter().try_for_each(|queues| remove_dir(queues))
+    }
+}
+
+/// Directories of queues that are gone.
+#[derive(Debug)]
+pub(super) struct RemovedQueues {
+    dir: PathBuf,
+    count: usize,
+}
+
+impl RemovedQueues {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir, count: 0 }
+    }
+
+    /// Takes a directory and all in it; one that cannot be moved, as to another disk, is removed at
+    /// once, and one that is gone already is fine.
+    fn take(&mut self, queues: &Path) -> Result<(), StoreError> {
+        let name = self.dir.join(self.count.to_string());
+        if create_dir(&self.dir)
+            .and_then(|()| rename(queues, &name))
+            .is_err()
+        {
+            return remove_dir(queues);
+        }
+        self.count += 1;
+        Ok(())
+    }
 }
 
 impl QueueTable {
@@ -46,7 +85,7 @@ impl QueueTable {
         for layout in [Layout::Plain, Layout::Batch] {
             let dir = self.homes.dir(layout).join(name);
             self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
-            remove_dir(&dir)?;
+            self.removed.take(&dir)?;
         }
         if let Ok(known) = self.topics.find_entry(hash, is_it) {
             known.remove();
@@ -77,7 +116,7 @@ impl QueueTable {
             queue.shared().leave_dir();
             let dir = queue.shared().dir();
             self.dirty.retain(|dirty| dirty.dir() != dir);
-            remove_dir(dir)?;
+            self.removed.take(dir)?;
             if let Some(slots) = self.shared.topics.write().get_mut(name) {
                 slots[index] = None;
             }

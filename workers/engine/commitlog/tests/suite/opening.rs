@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use regent_commitlog::{NewMessage, Store, StoreConfig, StoreError};
+use regent_commitlog::{NewMessage, Retention, Store, StoreConfig, StoreError};
 
 use crate::support::*;
 
@@ -246,6 +246,34 @@ fn deleting_a_topic_removes_its_queues_and_starts_it_anew() {
         .map(|queue| queue.topic)
         .collect();
     assert_eq!(topics, ["kept", "t"]);
+    store.close().unwrap();
+}
+
+#[test]
+fn files_of_deleted_topics_are_removed_by_the_next_look_at_what_has_expired() {
+    let dir = tempdir();
+    let delete = |store: &Store| {
+        append(store, "t", 0, b"x");
+        store.delete_queues_of("t").unwrap();
+        assert!(!dir.path().join("consumequeue/t").exists());
+    };
+    let store = open(dir.path());
+    append(&store, "kept", 0, b"x");
+    delete(&store);
+    delete(&store);
+    assert_eq!(removed_count(dir.path()), 2);
+    // A process that is killed here.
+    drop(store);
+
+    let store = open(dir.path());
+    // The name that it would have there is taken: it is removed at once.
+    delete(&store);
+    assert_eq!(removed_count(dir.path()), 2);
+    store.expire(&Retention::default(), NOW_MS).unwrap();
+    assert_eq!(removed_count(dir.path()), 0);
+    delete(&store);
+    assert_eq!(removed_count(dir.path()), 1);
+    assert_eq!(store.queue_offsets("kept", 0), Some((0, 1)));
     store.close().unwrap();
 }
 

@@ -252,3 +252,8 @@ pub fn interesting(positions: &[u64]) -> Vec<usize> {
     chosen.retain(|at| *at < positions.len());
     chosen
 }
+
+/// How many directories of queues that are gone are still on the disk.
+pub fn removed_count(dir: &Path) -> usize {
+    fs::read_dir(dir.join("removed")).map_or(0, Iterator::count)
+}
