@@ -9,7 +9,6 @@ import itertools
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -65,7 +64,7 @@ def _swept_heap() -> Iterator[None]:
 def postgres_url() -> Iterator[str]:
     """Run a Postgres server and give the address of its maintenance database."""
     # Not pytest's own folder: a unix socket's path may have 107 bytes only.
-    root = Path(tempfile.mkdtemp(prefix="regent-pg-"))
+    root = guard.folder("pg")
     server = start_postgres(root / "data")
     url = server.get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
@@ -128,7 +127,7 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 @pytest.fixture(scope="session")
 def redis_server_url() -> Iterator[str]:
     """Run a Redis server that keeps nothing."""
-    root = Path(tempfile.mkdtemp(prefix="regent-redis-"))
+    root = guard.folder("redis")
     socket = root / "redis.sock"
     process = subprocess.Popen(
         [

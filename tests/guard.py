@@ -1,4 +1,4 @@
-"""End what a run of tests has started and left, also when the run itself was killed.
+"""End what a run of tests has started and remove what it made in memory, also when it was killed.
 
 A process of its own reads from a pipe that the run holds open. When the run is over, however it
 ended, the guard kills whatever carries the run's mark in its environment: that is inherited, so
@@ -6,10 +6,13 @@ that also those are found that have left their parents, as daemons do.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import psutil
@@ -17,6 +20,9 @@ import psutil
 MARK: Final = "REGENT_TEST_RUN"
 END_S: Final = 1.0
 """How long a killed process is waited for before it is killed again."""
+
+MEMORY: Final = Path("/dev/shm")
+ROOM_MIN_BYTES: Final = 4 << 30
 
 _pipes: list[subprocess.Popen[bytes]] = []
 
@@ -33,6 +39,28 @@ def watch() -> None:
     # In a session of its own it outlives whoever interrupts the run's.
     _pipes.append(subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True))
     os.environ[MARK] = run
+
+
+def folder(name: str) -> Path:
+    """Make a folder with a short path that goes with the run, in memory where there is room.
+
+    A database is some 300 files, which a disk's file system takes longer to make than to fill.
+    """
+    try:
+        parent = MEMORY if shutil.disk_usage(MEMORY).free >= ROOM_MIN_BYTES else None
+    except OSError:
+        parent = None
+    return Path(tempfile.mkdtemp(prefix=f"{_folder_prefix(os.environ[MARK])}{name}-", dir=parent))
+
+
+def _folder_prefix(run: str) -> str:
+    return f"regent-{run[:12]}-"
+
+
+def _remove_folders(run: str) -> None:
+    for parent in (MEMORY, Path(tempfile.gettempdir())):
+        for left in parent.glob(f"{_folder_prefix(run)}*"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _kill_marked(run: str) -> None:
@@ -52,3 +80,4 @@ def _is_killed(process: psutil.Process, run: str) -> bool:
 if __name__ == "__main__":
     sys.stdin.buffer.read()
     _kill_marked(sys.argv[1])
+    _remove_folders(sys.argv[1])

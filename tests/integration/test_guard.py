@@ -1,4 +1,4 @@
-"""No process outlives the run of tests that started it, however the run ends."""
+"""No process or folder outlives the run of tests that made it, however the run ends."""
 
 import os
 import signal
@@ -20,13 +20,15 @@ from tests import guard
 
 guard.watch()
 stray = [sys.executable, "-c", "import time; time.sleep(600)"]
-print(subprocess.Popen(stray, start_new_session=True).pid, flush=True)
+folder = guard.folder("test")
+(folder / "file").touch()
+print(subprocess.Popen(stray, start_new_session=True).pid, folder, flush=True)
 sys.stdin.read()
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, None])
-def test_what_a_run_has_left_is_killed_with_it(number):
+def test_what_a_run_has_left_ends_with_it(number):
     environment = {name: value for name, value in os.environ.items() if name != guard.MARK}
     with subprocess.Popen(
         [sys.executable, "-c", RUN],
@@ -36,11 +38,14 @@ def test_what_a_run_has_left_is_killed_with_it(number):
         stdout=subprocess.PIPE,
     ) as run:
         assert run.stdout is not None
-        stray = psutil.Process(int(run.stdout.readline()))
+        pid, path = run.stdout.readline().decode().split()
+        stray, folder = psutil.Process(int(pid)), Path(path)
+        assert folder.is_dir()
         if number is not None:
             run.send_signal(number)
 
     wait_until(lambda: not is_running(stray), timeout_s=PATIENCE_S, what=lambda: "its end")
+    wait_until(lambda: not folder.exists(), timeout_s=PATIENCE_S, what=lambda: f"{folder} to go")
 
 
 def test_what_belongs_to_no_run_is_left_alone():
