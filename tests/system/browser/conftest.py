@@ -13,6 +13,7 @@ from tests.system.browser.console_page import (
     chromium,
     open_console,
 )
+from tests.system.browser.group_orders import signed_in
 from tests.system.cluster import Cluster
 
 expect.set_options(timeout=TIMEOUT_MS)
@@ -39,6 +40,13 @@ def console(stranger: ConsolePage, cluster: Cluster) -> ConsolePage:
     stranger.sign_in(cluster.admin_name, cluster.admin_password)
     expect(stranger.heading("Overview")).to_be_visible()
     return stranger
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
+    """Give a signed-in tab that goes from page to page through all tests of a module."""
+    with signed_in(browser, cluster) as console:
+        yield console
 
 
 @pytest.fixture(scope="module")

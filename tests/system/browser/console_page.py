@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final
 
 from playwright.sync_api import (
     Browser,
@@ -37,18 +37,23 @@ CHROMIUM_FLAGS = (
 TIMEOUT_MS = PATIENCE_S * 1000
 SEVERE = ("serious", "critical")
 BUSY = '[aria-busy="true"]'
-JUDGE = """async (busy) => {
+SCHEMES: Final = {"dark": ("color-contrast", "link-in-text-block"), "light": ()}
+"""What axe-core is asked for in each colour scheme: all there is, or what depends on colours."""
+
+AT_REST = """() => document.getAnimations().every(
+  (one) => one.effect.getComputedTiming().iterations === Infinity,
+)"""
+JUDGE = """async ([busy, rules]) => {
   let asked = false;
   const look = () => { asked ||= document.querySelector(busy) !== null; };
   const watch = new MutationObserver(look);
   watch.observe(document, { attributeFilter: ['aria-busy'], childList: true, subtree: true });
-  const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+  const runOnly = rules.length ? { type: 'rule', values: rules } : undefined;
+  const { violations } = await axe.run(document, { resultTypes: ['violations'], runOnly });
   look();
   watch.disconnect();
   return [asked, violations];
 }"""
-
-Scheme = Literal["light", "dark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +80,20 @@ class Chromium:
     """
 
     browser: Browser
-    idle: dict[tuple[str, Scheme], list[Profile]] = field(default_factory=dict)
+    idle: dict[str, list[Profile]] = field(default_factory=dict)
 
     @contextmanager
-    def profile(self, url: str, scheme: Scheme) -> Iterator[Profile]:
-        """Lend a profile that knows nothing, in a colour scheme of the system."""
-        idle = self.idle.setdefault((url, scheme), [])
-        profile = idle.pop() if idle else self._new_profile(url, scheme)
+    def profile(self, url: str) -> Iterator[Profile]:
+        """Lend a profile that knows nothing."""
+        idle = self.idle.setdefault(url, [])
+        profile = idle.pop() if idle else self._new_profile(url)
         yield profile
         profile.clear()
         idle.append(profile)
 
-    def _new_profile(self, url: str, scheme: Scheme) -> Profile:
+    def _new_profile(self, url: str) -> Profile:
         context = self.browser.new_context(
             base_url=url,
-            color_scheme=scheme,
             viewport={"width": 1440, "height": 900},
             locale="en-GB",
         )
@@ -169,17 +173,32 @@ class ConsolePage:
     def await_live(self) -> None:
         expect(self.page.get_by_text("Live", exact=True)).to_be_visible()
 
-    def violations(self) -> list[dict[str, Any]]:
+    def look(self, name: str, *, alerts: int = 0) -> None:
+        """Wait until all is drawn; then picture it and let nobody be kept out, light and dark."""
+        expect(self.page.get_by_label("Loading")).to_have_count(0)
+        expect(self.page.get_by_role("alert")).to_have_count(alerts)
+        self.page.evaluate(AXE.read_text())
+        for scheme, rules in SCHEMES.items():
+            # As a person's system changes it while the page is open.
+            self.page.emulate_media(color_scheme=scheme)
+            root = self.page.locator("html")
+            expect(root).to_have_attribute("data-mantine-color-scheme", scheme)
+            self.page.wait_for_function(AT_REST)
+            self.screenshot(f"{name}-{scheme}")
+            violations = self._violations(rules)
+            assert not violations, f"{name}, {scheme}: {violations}"
+        assert not self.complaints, f"{name}: {self.complaints}"
+
+    def _violations(self, rules: tuple[str, ...]) -> list[dict[str, Any]]:
         """Ask axe-core for what keeps people out; mild findings are left to the eye.
 
         What still answers the question before is faint until the new answer comes, so a page that
         asked while it was judged is judged again.
         """
-        self.page.evaluate(AXE.read_text())
         asked = True
         while asked:
             expect(self.page.locator(BUSY)).to_have_count(0)
-            asked, found = self.page.evaluate(JUDGE, BUSY)
+            asked, found = self.page.evaluate(JUDGE, [BUSY, rules])
         return [
             {"id": violation["id"], "where": [node["target"] for node in violation["nodes"]]}
             for violation in found
@@ -195,9 +214,9 @@ class ConsolePage:
 
 
 @contextmanager
-def open_console(browser: Chromium, url: str, scheme: Scheme = "light") -> Iterator[ConsolePage]:
-    """Open a tab of its own, with no session, in a colour scheme of the system."""
-    with browser.profile(url, scheme) as profile:
+def open_console(browser: Chromium, url: str) -> Iterator[ConsolePage]:
+    """Open a tab of its own, with no session."""
+    with browser.profile(url) as profile:
         console = ConsolePage(profile.context.new_page())
 
         def note(message: ConsoleMessage) -> None:

@@ -10,12 +10,11 @@ import psycopg
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.system.browser.console_page import Chromium, ConsolePage, Scheme
+from tests.system.browser.console_page import ConsolePage
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     operation_id,
     process_id,
-    signed_in,
     state_of,
     tab_to,
 )
@@ -28,7 +27,6 @@ from tests.waiting import PATIENCE_S
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 GROUP = "broker-a"
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 DEAD, LIVING = "10.0.0.7@412", "10.0.0.8@99"
 SUCCESS = 0
 
@@ -141,13 +139,11 @@ def test_a_dead_clients_lock_is_released_by_keyboard_alone(
         assert_released(cluster, client, console, "by-keyboard", topic, 2)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_list_of_locks_keeps_nobody_out(browser: Chromium, cluster: Cluster, scheme: Scheme):
-    group = f"pictured-{scheme}"
+def test_the_list_of_locks_keeps_nobody_out(console: ConsolePage, cluster: Cluster):
+    group = "pictured"
     with (
-        dead_holder(cluster, group, 0, 1, client_id=f"10.0.0.10@{scheme}") as topic,
+        dead_holder(cluster, group, 0, 1, client_id="10.0.0.10@8") as topic,
         member(cluster.broker(GROUP).address, group, topic, "10.0.0.11@7") as living,
-        signed_in(browser, cluster, scheme) as console,
     ):
         lock(living, GROUP, group, topic, "10.0.0.11@7", 2, 3)
         queue = f"whyGroup={group}&whyTopic={topic}&whyBroker={GROUP}&whyQueue=1"
@@ -155,10 +151,8 @@ def test_the_list_of_locks_keeps_nobody_out(browser: Chromium, cluster: Cluster,
         expect(row_of(console, topic, 3)).to_contain_text("connected")
         expect(console.page.get_by_role("list", name="Answers")).to_be_visible()
         console.await_live()
-        console.screenshot(f"locks-{scheme}")
 
-        assert console.violations() == []
-        assert console.complaints == []
+        console.look("locks")
 
 
 def test_all_locks_of_a_dead_client_are_released_at_once(console: ConsolePage, cluster: Cluster):

@@ -6,14 +6,13 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.interop.client import RunningScenario, StockClient
-from tests.system.browser.console_page import Chromium, ConsolePage, Scheme, open_console
+from tests.system.browser.console_page import ConsolePage
 from tests.system.cluster import Cluster
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 TOPIC, GROUP, GONE = "resources-pictured", "resources-group", "resources-gone"
 COUNT, MORE = 300, 40
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SEEN_TIMEOUT_MS = 60_000
 START_TIMEOUT_S = 60.0
 
@@ -40,119 +39,81 @@ def left_behind(reading: RunningScenario, stock_client: StockClient, cluster: Cl
     assert cluster.process.poll() is None
 
 
-@pytest.fixture(scope="module")
-def consoles(browser: Chromium, cluster: Cluster) -> Iterator[dict[Scheme, ConsolePage]]:
-    with (
-        open_console(browser, cluster.http_url, "light") as light,
-        open_console(browser, cluster.http_url, "dark") as dark,
-    ):
-        tabs: dict[Scheme, ConsolePage] = {"light": light, "dark": dark}
-        for tab in tabs.values():
-            tab.open("/")
-            tab.sign_in(cluster.admin_name, cluster.admin_password)
-            expect(tab.heading("Overview")).to_be_visible()
-        yield tabs
-
-
-def look(console: ConsolePage, name: str, scheme: Scheme) -> None:
-    """Wait until all is drawn, picture it, and let nobody be kept out."""
-    expect(console.page.get_by_label("Loading")).to_have_count(0)
-    expect(console.page.get_by_role("alert")).to_have_count(0)
-    console.screenshot(f"{name}-{scheme}")
-    assert console.violations() == []
-    assert console.complaints == []
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.usefixtures("left_behind")
-def test_consumer_groups_are_shown_with_members_and_lag(
-    consoles: dict[Scheme, ConsolePage], scheme: Scheme
-):
-    console = consoles[scheme]
-
-    console.open("/consumer-groups")
-    gone = console.table("Consumer groups").get_by_role("row").filter(has_text=GONE)
+def test_consumer_groups_are_shown_with_members_and_lag(tab: ConsolePage):
+    tab.open("/consumer-groups")
+    gone = tab.table("Consumer groups").get_by_role("row").filter(has_text=GONE)
     expect(gone).to_contain_text("inactive", timeout=SEEN_TIMEOUT_MS)
     expect(gone.get_by_role("cell", name=str(MORE), exact=True)).to_be_visible()
-    look(console, "consumer-groups", scheme)
-    console.page.get_by_role("link", name=GROUP, exact=True).click()
+    tab.look("consumer-groups")
+    tab.page.get_by_role("link", name=GROUP, exact=True).click()
 
-    expect(console.heading(GROUP)).to_be_visible()
-    members = console.table("Members").get_by_role("row")
+    expect(tab.heading(GROUP)).to_be_visible()
+    members = tab.table("Members").get_by_role("row")
     expect(members).to_have_count(2)
-    queues = console.table("Queues").get_by_role("row").filter(has_text=TOPIC)
+    queues = tab.table("Queues").get_by_role("row").filter(has_text=TOPIC)
     expect(queues.first).to_contain_text("@", timeout=SEEN_TIMEOUT_MS)
-    look(console, "consumer-group", scheme)
+    tab.look("consumer-group")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.usefixtures("left_behind")
-def test_a_message_is_found_by_key_with_the_keyboard_and_its_body_is_shown(
-    consoles: dict[Scheme, ConsolePage], scheme: Scheme
-):
-    console = consoles[scheme]
-    page = console.page
+def test_a_message_is_found_by_key_with_the_keyboard_and_its_body_is_shown(tab: ConsolePage):
+    page = tab.page
 
-    console.open("/messages")
-    expect(console.heading("Messages")).to_be_visible()
+    tab.open("/messages")
+    expect(tab.heading("Messages")).to_be_visible()
     page.get_by_label("Topic", exact=True).focus()
     page.keyboard.type(TOPIC)
     page.keyboard.press("Enter")
-    expect(console.table("Messages").get_by_role("row").nth(1)).to_be_visible()
-    look(console, "messages", scheme)
+    expect(tab.table("Messages").get_by_role("row").nth(1)).to_be_visible()
+    tab.look("messages")
     page.get_by_role("radio", name="Key", exact=True).focus()
     page.keyboard.press("Space")
     page.get_by_role("textbox", name="Key").focus()
     page.keyboard.type(f"{TOPIC}#7")
     page.keyboard.press("Enter")
 
-    rows = console.table("Messages").get_by_role("row")
+    rows = tab.table("Messages").get_by_role("row")
     expect(rows).to_have_count(2)
     rows.nth(1).get_by_role("link").click()
-    delivery = console.table("Delivery").get_by_role("row").filter(has_text=GROUP)
+    delivery = tab.table("Delivery").get_by_role("row").filter(has_text=GROUP)
     expect(delivery).to_contain_text("consumed")
     expect(page.get_by_role("region", name="Content of the body")).to_be_visible()
-    look(console, "message", scheme)
+    tab.look("message")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.usefixtures("left_behind")
-def test_clients_are_found_by_group_and_shown_with_their_connections(
-    consoles: dict[Scheme, ConsolePage], scheme: Scheme
-):
-    console = consoles[scheme]
-    page = console.page
+def test_clients_are_found_by_group_and_shown_with_their_connections(tab: ConsolePage):
+    page = tab.page
 
-    console.open("/clients")
-    expect(console.heading("Clients")).to_be_visible()
+    tab.open("/clients")
+    expect(tab.heading("Clients")).to_be_visible()
     page.get_by_role("textbox", name="Consumer or producer group").focus()
     page.keyboard.type(GROUP)
     page.keyboard.press("Enter")
-    rows = console.table("Clients").get_by_role("row")
+    rows = tab.table("Clients").get_by_role("row")
     expect(rows).to_have_count(2, timeout=SEEN_TIMEOUT_MS)
     expect(rows.nth(1)).to_contain_text("JAVA 5.5.0")
-    look(console, "clients", scheme)
+    tab.look("clients")
     rows.nth(1).get_by_role("link").click()
 
-    expect(console.table("Connections").get_by_role("row").nth(1)).to_contain_text(GROUP)
-    look(console, "client", scheme)
+    expect(tab.table("Connections").get_by_role("row").nth(1)).to_contain_text(GROUP)
+    tab.look("client")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_findings_are_told_with_what_to_do(consoles: dict[Scheme, ConsolePage], scheme: Scheme):
-    console = consoles[scheme]
-    page = console.page
+def test_findings_are_told_with_what_to_do(tab: ConsolePage):
+    page = tab.page
 
-    console.open("/findings")
+    tab.open("/findings")
     expect(page.get_by_text("No invariant is broken")).to_be_visible()
-    look(console, "findings-none", scheme)
+    tab.look("findings-none")
     # Nothing is broken here: what is shown of a finding is drawn from an answer of the test.
     page.route("**/graphql", _tell_finding)
     # The radio itself lies hidden behind its text, as a pointer finds it.
     page.get_by_role("radiogroup").get_by_text("All", exact=True).click()
 
     expect(page.get_by_role("link", name="broker-b/1")).to_have_count(2)
-    look(console, "findings", scheme)
+    tab.look("findings")
     page.unroute("**/graphql")
 
 
@@ -180,19 +141,16 @@ def _tell_finding(route: Route) -> None:
     route.fulfill(json={"data": {"findings": found}})
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.usefixtures("left_behind")
-def test_a_form_shows_what_a_group_is_set_to(consoles: dict[Scheme, ConsolePage], scheme: Scheme):
-    console = consoles[scheme]
-
-    console.open(f"/consumer-groups/{GONE}")
-    console.page.get_by_role("button", name="Change settings…").click()
-    dialog = console.page.get_by_role("dialog")
+def test_a_form_shows_what_a_group_is_set_to(tab: ConsolePage):
+    tab.open(f"/consumer-groups/{GONE}")
+    tab.page.get_by_role("button", name="Change settings…").click()
+    dialog = tab.page.get_by_role("dialog")
     retries = dialog.get_by_label("Retries at most")
 
-    console.expect_open(dialog)
+    tab.expect_open(dialog)
     expect(retries).to_have_attribute("placeholder", "as it is (16)")
-    look(console, "change-group", scheme)
+    tab.look("change-group")
 
 
 @pytest.mark.usefixtures("left_behind")
@@ -206,20 +164,15 @@ def test_a_reset_is_planned_from_the_page_of_a_group(console: ConsolePage):
     assert console.complaints == []
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.usefixtures("left_behind")
-def test_a_plan_to_delete_a_group_with_all_that_is_its_says_so_in_words(
-    consoles: dict[Scheme, ConsolePage], scheme: Scheme
-):
-    console = consoles[scheme]
-
-    console.open(f"/topics?order=deleteGroup&group={GONE}")
-    dialog = console.page.get_by_role("dialog")
+def test_a_plan_to_delete_a_group_with_all_that_is_its_says_so_in_words(tab: ConsolePage):
+    tab.open(f"/topics?order=deleteGroup&group={GONE}")
+    dialog = tab.page.get_by_role("dialog")
     dialog.get_by_label("Clean up after it").check()
     dialog.get_by_role("button", name="Plan it").click()
-    facts = console.page.get_by_role("region", name="Facts it was made from")
+    facts = tab.page.get_by_role("region", name="Facts it was made from")
 
-    expect(console.page.get_by_text("retries and dead letters").first).to_be_visible()
+    expect(tab.page.get_by_text("retries and dead letters").first).to_be_visible()
     expect(facts.get_by_text(f"%RETRY%{GONE}")).to_be_visible()
     expect(facts).not_to_contain_text("{}")
-    look(console, "delete-group-plan", scheme)
+    tab.look("delete-group-plan")
