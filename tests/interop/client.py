@@ -1,5 +1,6 @@
 """Scenarios of the stock Java client, each run in a process of its own."""
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -197,15 +198,24 @@ def _event(line: str) -> dict[str, Any]:
 
 
 def build() -> None:
-    """Build the Java programs of every module, unless they are newer than their sources."""
+    """Build the Java programs of every module, unless they are newer than their sources.
+
+    Of several test processes one builds, and the others wait for it.
+    """
+    with (PROJECT / "pom.xml").open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if _is_built():
+            return
+        assert shutil.which("mvn"), "Maven builds the Java programs; Debian: apt-get install maven"
+        subprocess.run(
+            ["mvn", "-q", "-B", "package", "dependency:copy-dependencies"],
+            cwd=PROJECT,
+            check=True,
+        )
+
+
+def _is_built() -> bool:
     sources = [PROJECT / "pom.xml", *PROJECT.glob("*/pom.xml"), *PROJECT.rglob("*.java")]
     jars = [PROJECT / "target" / module / "interop.jar" for module in MODULES]
     newest = max(source.stat().st_mtime for source in sources if "target" not in source.parts)
-    if all(jar.exists() and jar.stat().st_mtime >= newest for jar in jars):
-        return
-    assert shutil.which("mvn"), "Maven builds the Java programs; Debian: apt-get install maven"
-    subprocess.run(
-        ["mvn", "-q", "-B", "package", "dependency:copy-dependencies"],
-        cwd=PROJECT,
-        check=True,
-    )
+    return all(jar.exists() and jar.stat().st_mtime >= newest for jar in jars)
