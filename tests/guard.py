@@ -1,4 +1,4 @@
-"""End what a run of tests has started and remove what it made in memory, also when it was killed.
+"""End what a run of tests has started and remove its folders, also when the run was killed.
 
 A process of its own reads from a pipe that the run holds open. When the run is over, however it
 ended, the guard kills whatever carries the run's mark in its environment: that is inherited, so

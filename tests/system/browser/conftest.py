@@ -12,8 +12,8 @@ from tests.system.browser.console_page import (
     ConsolePage,
     chromium,
     open_console,
+    signed_in,
 )
-from tests.system.browser.group_orders import signed_in
 from tests.system.cluster import Cluster
 
 expect.set_options(timeout=TIMEOUT_MS)
@@ -34,12 +34,10 @@ def stranger(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
 
 
 @pytest.fixture
-def console(stranger: ConsolePage, cluster: Cluster) -> ConsolePage:
+def console(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
     """Give a tab that is signed in and shows the overview."""
-    stranger.open("/")
-    stranger.sign_in(cluster.admin_name, cluster.admin_password)
-    expect(stranger.heading("Overview")).to_be_visible()
-    return stranger
+    with signed_in(browser, cluster) as tab:
+        yield tab
 
 
 @pytest.fixture(scope="module")

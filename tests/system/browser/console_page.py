@@ -17,6 +17,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.system.cluster import Cluster
 from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,7 +39,7 @@ TIMEOUT_MS = PATIENCE_S * 1000
 SEVERE = ("serious", "critical")
 BUSY = '[aria-busy="true"]'
 SCHEMES: Final = {"dark": ("color-contrast", "link-in-text-block"), "light": ()}
-"""What axe-core is asked for in each colour scheme: all there is, or what depends on colours."""
+"""The rules of axe-core in each colour scheme: what depends on colours, and, without names, all."""
 
 AT_REST = """() => document.getAnimations().every(
   (one) => one.effect.getComputedTiming().iterations === Infinity,
@@ -230,3 +231,13 @@ def open_console(browser: Chromium, url: str) -> Iterator[ConsolePage]:
             yield console
         finally:
             console.page.close()
+
+
+@contextmanager
+def signed_in(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
+    """Open a tab of its own in which the administrator sees the overview."""
+    with open_console(browser, cluster.http_url) as tab:
+        tab.open("/")
+        tab.sign_in(cluster.admin_name, cluster.admin_password)
+        expect(tab.heading("Overview")).to_be_visible()
+        yield tab

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.system.browser.console_page import Chromium, ConsolePage, open_console
+from tests.system.browser.console_page import ConsolePage
 from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
 from tests.system.groups import GroupState, await_whole
 
@@ -32,15 +32,6 @@ def group_of_three() -> Iterator[Cluster]:
     ):
         await_whole(cluster, GROUP)
         yield cluster
-
-
-@contextmanager
-def signed_in(browser: Chromium, cluster: Cluster) -> Iterator[ConsolePage]:
-    with open_console(browser, cluster.http_url) as tab:
-        tab.open("/")
-        tab.sign_in(cluster.admin_name, cluster.admin_password)
-        expect(tab.heading("Overview")).to_be_visible()
-        yield tab
 
 
 def ids_by_address(client: httpx.Client) -> dict[str, int]:

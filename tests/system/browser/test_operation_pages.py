@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.system.browser.console_page import Chromium, ConsolePage
+from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     GROUP,
@@ -17,7 +17,6 @@ from tests.system.browser.group_orders import (
     group_of_three,
     plan,
     plan_election,
-    signed_in,
 )
 from tests.system.cluster import Cluster, wait_until
 from tests.system.console import administrator

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
-from tests.system.browser.console_page import Chromium, ConsolePage
+from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
     GROUP,
@@ -24,7 +24,6 @@ from tests.system.browser.group_orders import (
     operation_id,
     plan_election,
     process_id,
-    signed_in,
     state_of,
     tab_to,
 )

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.system.browser.console_page import Chromium, ConsolePage
-from tests.system.browser.group_orders import signed_in
+from tests.system.browser.console_page import Chromium, ConsolePage, signed_in
 from tests.system.cluster import Cluster, free_ports_for_three, running_cluster, short_directory
 from tests.system.groups import GroupState, await_whole, send
 

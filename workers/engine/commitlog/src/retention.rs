@@ -54,7 +54,7 @@ impl Store {
     pub fn expire(&self, retention: &Retention, now_ms: i64) -> Result<Expired, StoreError> {
         let _alone = self.expiry.lock();
         self.check_writable()?;
-        // Whatever of it can't go holds up nothing that makes more room.
+        // Told at the end: segments, which make more room, go even where this fails.
         let removed = self.expire_removed_queues();
         let mut expired = Expired::default();
         let mut spares = self.spares.as_deref();
