@@ -9,8 +9,8 @@ import dataclasses
 import random
 import socket
 import time
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
 
 import structlog
 from regent_engine import Store, StoreError
@@ -148,16 +148,14 @@ class BrokerServer:
             self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
         # A member of a group is registered once its role is known.
         links = broker.name_servers.start(is_held=self._member is not None)
-        self._tasks = [
-            asyncio.create_task(broker.state.save_periodically(), name="save"),
-            asyncio.create_task(self._keep_house(), name="keep-house"),
-        ]
-        if self._member is not None and broker.damage is None:
-            self._tasks.append(asyncio.create_task(self._member.run(), name="group-member"))
-        if broker.damage is None:
-            self._tasks.append(asyncio.create_task(broker.cleaner.run(), name="clean"))
-        for task in (*links, *self._tasks):
-            task.add_done_callback(self._on_task_done)
+        for link in links:
+            link.add_done_callback(self._on_task_done)
+        self._begin("save", broker.state.save_periodically())
+        self._begin("keep-house", self._keep_house())
+        if self._member is not None:
+            self._begin("group-member", self._take_part(self._member))
+        elif broker.damage is None:
+            self._begin("clean", broker.cleaner.run())
         log.info(
             "broker_started",
             cluster_name=self.settings.cluster_name,
@@ -187,6 +185,18 @@ class BrokerServer:
         await duties.listen()
         self.broker.replication = duties
         self._member = GroupMember(self.settings, duties, own_address=registrant.address)
+
+    async def _take_part(self, member: GroupMember) -> None:
+        """Be a member of the group, with a log that is whole."""
+        if self.broker.damage is not None:
+            await member.mend()
+        self._begin("clean", self.broker.cleaner.run())
+        await member.run()
+
+    def _begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.append(task)
+        task.add_done_callback(self._on_task_done)
 
     async def close(self) -> None:
         """Stop in order; a second call does nothing."""

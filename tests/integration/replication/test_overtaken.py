@@ -103,6 +103,34 @@ async def test_a_replica_that_was_away_for_longer_than_its_log_is_kept_begins_an
     assert min(segments(group, 3)) > end
 
 
+async def test_a_damaged_replica_all_of_whose_log_has_expired_at_its_master_begins_anew(
+    group, eventually
+):  # ADR 17
+    await group.add_many(3, **SMALL)
+    await send_many(group, 1, 3)
+    await group.await_equal_logs()
+    group.kill(3)
+    await group.await_state(1, 1, {1, 2})
+    end = max(segments(group, 3)) + SEGMENT_BYTES
+    path = group.agents[2].root / "store" / "commitlog" / f"{min(segments(group, 3)):020}"
+    with path.open("r+b") as log:
+        log.seek(path.read_bytes().index(BODY))
+        log.write(b"y")
+    await leave_behind(group, eventually, end=end)
+
+    await group.start(3)
+    await group.await_state(2, 2, {1, 2, 3})
+
+    names = ("store_damaged", "log_begun_anew", "log_mended")
+    assert [len(group.agents[2].events(name)) for name in names] == [1, 1, 1]
+    assert (await group.send(2, b"later")).code == 0
+
+    async def holds_it():
+        return b"later" in (await read_held(group.client(3))).values()
+
+    await eventually(holds_it)
+
+
 async def test_a_log_that_its_master_never_had_is_kept_and_the_replica_says_so(
     group, eventually, brokers
 ):

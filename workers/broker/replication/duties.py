@@ -14,7 +14,7 @@ from workers.broker.late_answers import unconfirmed
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.controller_client import GroupState, Sign
-from workers.broker.replication.follower import Follower
+from workers.broker.replication.following import Following
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
@@ -25,7 +25,6 @@ from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
-from workers.broker.replication.stock_metadata import StockMetadata
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
@@ -55,14 +54,15 @@ class Duties:
             self._journal, state.deletions, broker.flusher, broker.settings, outcome=self._outcome
         )
         self._handover = Handover(broker, self._journal)
+        self.following = Following(
+            broker, self._journal, self._handover, verification, on_confirmed=self.show
+        )
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self.own_id, self._lease = 0, Lease()
         self._authority: Authority | None = None
         self._led_epoch: int | None = None
         self._term: Term | None = None
         self._term_task: asyncio.Task[None] | None = None
-        self._follower: Follower | None = None
-        self._following: list[asyncio.Task[None]] = []
         self._is_readable = False
         self.is_leaving = self.is_broken = self._has_resigned = False
 
@@ -89,7 +89,9 @@ class Duties:
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""
         end, now_ms = self._store.max_position, self._broker.clock()
-        return describe_ha(self._term, self._follower, self._listener, end=end, now_ms=now_ms)
+        return describe_ha(
+            self._term, self.following.follower, self._listener, end=end, now_ms=now_ms
+        )
 
     def sign(self) -> Sign:
         """Give what the controller is told of this broker.
@@ -148,7 +150,7 @@ class Duties:
         self._journal.write()
         self.passing.close()
         self._end_term()
-        await self._stop_following()
+        await self.following.stop()
         self._listener.stop()
         await self._handover.let_clients_go()
 
@@ -224,9 +226,9 @@ class Duties:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
-            for task in (*self._following, self._term_task):
-                if task is not None and task.done():
-                    task.result()
+            self.following.check()
+            if self._term_task is not None and self._term_task.done():
+                self._term_task.result()
             if self._term is not None:
                 self._journal.write()
                 self._term.tick()
@@ -250,7 +252,7 @@ class Duties:
         self.verification.waive()
         self._broker.gate.shut()
         self._led_epoch = state.epoch
-        await self._stop_following()
+        await self.following.stop()
         if self._led_epoch is None or self._has_resigned:
             return  # Another was elected meanwhile, or is about to be.
         # While the epoch is written the lease is granted, and clients are sent here.
@@ -297,26 +299,10 @@ class Duties:
         if self.is_leaving:
             return
         assert state.master_address is not None, "the keeper takes no master without an address"
-        await self._stop_following()
-        follower = self._follower = Follower(
-            self._store,
-            self._settings,
-            broker_id=self.own_id,
-            epoch=state.epoch,
-            master_address=state.master_address,
-            verification=self.verification,
-            flusher=self._broker.flusher,
-            on_confirmed=self.show,
-            on_cut=self._journal.cut,
-        )
+        await self.following.stop()
         self._journal.follow(state.epoch)
         self.passing.follow(state.master_address)
-        copy = StockMetadata(self._broker, self._journal, state.master_address)
-        self._following = [
-            asyncio.create_task(follower.run(), name="follow"),
-            asyncio.create_task(copy.run(), name="copy-metadata"),
-            asyncio.create_task(self._handover.let_clients_go(), name="let-clients-go"),
-        ]
+        self.following.begin(self.own_id, state)
         self._announce(self.own_id, state.epoch)
 
     def install(self, committed: SyncStateSet) -> None:
@@ -391,10 +377,3 @@ class Duties:
             self._term_task.cancel()
             self._term_task = None
         self._lease.drop()
-
-    async def _stop_following(self) -> None:
-        self._follower = None
-        tasks, self._following = self._following, []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

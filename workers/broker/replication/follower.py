@@ -2,7 +2,8 @@
 
 import asyncio
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -74,7 +75,7 @@ class Follower:
         while True:
             try:
                 await self._follow(await ask_master(self.master_address))
-            except _WorthALook as error:
+            except Obstacle as error:
                 self._obstacle = str(error)
                 retry_s = RETRY_MAX_S
             except (OSError, TimeoutError, ProtocolError, StoreError, RemotingError) as error:
@@ -85,7 +86,29 @@ class Follower:
             await asyncio.sleep(retry_s)
             retry_s = min(retry_s * 2, RETRY_MAX_S)
 
+    async def mend(self) -> None:
+        """Cut a damaged log where it must be had from the master again, or raise why it stays.
+
+        Raises:
+            Obstacle: the master can't make good what would be cut.
+            OSError, TimeoutError, ProtocolError, StoreError, RemotingError: it failed this time.
+        """
+        master = await ask_master(self.master_address)
+        if master.master_min_offset is None:
+            raise Obstacle("its master does not tell where its log begins: it is a stock broker")
+        async with self._greeted(master) as (link, _):
+            await self._agree(link, master)
+
     async def _follow(self, master: HaInfoAnswer) -> None:
+        async with self._greeted(master) as (link, master_socket):
+            await self._agree(link, master)
+            log.info("following_master", master=self.master_address, epoch=self._epoch)
+            await self._copy(link, master_socket)
+
+    @asynccontextmanager
+    async def _greeted(
+        self, master: HaInfoAnswer
+    ) -> AsyncIterator[tuple[ReplicaLink, socket.socket]]:
         link = ReplicaLink(
             self._store,
             broker_id=self._broker_id,
@@ -97,9 +120,7 @@ class Follower:
         with await _connect(master.master_ha_address or "") as master_socket:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await _greet(link, master_socket)
-            await self._agree(link, master)
-            log.info("following_master", master=self.master_address, epoch=self._epoch)
-            await self._copy(link, master_socket)
+            yield link, master_socket
 
     async def _copy(self, link: ReplicaLink, master_socket: socket.socket) -> None:
         """Have a thread of the engine's copy the log, and hear of what it does."""
@@ -122,16 +143,22 @@ class Follower:
 
     async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> None:
         """Cut what the master does not hold, so that this log is a beginning of its log."""
-        own_end, end = self._store.max_position, link.common_end()
+        own_end, end, damage = self._store.max_position, link.common_end(), self._store.damage
         if end is None:
-            raise _WorthALook(
+            raise Obstacle(
                 "this log and the master's have no epoch in common: give this broker an empty"
                 " store, or bring its epochFileCheckpoint back"
             )
+        if damage is not None:
+            # What lies behind it the master holds as well, or never had (ADR 17).
+            end = min(end, damage.position)
         if own_end > 0 and end < max(self._store.min_position, master.master_min_offset or 0):
             await self._begin_anew(link, end, master.master_min_offset)
             end = 0
-        elif end < own_end:
+        elif end < own_end or damage is not None:
+            if damage is not None:
+                # It may have been acknowledged, and counts once it is there again (D11).
+                self._verification.doubt("what is damaged comes from the master again")
             await _finish(self._cut(end, partial(self._store.truncate_to, end)))
             log.warning("log_truncated", position=end, bytes=own_end - end)
         if self._settings.flush_mode == "sync":
@@ -147,7 +174,7 @@ class Follower:
         own_start, own_end = self._store.min_position, self._store.max_position
         is_lost = not link.is_known() or end < max(own_start, self._store.confirmed_position)
         if is_lost or master_start is None:
-            raise _WorthALook(
+            raise Obstacle(
                 f"this log, from {own_start} to {own_end}, is the master's up to {end} only, where"
                 f" the master's, from {master_start}, can't be gone on with. Copy this broker's"
                 " store if its messages matter, then start it with nothing in it but .broker.meta"
@@ -179,8 +206,8 @@ class Follower:
         self._verify(link, end)
 
 
-class _WorthALook(Exception):  # noqa: N818 - trying again soon will not help
-    """Somebody has to do something about it."""
+class Obstacle(Exception):  # noqa: N818 - named for what it says, as all errors here
+    """Somebody has to do something about it: trying again soon will not help."""
 
 
 def _report_durable(copying: Copying, end: int, is_safe: bool) -> None:  # noqa: FBT001

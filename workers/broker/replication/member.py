@@ -8,6 +8,7 @@ import contextlib
 import secrets
 from collections.abc import Coroutine
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -22,6 +23,7 @@ from workers.broker.replication.controller_client import (
 from workers.broker.replication.duties import Duties
 from workers.broker.replication.identity import Identity, IdentityFiles, negotiate
 from workers.broker.replication.lease import boot_time_s
+from workers.broker.replication.mending import mend
 from workers.broker.replication.roles import Role, RoleKeeper, Verdict
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.settings import BrokerSettings
@@ -70,6 +72,19 @@ class GroupMember:
             await self._join(identity, keeper)
             tasks.create_task(self._beat(identity))
             tasks.create_task(self._poll(identity, keeper))
+
+    async def mend(self) -> None:
+        """Stay out of the group until its master has made a damaged log whole again.
+
+        Raises:
+            IdentityMismatch: the store belongs to another group (S24).
+        """
+        identity = await self._negotiate()
+        await mend(
+            identity.broker_id,
+            ask_group=partial(self._controller.replica_info, identity),
+            mend_from=partial(self._duties.following.mend, identity.broker_id),
+        )
 
     async def leave(self) -> None:
         """Hand over in order: no more appends, what waits is confirmed, then the goodbye (R10c)."""

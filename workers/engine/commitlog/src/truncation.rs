@@ -149,7 +149,7 @@ impl Store {
     ///
     /// The exclusive borrow is what lets bytes change that readers could see. Queues go on with
     /// the offset after their last record in the log; at 0 none is left. The end of the log is fine:
-    /// nothing happens.
+    /// nothing happens, but that a store which lost flushed records behind it is whole again.
     ///
     /// # Errors
     /// [`StoreError::NoBoundary`] when no record starts at `position`, [`StoreError::DiskFull`] and others
@@ -157,7 +157,7 @@ impl Store {
     /// reopening it finishes the truncation if it had begun.
     pub fn truncate_to(&mut self, position: u64) -> Result<(), StoreError> {
         self.check_open()?;
-        if position == self.max_position() {
+        if position == self.max_position() && !self.is_read_only() {
             return Ok(());
         }
         let last_store_timestamp_ms = self.last_timestamp_before(position)?;
@@ -215,7 +215,7 @@ impl Store {
     /// so that bytes inside a body are never taken for a record.
     fn last_timestamp_before(&self, position: u64) -> Result<i64, StoreError> {
         let refused = |reason| StoreError::NoBoundary { position, reason };
-        if !(self.min_position()..self.max_position()).contains(&position) {
+        if !(self.min_position()..=self.max_position()).contains(&position) {
             return Err(refused("the log does not reach there"));
         }
         if position == self.min_position() {

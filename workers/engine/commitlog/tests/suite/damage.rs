@@ -302,6 +302,28 @@ fn a_truncation_to_before_the_damage_makes_the_store_writable_again() {
 }
 
 #[test]
+fn a_truncation_to_where_flushed_records_are_lost_makes_the_store_writable_again() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    let positions = fill(&store, 6);
+    store.flush_tick(NOW_MS).unwrap();
+    drop(store);
+    let lost = usize::try_from(positions[6] - positions[4]).unwrap();
+    overwrite(&segment_path(dir.path(), 0), positions[4], &vec![0; lost]);
+    let mut opened = open(dir.path());
+    assert_eq!(opened.max_position(), positions[4]);
+
+    opened.truncate_to(positions[4]).unwrap();
+
+    assert_eq!(opened.recovery().damage, None);
+    append(&opened, "after", 0, b"x");
+    drop(opened);
+    let reopened = open(dir.path());
+    assert_eq!(reopened.recovery().damage, None);
+    assert_eq!(read_all(&reopened, "after", 0).len(), 1);
+}
+
+#[test]
 fn a_log_that_lost_flushed_records_is_read_only() {
     for is_clean in [false, true] {
         let dir = tempdir();

@@ -1,0 +1,78 @@
+"""Be a replica: what runs while another broker is the master (control-plane.md 3.6)."""
+
+import asyncio
+from collections.abc import Callable
+
+from workers.broker.broker import Broker
+from workers.broker.replication.controller_client import GroupState
+from workers.broker.replication.follower import Follower
+from workers.broker.replication.handover import Handover
+from workers.broker.replication.state_journal import StateJournal
+from workers.broker.replication.stock_metadata import StockMetadata
+from workers.broker.replication.verification import Verification
+
+
+class Following:
+    """The tasks of a replica; none while this broker is none."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        journal: StateJournal,
+        handover: Handover,
+        verification: Verification,
+        *,
+        on_confirmed: Callable[[int], None],
+    ) -> None:
+        self._broker, self._journal, self._handover = broker, journal, handover
+        self._verification, self._on_confirmed = verification, on_confirmed
+        self._tasks: list[asyncio.Task[None]] = []
+        self.follower: Follower | None = None
+
+    def begin(self, own_id: int, master: GroupState) -> None:
+        """Follow a master; called after `stop`."""
+        follower = self.follower = self._follower_of(own_id, master)
+        copy = StockMetadata(self._broker, self._journal, follower.master_address)
+        self._tasks = [
+            asyncio.create_task(follower.run(), name="follow"),
+            asyncio.create_task(copy.run(), name="copy-metadata"),
+            asyncio.create_task(self._handover.let_clients_go(), name="let-clients-go"),
+        ]
+
+    async def mend(self, own_id: int, master: GroupState) -> None:
+        """Have a damaged log ready to follow a master, or raise why it is not (ADR 17).
+
+        Raises:
+            Obstacle: the master can't make good what would be cut.
+            OSError, TimeoutError, ProtocolError, StoreError, RemotingError: it failed this time.
+        """
+        await self._follower_of(own_id, master).mend()
+        self._broker.damage = self._broker.store.damage
+
+    def check(self) -> None:
+        """Raise what a task has died of."""
+        for task in self._tasks:
+            if task.done():
+                task.result()
+
+    async def stop(self) -> None:
+        """Be no replica any more; nothing is appended afterwards."""
+        self.follower = None
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _follower_of(self, own_id: int, master: GroupState) -> Follower:
+        assert master.master_address is not None, "nobody follows a master without an address"
+        return Follower(
+            self._broker.store,
+            self._broker.settings,
+            broker_id=own_id,
+            epoch=master.epoch,
+            master_address=master.master_address,
+            verification=self._verification,
+            flusher=self._broker.flusher,
+            on_confirmed=self._on_confirmed,
+            on_cut=self._journal.cut,
+        )

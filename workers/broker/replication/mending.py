@@ -1,0 +1,61 @@
+"""Have a damaged log made whole again from the group's master, before this broker takes part.
+
+A damaged log is never read as one that ends at the damage (D13), so its broker stays out of its
+group: nobody elects it, and no set counts it. Where another broker leads and holds what would be
+cut, nothing is lost by following that one as any replica that comes back does (ADR 17).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+from regent_engine import ProtocolError, StoreError
+
+from backend.remoting.errors import RemotingError
+from workers.broker.replication.controller_client import ControllerRefused, GroupState
+from workers.broker.replication.follower import Obstacle
+
+RETRY_S: Final = 1.0
+
+_FAILURES: Final = (
+    Obstacle,
+    ControllerRefused,
+    ProtocolError,
+    StoreError,
+    RemotingError,
+    OSError,
+)
+
+log = structlog.get_logger()
+
+
+async def mend(
+    own_id: int,
+    *,
+    ask_group: Callable[[], Awaitable[GroupState]],
+    mend_from: Callable[[GroupState], Awaitable[None]],
+) -> None:
+    """Try until the log is whole, and say why it is not yet, each reason once.
+
+    `ask_group` gives who leads the group; `mend_from` mends the log from its master, or raises.
+    """
+    reported = ""
+    while True:
+        try:
+            group = await ask_group()
+            if group.master_address is None or group.master_id in {None, own_id}:
+                raise Obstacle(
+                    "no other broker leads the group: start one that is whole, put the damaged file"
+                    " back, or consent to lose what is behind the damage (cutDamageAt)"
+                )
+            await mend_from(group)
+        except _FAILURES as error:
+            reason = str(error) or type(error).__name__
+            if reason != reported:
+                log.warning("log_not_mended", reason=reason)
+            reported = reason
+        else:
+            log.warning("log_mended", master=group.master_address)
+            return
+        await asyncio.sleep(RETRY_S)
