@@ -28,6 +28,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
     errors.InvalidTopicSettings: HTTPStatus.BAD_REQUEST,
     errors.InvalidCursor: HTTPStatus.BAD_REQUEST,
     errors.InvalidPageSize: HTTPStatus.BAD_REQUEST,
+    errors.InvalidSpan: HTTPStatus.BAD_REQUEST,
     errors.ClusterNotFound: HTTPStatus.NOT_FOUND,
     errors.BrokerGroupNotFound: HTTPStatus.NOT_FOUND,
     errors.TopicNotFound: HTTPStatus.NOT_FOUND,

@@ -5,7 +5,7 @@ from typing import Annotated
 from cyclopts import App, Parameter, validators
 
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.output import print_json, print_table, time_text
+from backend.cli.output import bytes_text, number_text, print_json, print_table, time_text
 from backend.cli.rest import RestClient, connect, segment
 from backend.cli.target import Options
 
@@ -13,6 +13,8 @@ cluster = App(name=["cluster", "clusters"], help="Show clusters.")
 
 Limit = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=100_000))]
 ClusterName = Annotated[str | None, Parameter(name=["--cluster"], env_var="REGENT_CLUSTER")]
+
+Minutes = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=24 * 60))]
 
 _COLUMNS = ("NAME", "ROUTE VERSION#", "CREATED")
 
@@ -56,6 +58,45 @@ def get_cluster(name: str, /, *, options: Options = Options()) -> None:
         return
     print_table(_COLUMNS, [_row(found)])
     print_table(("BROKER GROUP",), [(group["name"],) for group in groups], title="\nBroker groups")
+
+
+@cluster.command(name="rates")
+def show_rates(
+    name: str | None = None, /, *, minutes: Minutes = 5, options: Options = Options()
+) -> None:
+    """Show what a cluster took in and gave out lately, or all clusters together.
+
+    That is what masters took in and all brokers gave out, every few seconds; beyond an hour the
+    mean of each minute. A time without a line is one at which nobody looked.
+
+    Examples:
+        regent cluster rates
+        regent cluster rates DefaultCluster --minutes 1440 -o json
+
+    Args:
+        name: Name of the cluster; without it all that you reach.
+        minutes: How far back, at most a day.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        found = client.get("/rates", cluster=name or client.target.cluster, minutes=minutes)
+    if options.output == "json":
+        print_json(found)
+        return
+    columns = ("AT", "MESSAGES IN/S#", "MESSAGES OUT/S#", "IN/S#", "OUT/S#")
+    print_table(
+        columns,
+        [
+            (
+                time_text(point["observed_at"]),
+                number_text(point["messages_in_per_second"]),
+                number_text(point["messages_out_per_second"]),
+                bytes_text(point["bytes_in_per_second"]),
+                bytes_text(point["bytes_out_per_second"]),
+            )
+            for point in found
+        ],
+    )
 
 
 def group_path(client: RestClient, cluster: str | None, group: str) -> str:

@@ -64,6 +64,16 @@ class InvalidPageSize(DomainError):
         self.size, self.size_max = size, size_max
 
 
+class InvalidSpan(DomainError):
+    """A history was asked for over no time, or over more than it is kept."""
+
+    code = "invalid_span"
+
+    def __init__(self, minutes: int, *, minutes_max: int) -> None:
+        super().__init__(f"this history reaches over 1 to {minutes_max} minutes, not {minutes}")
+        self.minutes, self.minutes_max = minutes, minutes_max
+
+
 class ClusterNotFound(DomainError):
     """No cluster has the name."""
 

@@ -19,6 +19,7 @@ CODES: Final[Mapping[type[errors.DomainError], str]] = {
     errors.InvalidTopicSettings: "invalid_input",
     errors.InvalidCursor: "invalid_input",
     errors.InvalidPageSize: "invalid_input",
+    errors.InvalidSpan: "invalid_input",
     errors.ClusterNotFound: "not_found",
     errors.BrokerGroupNotFound: "not_found",
     errors.TopicNotFound: "not_found",

@@ -41,7 +41,7 @@ REACHES: Final[Mapping[str, Reach]] = {
         (
             *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports"),
             *("clusters", "events", "findings", "holdingClusters", "locks", "operation"),
-            *("operations", "overview", "samples", "topologyChanged"),
+            *("operations", "overview", "rates", "samples", "topologyChanged"),
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),
             *("pauseOperation", "resumeOperation", "cancelOperation"),

@@ -36,6 +36,7 @@ from backend.api.graphql.operation_orders import OperationMutation
 from backend.api.graphql.operations import OperationQuery
 from backend.api.graphql.overview import NameServer, Overview, Viewer
 from backend.api.graphql.pages import Connection, connect
+from backend.api.graphql.rates import RateQuery
 from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
@@ -70,6 +71,7 @@ class Query(
     EventQuery,
     FindingQuery,
     MaintenanceQuery,
+    RateQuery,
     RecordedLagQuery,
     ConsumerGroupQuery,
     ClientQuery,

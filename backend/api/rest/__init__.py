@@ -23,6 +23,7 @@ from backend.api.rest import (
     maintenance,
     messages,
     operations,
+    rates,
     recorded_lags,
     replica_groups,
     replica_lags,
@@ -38,8 +39,8 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=API_PREFIX)
     guarded = APIRouter(dependencies=[Depends(check_permission)])
     resources = (
-        *(sessions, api_tokens, users, clusters, broker_groups, replica_groups, log_histories),
-        *(replica_lags, adoptions, brokers, broker_configs, broker_statuses),
+        *(sessions, api_tokens, users, clusters, rates, broker_groups, replica_groups),
+        *(log_histories, replica_lags, adoptions, brokers, broker_configs, broker_statuses),
         *(topics, topic_figures, locks, capacity, operations),
         *(consumer_groups, recorded_lags, clients, messages, audit, events, findings, maintenance),
     )

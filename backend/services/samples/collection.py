@@ -24,6 +24,7 @@ from backend.services.samples.observed import (
     ObservedTopic,
     encode_sample,
 )
+from backend.services.samples.rate_history import note_rates
 from backend.services.samples.rates import has_rates, with_rates, without_rates
 from backend.services.samples.reading import read_latest
 
@@ -70,6 +71,8 @@ async def collect_samples(
     found = [sample for task in asked if (sample := task.result()) is not None]
     samples = [with_rates(sample, previous.get(sample.field)) for sample in found]
     await _publish(redis, samples, previous)
+    if samples:
+        await note_rates(redis, samples, at_ms=clock.now_ms())
     return CollectionOutcome(sampled_count=len(samples), silent_count=len(online) - len(samples))
 
 

@@ -858,6 +858,13 @@ export type ReplanOperationMutationVariables = Exact<{
 
 export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
+export type RatesQueryVariables = Exact<{
+  minutes: number;
+}>;
+
+
+export type RatesQuery = { rates: Array<{ observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null }> };
+
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -3191,6 +3198,15 @@ fragment OperationFields on Operation {
   whyNotUndo
   parameters
 }`) as unknown as TypedDocumentString<ReplanOperationMutation, ReplanOperationMutationVariables>;
+export const RatesDocument = new TypedDocumentString(`
+    query Rates($minutes: Int!) {
+  rates(minutes: $minutes) {
+    observedAt
+    messagesInPerSecond
+    messagesOutPerSecond
+  }
+}
+    `) as unknown as TypedDocumentString<RatesQuery, RatesQueryVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview {
   overview {

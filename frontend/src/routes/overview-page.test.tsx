@@ -1,6 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
-import { aBroker, anOverview, aSample, aTopology } from '@/testing/builders';
+import { aBroker, anOverview, aSample, aTopology, ratesOf } from '@/testing/builders';
 import { graphqlError } from '@/testing/control-plane';
 import { FakeSocket } from '@/testing/fake-socket';
 import { renderConsole } from '@/testing/render-console';
@@ -207,4 +208,47 @@ test('the rates are also a table, and the address says so', async () => {
   const table = await screen.findByRole('table', { name: /Messages per second/ });
 
   expect(within(table).getByRole('cell', { name: '20' })).toBeVisible();
+});
+
+test('what was observed before the console was opened is there at once', async () => {
+  renderConsole('/?rates=table', { answers: { Rates: () => ratesOf([[60, 1234]]) } });
+
+  const table = await screen.findByRole('table', { name: /over the last 30 minutes/ });
+
+  expect((await within(table).findAllByRole('cell', { name: '1,234' })).length).toBe(2);
+});
+
+test('a day is asked for as such, and the address says so', async () => {
+  const { calls } = renderConsole('/?rates=table', {
+    answers: {
+      Rates: ({ minutes }) => ratesOf(minutes === 1_440 ? [[7_200, 42]] : [[60, 7]]),
+    },
+  });
+  await screen.findByRole('table', { name: /over the last 30 minutes/ });
+
+  await userEvent.click(screen.getByRole('radio', { name: '24 hours' }));
+
+  const table = await screen.findByRole('table', { name: /over the last 24 hours/ });
+  expect((await within(table).findAllByRole('cell', { name: '42' })).length).toBe(2);
+  expect(within(table).queryByRole('cell', { name: '20' })).not.toBeInTheDocument();
+  expect(calls.filter(({ operation }) => operation === 'Rates').at(-1)?.variables).toEqual({
+    minutes: 1_440,
+  });
+});
+
+test('a day without a whole minute says what comes next', async () => {
+  renderConsole('/?span=day');
+
+  expect(await screen.findByText('No minute has been sampled whole yet')).toBeVisible();
+});
+
+test('a past that cannot be read hides nothing of the present', async () => {
+  renderConsole('/?rates=table', {
+    answers: { Rates: () => graphqlError('internal', 'Redis is away.') },
+  });
+
+  const table = await screen.findByRole('table', { name: /Messages per second/ });
+
+  expect(within(table).getByRole('cell', { name: '20' })).toBeVisible();
+  expect(await screen.findByRole('alert')).toHaveTextContent('Redis is away.');
 });

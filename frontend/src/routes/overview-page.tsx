@@ -19,7 +19,7 @@ import { withinPage } from './within-page';
 export function OverviewPage() {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/' });
-  const { rates = 'chart', sort } = useSearch({ from: '/console/' });
+  const { rates = 'chart', span = 'recent', sort } = useSearch({ from: '/console/' });
   const counts = useQuery(overviewCounts);
   const latest = useLatestSamples();
   const samples = useMemo(() => Object.values(latest), [latest]);
@@ -53,6 +53,10 @@ export function OverviewPage() {
       </QueryView>
       <RatePanel
         view={rates}
+        span={span}
+        onSpan={(next) =>
+          void navigate({ search: (now) => ({ ...now, span: next }), ...withinPage })
+        }
         onView={(view) =>
           void navigate({ search: (now) => ({ ...now, rates: view }), ...withinPage })
         }

@@ -3,6 +3,7 @@ import type {
   CapacityReportSummaryFragment,
   CapacityRowFieldsFragment,
   OverviewQuery,
+  RatesQuery,
   SampleFieldsFragment,
   TopicQuery,
   TopologyQuery,
@@ -239,10 +240,21 @@ function brokerAnswers(): Answers {
 }
 
 /** A healthy cluster of two groups with one master each. */
+/** What was kept of the rates: so many seconds ago, so many messages a second. */
+export function ratesOf(points: [agoSeconds: number, rate: number | null][]): RatesQuery {
+  const rates = points.map(([agoSeconds, rate]) => ({
+    observedAt: new Date(Date.now() - agoSeconds * 1_000).toISOString(),
+    messagesInPerSecond: rate,
+    messagesOutPerSecond: rate,
+  }));
+  return { rates };
+}
+
 export function clusterAnswers(): Answers {
   return {
     Clusters: () => ({ clusters: { totalCount: 1, nodes: [{ id: 'c1', name: 'regent' }] } }),
     Overview: () => anOverview(),
+    Rates: () => ratesOf([]),
     Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),
     Topic: () => ({ cluster: { id: 'c1', topic: aTopic() } }),

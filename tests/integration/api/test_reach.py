@@ -97,7 +97,7 @@ async def test_a_list_is_not_asked_for_another_cluster(anybody, credentials, wor
     asked = ("audit", "audit/export", "findings", "locks", "operations")
     paths = [f"/api/v1/{path}?cluster_name={FAR}" for path in asked]
     paths += [f"/api/v1/operations?cluster_name={NEAR}&cluster_name={FAR}"]
-    paths += [f"/api/v1/events?cluster={FAR}"]
+    paths += [f"/api/v1/{path}?cluster={FAR}" for path in ("events", "rates")]
 
     answers = [await anybody.get(path, headers=headers) for path in paths]
 

@@ -8,9 +8,11 @@ from msgspec.structs import replace
 
 from backend.clients.brokers import Brokers
 from backend.clients.remoting_client import RemotingClient
+from backend.domain.cluster_scope import ClusterScope
 from backend.services.samples import latest_samples, observe
 from backend.services.samples.collection import collect_samples
 from backend.services.samples.observed import LATEST_KEY, PENDING_KEY
+from backend.services.samples.rate_history import show_rates
 from tests.integration.tasks.conftest import FakeBroker, is_watched, register
 from tests.waiting import PATIENCE_S, eventually
 
@@ -109,6 +111,28 @@ async def test_clusters_are_told_apart(collect, broker, database, redis, clock):
     [east] = await latest_samples(redis, "east")
     [west] = await latest_samples(redis, "west")
     assert (east.cluster_name, west.cluster_name) == ("east", "west")
+
+
+async def test_what_a_round_adds_up_to_can_be_asked_for_later(
+    collect, broker, database, redis, clock
+):
+    await register(database, clock, broker.address)
+    await collect()
+    broker.sample = replace(
+        broker.sample, observed_at_ms=broker.sample.observed_at_ms + 5_000, messages_in=600
+    )
+    clock.advance(seconds=5)
+    await collect()
+    broker.sample = None
+    clock.advance(seconds=5)
+    await collect()
+
+    points = await show_rates(
+        5, cluster_name="east", within=ClusterScope(), redis=redis, database=database, clock=clock
+    )
+
+    # Where nobody answered there is no point: that is not zero (D21).
+    assert [point.rates.messages_in for point in points] == [None, 100.0]
 
 
 async def test_watchers_get_each_sample_once(collect, broker, database, redis, clock):

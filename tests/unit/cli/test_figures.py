@@ -52,6 +52,23 @@ def test_clusters_that_hold_a_topic_are_listed(signed_in, capsys):
     assert lines(capsys)[1] == "east normal broker-a, broker-b"
 
 
+def test_rates_have_a_line_for_each_time_and_never_call_unknown_none(signed_in, capsys):
+    point = {
+        "observed_at": "2026-03-02T12:00:00.125Z",
+        "messages_in_per_second": 1234.5,
+        "messages_out_per_second": None,
+        "bytes_in_per_second": 2048,
+        "bytes_out_per_second": None,
+    }
+    signed_in.on("GET", "/rates", [point])
+
+    assert run(["cluster", "rates", "east", "--minutes", "60"]) == 0
+
+    asked = dict(signed_in.requests[-1].url.params)
+    assert asked == {"cluster": "east", "minutes": "60"}
+    assert lines(capsys)[1:] == ["2026-03-02 12:00:00Z 1,234.5 - 2.0 KiB -"]
+
+
 def test_stats_of_topics_have_a_line_for_each_reader_and_one_without(east, capsys):
     reader = {"consumer_group": "billing", "lag": 12, "measured_at": "2026-03-02T12:00:00Z"}
     orders = {"name": "orders", "messages_in_per_second": 2.5, "bytes_in_per_second": None}

@@ -10,7 +10,7 @@ import { readingOf } from '@/lib/reading';
 const column = columnsFor<RatePoint>();
 
 /** What the chart shows, as figures, newest first. */
-export function RateTable({ points }: { points: RatePoint[] }) {
+export function RateTable({ label, points }: { label: string; points: RatePoint[] }) {
   const { t } = useTranslation();
   const rows = useMemo(() => points.toReversed(), [points]);
   const columns = useMemo(
@@ -40,11 +40,6 @@ export function RateTable({ points }: { points: RatePoint[] }) {
     [t],
   );
   return (
-    <DataTable
-      label={t('rates.label')}
-      rows={rows}
-      columns={columns}
-      rowId={(point) => String(point.atMs)}
-    />
+    <DataTable label={label} rows={rows} columns={columns} rowId={(point) => String(point.atMs)} />
   );
 }

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { joinPoints, pastPoints } from './rate-points';
+
+const startMs = Date.parse('2026-03-01T12:00:00Z');
+
+function point(seconds: number, rate: number | null) {
+  return { atMs: startMs + seconds * 1_000, in: rate, out: rate };
+}
+
+test('what was kept comes before what this console heard, and not twice', () => {
+  const past = [point(-9, 1), point(-4, 2), point(1.5, 3)];
+
+  expect(joinPoints(past, [point(0, 30), point(5, 40)], 'recent')).toEqual([
+    point(-10, 1),
+    point(-5, 2),
+    point(0, 30),
+    point(5, 40),
+  ]);
+});
+
+test('what was kept fills the time in which this console heard nothing', () => {
+  const heard = [point(0, 1), { ...point(5, null) }, point(20, 4)];
+
+  expect(
+    joinPoints([point(5, 2), point(11, 3)], heard, 'recent').map(({ in: rate }) => rate),
+  ).toEqual([1, 2, 3, 4]);
+});
+
+test('time that nobody observed is a gap and not zero', () => {
+  const recent = joinPoints([point(0, 1), point(15, 2)], [], 'recent');
+  const day = joinPoints([point(0, 1), point(120, 2), point(300, 3)], [], 'day');
+
+  expect(recent.map(({ in: rate }) => rate)).toEqual([1, null, 2]);
+  expect(day.map(({ in: rate }) => rate)).toEqual([1, 2, null, 3]);
+});
+
+test('a rate that nobody knew stays in its place', () => {
+  expect(joinPoints([point(0, null), point(5, 2)], [], 'recent')).toEqual([
+    point(0, null),
+    point(5, 2),
+  ]);
+});
+
+test('only the span is shown', () => {
+  const past = Array.from({ length: 500 }, (_, index) => point(5 * index, index));
+
+  const points = joinPoints(past, [], 'recent');
+
+  expect(points).toHaveLength(360);
+  expect(points.at(-1)).toEqual(point(5 * 499, 499));
+  expect(joinPoints([], [], 'day')).toEqual([]);
+});
+
+test('an answer that is not there yet is no point', () => {
+  const rates = [
+    { observedAt: '2026-03-01T12:00:00Z', messagesInPerSecond: 1, messagesOutPerSecond: null },
+  ];
+
+  expect(pastPoints(undefined)).toEqual([]);
+  expect(pastPoints({ rates })).toEqual([{ atMs: startMs, in: 1, out: null }]);
+});

@@ -1,0 +1,50 @@
+import type { RatesQuery } from '@/gql/operations';
+import { bucketStart, type RatePoint } from '@/lib/live/sample-history';
+
+export type RateSpan = 'recent' | 'day';
+
+/** How much of the past a span shows, and how far its points are apart. */
+export const rateSpans: Record<RateSpan, { minutes: number; stepMs: number }> = {
+  recent: { minutes: 30, stepMs: 5_000 },
+  day: { minutes: 1_440, stepMs: 60_000 },
+};
+
+export function pastPoints(answer: RatesQuery | undefined): RatePoint[] {
+  return (answer?.rates ?? []).map((rates) => ({
+    atMs: Date.parse(rates.observedAt),
+    in: rates.messagesInPerSecond,
+    out: rates.messagesOutPerSecond,
+  }));
+}
+
+/**
+ * Puts what this console heard itself in the place of what was kept for it, and what was kept where
+ * it heard nothing. What nobody observed for longer than two steps is a gap, never a line across it.
+ */
+export function joinPoints(past: RatePoint[], heard: RatePoint[], span: RateSpan): RatePoint[] {
+  const { minutes, stepMs } = rateSpans[span];
+  const known = new Map<number, RatePoint>();
+  for (const point of [...past, ...heard.filter(isKnown)]) {
+    const atMs = span === 'recent' ? bucketStart(point.atMs) : point.atMs;
+    known.set(atMs, { ...point, atMs });
+  }
+  const points = [...known.values()].sort((left, right) => left.atMs - right.atMs);
+  const fromMs = (points.at(-1)?.atMs ?? 0) - minutes * 60_000;
+  return withGaps(
+    points.filter((point) => point.atMs > fromMs),
+    stepMs,
+  );
+}
+
+function isKnown(point: RatePoint): boolean {
+  return point.in !== null || point.out !== null;
+}
+
+function withGaps(points: RatePoint[], stepMs: number): RatePoint[] {
+  return points.flatMap((point, at) => {
+    const before = points[at - 1];
+    return before && point.atMs - before.atMs > 2 * stepMs
+      ? [{ atMs: before.atMs + stepMs, in: null, out: null }, point]
+      : [point];
+  });
+}
