@@ -327,6 +327,13 @@ def _open_store(settings: BrokerSettings) -> Store:
             reason="a flush failed when it was open last: what the disk did not have is gone",
             log_position=store.max_position,
         )
+    if (lost := store.lost_unflushed) is not None:
+        log.warning(
+            "unflushed_records_lost",
+            reason="the machine went down before they were flushed, and the first of them are gone",
+            log_position=lost[0],
+            next_valid_position=lost[1],
+        )
     if (damage := store.damage) is not None:
         log.critical(
             "store_damaged",

@@ -122,3 +122,39 @@ async def test_a_log_that_was_cut_or_whose_epochs_are_from_the_backup_is_not_cou
 
     assert (intact, is_doubted_once_cut, mark.exists()) == (False, True, True)
     assert server.store.epochs() == [(1, damaged)]
+
+
+async def test_what_was_not_flushed_when_the_machine_went_down_is_no_damage(agent, eventually):
+    """ADR 18: the broker takes messages again by itself, and says what is lost."""
+    client = await agent.start(flushDiskType="ASYNC_FLUSH")
+    places = []
+    for number in range(6):
+        sent = await client.send("T", b"%d" % number)
+        places.append(int(sent.ext["msgId"][16:], 16))
+    checkpoint = agent.root / "store" / "checkpoint"
+    await eventually(lambda: checkpoint.exists() and any(checkpoint.read_bytes()[24:32]))
+    agent.kill()
+    go_down(agent.root / "store", flushed=places[2], lost=places[3])
+
+    client = await agent.start(flushDiskType="ASYNC_FLUSH")
+
+    (told,) = agent.events("unflushed_records_lost")
+    assert f"log_position={places[3]}" in told
+    assert f"next_valid_position={places[4]}" in told
+    assert not agent.events("store_damaged")
+    sent = await client.send("T", b"new")
+    assert (sent.code, sent.ext["queueOffset"]) == (ResponseCode.SUCCESS, "3")
+    assert bodies(await client.pull("T", queueOffset=0)) == [b"0", b"1", b"2", b"new"]
+
+
+def go_down(store, *, flushed, lost):
+    """Leave a store as a power cut would: flushed up to a position, and one record not written."""
+    mark = store / "abort"
+    process, _run, kind = mark.read_text().splitlines()
+    mark.write_text(f"{process}\nanother run\n{kind}\n")
+    with (store / "checkpoint").open("r+b") as file:
+        file.seek(24)
+        file.write(2 * flushed.to_bytes(8, "big"))
+    with (store / "commitlog" / f"{0:020}").open("r+b") as file:
+        file.seek(lost)
+        file.write(bytes(64))

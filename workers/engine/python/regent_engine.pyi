@@ -490,6 +490,12 @@ class Store:
     def damage(self) -> Damage | None:
         """The damage found when the store was opened; appends are refused if there is any."""
     @property
+    def lost_unflushed(self) -> tuple[int, int | None] | None:
+        """Where the log was cut because the system went down before all of it was flushed.
+
+        And where records went on that were cut with what is gone.
+        """
+    @property
     def had_failed_flush(self) -> bool:
         """Whether a flush failed when it was open last, so that only what the disk has is left."""
     @property

@@ -10,12 +10,34 @@ use crate::epoch_file::backup_of;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, list, remove_dir, remove_file, sync_dir};
+use crate::spares::boot_id;
 use crate::sys::lock::lock_first_byte;
 use crate::table::QueueHomes;
 use crate::write_limit::{BOOT_ID_LINE, WriteLimit};
 
 /// What the mark of an unclean stop says instead of a run of the system once a flush has failed.
 const UNFLUSHED: &str = "unflushed";
+/// What it says in the line behind the run where messages are acknowledged before they are flushed.
+const ASYNC: &str = "asynchronous";
+
+/// The run of the system in which a store is used, and what its mark says of it.
+#[derive(Debug)]
+pub(crate) struct MarkedRun<'a> {
+    pub(crate) boot_id: &'a str,
+    /// The first write limit of a log that uses segments again; else messages are acknowledged before they
+    /// are flushed.
+    pub(crate) write_limit: Option<u64>,
+}
+
+/// Whether the system went down since the run that a mark of an unclean stop names, in which messages were
+/// acknowledged before they were flushed: so what was not flushed may be gone in parts.
+pub(crate) fn lost_unflushed(mark: &Path) -> bool {
+    let text = fs::read_to_string(mark).unwrap_or_default();
+    let mut lines = text.lines().skip(BOOT_ID_LINE);
+    let (run, kind) = (lines.next(), lines.next());
+    let is_another = run.is_some_and(|run| run != UNFLUSHED && Some(run) != boot_id().as_deref());
+    is_another && kind == Some(ASYNC)
+}
 
 /// A locked store directory; dropping it releases the lock.
 #[derive(Debug)]
@@ -111,12 +133,11 @@ impl StoreDirectory {
         text.lines().nth(BOOT_ID_LINE).map(str::to_owned)
     }
 
-    /// Writes the mark: the process id in decimal, and where recovery must know them, on the disk,
-    /// the run of the system and the first write limit. Returns that limit if it is written: a full
-    /// disk may have no room for it.
+    /// Writes the mark: the process id in decimal, and where recovery must know it, on the disk, the
+    /// run of the system. Returns the write limit if it is written: a full disk may have no room for it.
     pub(crate) fn put_abort_mark(
         &self,
-        run: Option<(&str, u64)>,
+        run: Option<&MarkedRun<'_>>,
     ) -> Result<Option<WriteLimit>, StoreError> {
         let path = self.abort();
         let mut options = OpenOptions::new();
@@ -127,10 +148,12 @@ impl StoreDirectory {
         let file = file.map_err(|error| StoreError::io(&path, error))?;
         let mut content = std::process::id().to_string();
         let mut limit_at = 0;
-        if let Some((boot_id, limit)) = run {
-            content = format!("{content}\n{boot_id}\n");
+        if let Some(run) = run {
+            content = format!("{content}\n{}\n", run.boot_id);
             limit_at = content.len() as u64;
-            content += &WriteLimit::line(limit);
+            content += &run
+                .write_limit
+                .map_or(format!("{ASYNC}\n"), WriteLimit::line);
         }
         let written = step(Step::Write, &path, || {
             file.write_all_at(content.as_bytes(), 0)?;
@@ -146,13 +169,13 @@ impl StoreDirectory {
             }
             Err(error) => return Err(error),
         };
-        let is_limited = is_written && run.is_some();
-        if is_limited {
+        if is_written && run.is_some() {
             step(Step::SyncFile, &path, || file.sync_all())
                 .map_err(|error| StoreError::io(&path, error))?;
         }
         sync_dir(&self.root)?;
-        Ok(is_limited.then_some(WriteLimit {
+        let is_limited = run.is_some_and(|run| run.write_limit.is_some());
+        Ok((is_written && is_limited).then_some(WriteLimit {
             path,
             mark: file,
             at: limit_at,

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
-use crate::directory::StoreDirectory;
+use crate::directory::{StoreDirectory, lost_unflushed};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
@@ -42,6 +42,9 @@ pub struct RecoveryReport {
     pub are_epochs_from_backup: bool,
     /// Damage that makes the store read-only.
     pub damage: Option<LogDamage>,
+    /// Where the log was cut because the system went down before all of it was flushed, although records
+    /// follow what is gone.
+    pub lost_unflushed: Option<LogDamage>,
     /// Position from which records were validated.
     pub scanned_from: u64,
     /// End of the log.
@@ -103,6 +106,8 @@ pub(crate) fn recover(
         clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
         flushed: sealed.map_or(flushed, |sealed| flushed.max(sealed)),
         ends_where_flushed: sealed.is_some(),
+        // Nothing tells what was flushed where there is no checkpoint.
+        has_lost_unflushed: flushed > 0 && lost_unflushed(&directory.abort()),
         write_limit: WriteLimit::find(&directory.abort()),
         cut_damage_at: config.cut_damage_at,
     };
@@ -128,6 +133,7 @@ pub(crate) fn recover(
         was_clean,
         truncated_to: truncation.map(|truncation| truncation.position),
         damage: end.damage,
+        lost_unflushed: end.lost_unflushed,
         scanned_from,
         end_position: end.position,
         record_count: end.record_count,

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use rustix::fs::{Advice, fadvise, statfs};
 
 use crate::config::{FlushMode, StoreConfig};
-use crate::directory::StoreDirectory;
+use crate::directory::{MarkedRun, StoreDirectory};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
@@ -144,23 +144,29 @@ pub(crate) fn begin(
 ) -> Result<Option<(Arc<Spares>, SealFile)>, StoreError> {
     let log_dir = directory.commit_log();
     let dir = Spares::dir_of(log_dir);
+    let boot_id = boot_id();
     let begun = || -> Result<_, StoreError> {
-        let Some(boot_id) = boot_id().filter(|_| may_use_again(config, log_dir)) else {
+        if boot_id.is_none() || !may_use_again(config, log_dir) {
             return Ok(None);
-        };
+        }
         create_dir(&dir)?;
         sync_dir(log_dir)?;
         let end = log.flush(None)?;
         let seals = SealFile::create(Spares::seal_of(log_dir), end)?;
-        Ok(Some((boot_id, end, seals)))
+        Ok(Some((end, seals)))
     };
     let begun = match begun() {
         Err(StoreError::DiskFull { .. }) => None,
         done => done?,
     };
-    let run = begun.as_ref().map(|(boot_id, end, _)| (&**boot_id, *end));
-    if let Some(write_limit) = directory.put_abort_mark(run)?
-        && let Some((.., seals)) = begun
+    let is_async = config.flush_mode == FlushMode::Async;
+    let run = boot_id.as_deref().map(|boot_id| MarkedRun {
+        boot_id,
+        write_limit: begun.as_ref().map(|(end, _)| *end),
+    });
+    let run = run.filter(|run| is_async || run.write_limit.is_some());
+    if let Some(write_limit) = directory.put_abort_mark(run.as_ref())?
+        && let Some((_, seals)) = begun
     {
         let spares = Spares::new(config, log_dir, write_limit);
         return Ok(Some((Arc::new(spares), seals)));

@@ -100,6 +100,9 @@ pub(crate) struct EndHints {
     /// What lies behind the flushed part does not count: it may be mixed with what a segment was
     /// before (FORMAT.md 5.1).
     pub(crate) ends_where_flushed: bool,
+    /// What lies behind the flushed part may be gone in parts, and ends with the first of them
+    /// (FORMAT.md 6).
+    pub(crate) has_lost_unflushed: bool,
     /// No record lies behind it, whatever bytes do (FORMAT.md 5.1).
     pub(crate) write_limit: Option<u64>,
     /// An operator allows the log to end at damage here.
@@ -112,6 +115,11 @@ impl EndHints {
         let is_cut = self.cut_damage_at == Some(end.position) && end.damage.is_none();
         is_cut || self.clean_end == Some(end.position)
     }
+
+    /// Whether what is missing here was never flushed, and is gone with the memory that held it.
+    fn explain(&self, end: &WalkEnd) -> bool {
+        self.has_lost_unflushed && end.position >= self.flushed && end.damage.is_none()
+    }
 }
 
 /// Where a walk over the log stopped.
@@ -121,6 +129,8 @@ pub(crate) struct WalkEnd {
     /// Index of the segment that holds `position`; the segment count when all are full.
     pub(crate) index: usize,
     pub(crate) damage: Option<LogDamage>,
+    /// What was not flushed and is gone, where records follow that are cut with it.
+    pub(crate) lost_unflushed: Option<LogDamage>,
     pub(crate) record_count: u64,
     pub(crate) last_store_timestamp_ms: i64,
 }
@@ -136,6 +146,7 @@ pub(crate) fn walk(
         position: segments.get(start).map_or(0, |segment| segment.base),
         index: start,
         damage: None,
+        lost_unflushed: None,
         record_count: 0,
         last_store_timestamp_ms: 0,
     };
@@ -162,11 +173,16 @@ pub(crate) fn walk(
                 let Some((index, next)) = find_record_behind(segments, &end, hints) else {
                     break;
                 };
-                end.damage.get_or_insert(LogDamage {
+                let found = LogDamage {
                     position: end.position,
                     kind,
                     next_valid_position: Some(next),
-                });
+                };
+                if hints.explain(&end) {
+                    end.lost_unflushed = Some(found);
+                    break;
+                }
+                end.damage.get_or_insert(found);
                 (end.index, end.position) = (index, next);
             }
         }

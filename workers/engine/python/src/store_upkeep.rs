@@ -116,6 +116,15 @@ impl Store {
         })
     }
 
+    /// Where the log was cut, and where records go on that were cut with what is gone.
+    #[getter]
+    fn lost_unflushed(&self, py: Python<'_>) -> PyResult<Option<(u64, Option<u64>)>> {
+        self.0.run(py, |store| {
+            let lost = store.recovery().lost_unflushed;
+            Ok(lost.map(|lost| (lost.position, lost.next_valid_position)))
+        })
+    }
+
     #[getter]
     fn had_failed_flush(&self, py: Python<'_>) -> PyResult<bool> {
         self.0

@@ -71,7 +71,8 @@ pub struct LogWalk {
     is_over: bool,
     /// Behind this position a record may be torn.
     flushed: u64,
-    /// The mark of an unclean stop, which may hold a write limit.
+    /// The mark of an unclean stop: it may hold a write limit, or tell that what was not flushed is
+    /// gone in parts.
     mark: Option<PathBuf>,
     crc_property: CrcProperty,
 }
@@ -113,7 +114,7 @@ impl LogWalk {
         self
     }
 
-    /// Searches no records behind what the mark of an unclean stop gives as the write limit.
+    /// Searches no records where those that are found would not count, as the mark of an unclean stop says.
     pub(crate) fn limited_by(mut self, mark: PathBuf) -> Self {
         self.mark = Some(mark);
         self

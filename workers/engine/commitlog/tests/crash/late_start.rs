@@ -10,8 +10,8 @@ use regent_commitlog::failpoint::{Event, Hook, watch};
 use regent_commitlog::{FlushMode, Store};
 
 use crate::disk::Disk;
-use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, open};
-use crate::{go_down, tempdir};
+use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, go_down, open};
+use crate::tempdir;
 
 const SEEDS: std::ops::Range<u64> = 0..20;
 

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 use fastrand::Rng;
 use regent_commitlog::Store;
 use regent_commitlog::failpoint::{Event, Hook, Step, watch};
-use support::NOW_MS;
+use support::{NOW_MS, go_down};
 use tempfile::TempDir;
 
 use disk::Disk;
@@ -157,15 +157,6 @@ impl Run {
         let verdict = checked.map_err(|_| "panicked".to_owned())??;
         self.tally.read_only += u64::from(verdict == Verdict::ReadOnly);
         Ok(())
-    }
-}
-
-/// The whole system went down, not the process alone: it starts with another id.
-fn go_down(dir: &Path) {
-    let path = dir.join("abort");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    if let Some((process, _)) = text.split_once('\n') {
-        std::fs::write(path, format!("{process}\nanother run\n")).unwrap();
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Whole,
-    /// Unflushed bytes are missing before valid records: read-only, every flushed record served.
+    /// Bytes are missing before valid records, and nothing tells that they were not flushed: read-only.
     ReadOnly,
 }
 
@@ -121,7 +121,7 @@ impl Model {
             store.min_position()
         );
         if store.recovery().damage.is_some() {
-            self.check_read_only(&store)?;
+            self.check_read_only(dir, &store)?;
             return Ok(Verdict::ReadOnly);
         }
         let end = store.max_position();
@@ -145,8 +145,9 @@ impl Model {
     }
 
     /// Every record that was vouched for is served, and the damage lies behind them.
-    fn check_read_only(&self, store: &Store) -> Result<(), String> {
+    fn check_read_only(&self, dir: &Path, store: &Store) -> Result<(), String> {
         let damage = store.recovery().damage.expect("damage");
+        ensure!(!tells_what_was_flushed(dir), "read-only: {damage}");
         let acked = self
             .cut
             .map_or(self.acked_end, |cut| cut.min(self.acked_end));
@@ -218,8 +219,8 @@ fn walk(dir: &Path, min: u64, end: u64) -> Result<Vec<Logged>, String> {
                 break;
             }
             let position = base + at as u64;
-            let view = RecordView::parse(&segment[at..]);
-            let view = view.map_err(|damage| format!("at {position}: {damage}"))?;
+            let parsed = RecordView::parse(&segment[at..]);
+            let view = parsed.map_err(|damage| format!("at {position}: {damage}"))?;
             ensure!(
                 view.is_intact() && view.log_position == position,
                 "a lie at {position}"
@@ -348,6 +349,13 @@ fn written(dir: &Path, end: u64) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
 }
 
 /// A search finds all records with a key, and no other.
+/// Whether there is a checkpoint with a position, and no flush has failed since.
+fn tells_what_was_flushed(dir: &Path) -> bool {
+    let checkpoint = fs::read(dir.join("checkpoint")).unwrap_or_default();
+    let mark = fs::read_to_string(dir.join("abort")).unwrap_or_default();
+    checkpoint.get(24..32).is_some_and(|at| at != [0; 8]) && !mark.contains("unflushed")
+}
+
 fn check_index(store: &Store, logged: &[Logged]) -> Result<(), String> {
     let mut expected: BTreeMap<(&str, &[u8]), Vec<u64>> = BTreeMap::new();
     for record in logged {

@@ -9,8 +9,8 @@ use regent_commitlog::Store;
 use regent_commitlog::failpoint::{Event, Hook, watch};
 
 use crate::disk::Disk;
-use crate::support::{NOW_MS, append_at, assert_holds, config, fill, overwrite};
-use crate::{go_down, tempdir};
+use crate::support::{NOW_MS, append_at, assert_holds, config, fill, go_down, overwrite};
+use crate::tempdir;
 
 const IMAGES_PER_STEP: u64 = 6;
 

@@ -32,6 +32,7 @@ mod inspecting_live;
 mod interrupted_truncation;
 mod light_queues;
 mod lost_maps;
+mod lost_unflushed;
 mod model;
 mod opening;
 mod planted;

@@ -37,10 +37,11 @@ fn the_abort_mark_stays_until_the_store_is_closed() {
     let dir = tempdir();
     let abort = dir.path().join("abort");
     let store = open(dir.path());
-    assert_eq!(
-        fs::read_to_string(&abort).unwrap(),
-        std::process::id().to_string()
-    );
+    let mark = fs::read_to_string(&abort).unwrap();
+    let lines: Vec<&str> = mark.lines().collect();
+    let process = std::process::id().to_string();
+    let run = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(lines, [&process, run.trim(), "asynchronous"]);
     append(&store, "t", 0, b"x");
     drop(store);
     assert!(abort.exists());

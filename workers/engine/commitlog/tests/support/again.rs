@@ -7,7 +7,7 @@ use std::path::Path;
 use regent_commitlog::{FlushMode, Retention, Store, StoreConfig};
 use tempfile::TempDir;
 
-use super::{NOW_MS, config, copy_dir, sample};
+use super::{NOW_MS, config, copy_dir, go_down, sample};
 
 /// Of a segment that is used again four pages are cleared at a time.
 const CLEARED_AHEAD: u64 = 4096;
@@ -40,11 +40,8 @@ pub fn inode(path: &Path) -> u64 {
 pub fn crashed(dir: &Path, is_system: bool) -> TempDir {
     let copy = sample::memory_dir();
     copy_dir(dir, copy.path());
-    let abort = copy.path().join("abort");
-    let text = fs::read_to_string(&abort).unwrap();
-    let process = text.lines().next().unwrap();
     if is_system {
-        fs::write(&abort, format!("{process}\nanother run\n")).unwrap();
+        go_down(copy.path());
     }
     copy
 }

@@ -147,6 +147,17 @@ pub fn crash(store_dir: &Path) -> TempDir {
     copy
 }
 
+/// The whole system went down since, not the process alone: it starts with another id.
+pub fn go_down(dir: &Path) {
+    let path = dir.join("abort");
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let mut lines: Vec<&str> = text.lines().collect();
+    if let Some(run) = lines.get_mut(1) {
+        *run = "another run";
+        fs::write(path, lines.join("\n") + "\n").unwrap();
+    }
+}
+
 pub fn segment_path(dir: &Path, base: u64) -> std::path::PathBuf {
     dir.join("commitlog").join(format!("{base:020}"))
 }

@@ -3,6 +3,7 @@
 use super::segments::WINDOW_SIZE;
 use super::{Found, LogWalk, Look, Step};
 use crate::config::CrcProperty;
+use crate::directory::lost_unflushed;
 use crate::error::StoreError;
 use crate::record::{BLANK_SIZE, Glance, MAGIC_AT, MAGIC_V1};
 use crate::write_limit::{WriteLimit, search_end};
@@ -24,7 +25,12 @@ impl LogWalk {
         // Not before: a broker that goes on meanwhile moves it.
         let limit = self.mark.as_deref().and_then(WriteLimit::find);
         let to = search_end(limit, position);
-        let Some((next_index, next_at)) = self.find_record_behind(at + claimed, to)? else {
+        let behind = if self.lost_unflushed(position) {
+            None
+        } else {
+            self.find_record_behind(at + claimed, to)?
+        };
+        let Some((next_index, next_at)) = behind else {
             let torn_bytes = self.count_torn((index, at), to)?;
             return Ok(Some(self.end(position, torn_bytes)));
         };
@@ -51,6 +57,12 @@ impl LogWalk {
             damage,
             next,
         }))
+    }
+
+    /// Whether what is missing at a position was never flushed, and is gone with the memory that held it.
+    fn lost_unflushed(&self, position: u64) -> bool {
+        let is_behind = self.flushed > 0 && position >= self.flushed;
+        is_behind && self.mark.as_deref().is_some_and(lost_unflushed)
     }
 
     /// Index of the segment, and place in it, of the first valid record from a place of this one on,

@@ -1,0 +1,150 @@
+//! Machines that go down before all of an asynchronous log was flushed: it ends where the first of it is
+//! gone, whatever follows, and nothing of before that is taken for such a loss.
+
+use std::fs;
+use std::path::Path;
+
+use regent_commitlog::inspect::{FindingKind, Survey};
+use regent_commitlog::{FlushMode, LogDamage, RecordDamage, Store};
+use tempfile::TempDir;
+
+use crate::support::*;
+
+const FLUSHED: usize = 20;
+const COUNT: u64 = 60;
+
+/// A store of which the first records were flushed, and where each record begins.
+fn half_flushed(flush_mode: FlushMode) -> (TempDir, Vec<u64>) {
+    let dir = tempdir();
+    let mut there = config(dir.path());
+    there.flush_mode = flush_mode;
+    there.spare_segment_count_max = 0;
+    let store = Store::open(there, NOW_MS).unwrap();
+    let mut positions = fill(&store, FLUSHED as u64);
+    store.flush_tick(NOW_MS).unwrap();
+    for number in FLUSHED as u64..COUNT {
+        let (topic, queue_id, body) = numbered(number);
+        positions.push(append(&store, topic, queue_id, &body).log_position);
+    }
+    positions.remove(FLUSHED);
+    positions.push(store.max_position());
+    (dir, positions)
+}
+
+/// Leaves nothing of a record but zeros.
+fn lose(dir: &Path, positions: &[u64], number: usize) {
+    let (from, to) = (positions[number], positions[number + 1]);
+    let base = from - from % SEGMENT_SIZE;
+    let size = usize::try_from(to - from).unwrap();
+    overwrite(&segment_path(dir, base), from - base, &vec![0; size]);
+}
+
+#[test]
+fn a_log_ends_where_the_first_of_what_was_not_flushed_is_gone() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    for number in [FLUSHED, FLUSHED + 1, 40] {
+        let image = crash(dir.path());
+        go_down(image.path());
+        lose(image.path(), &positions, number);
+        lose(image.path(), &positions, number + 5);
+
+        let store = open(image.path());
+
+        let lost = LogDamage {
+            position: positions[number],
+            kind: RecordDamage::Magic,
+            next_valid_position: Some(positions[number + 1]),
+        };
+        assert_eq!(store.recovery().damage, None);
+        assert_eq!(store.recovery().lost_unflushed, Some(lost));
+        assert_eq!(store.max_position(), positions[number]);
+        assert_holds(&store, number as u64);
+        let end = store.max_position();
+        drop(store);
+        let reopened = open(image.path());
+        assert_eq!(reopened.recovery().lost_unflushed, None);
+        assert_eq!(
+            (reopened.recovery().damage, reopened.max_position()),
+            (None, end)
+        );
+    }
+}
+
+#[test]
+fn a_log_of_which_nothing_is_gone_keeps_what_was_not_flushed() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    go_down(dir.path());
+
+    let store = open(dir.path());
+
+    assert_eq!(store.recovery().lost_unflushed, None);
+    assert_eq!(store.max_position(), positions[positions.len() - 1]);
+    assert_holds(&store, COUNT);
+}
+
+#[test]
+fn what_was_flushed_is_damaged_and_so_is_what_lies_behind() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    go_down(dir.path());
+    lose(dir.path(), &positions, FLUSHED - 1);
+    lose(dir.path(), &positions, 40);
+
+    let store = open(dir.path());
+
+    let damage = store.recovery().damage.unwrap();
+    assert_eq!(damage.position, positions[FLUSHED - 1]);
+    assert_eq!(store.recovery().lost_unflushed, None);
+    assert_eq!(store.max_position(), positions[positions.len() - 1]);
+}
+
+#[test]
+fn without_all_that_tells_that_it_was_not_flushed_it_is_damage() {
+    type Spoil = fn(&Path);
+    let spoil: [(&str, FlushMode, Spoil); 5] = [
+        ("the process alone died", FlushMode::Async, |_| ()),
+        ("messages waited for the disk", FlushMode::Sync, go_down),
+        ("stock was there", FlushMode::Async, |dir| {
+            fs::write(dir.join("abort"), "1").unwrap();
+        }),
+        ("a flush failed", FlushMode::Async, |dir| {
+            fs::write(dir.join("abort"), "1\nunflushed\n").unwrap();
+        }),
+        ("the checkpoint is gone", FlushMode::Async, |dir| {
+            go_down(dir);
+            fs::remove_file(dir.join("checkpoint")).unwrap();
+        }),
+    ];
+    for (why, flush_mode, spoil) in spoil {
+        let (dir, positions) = half_flushed(flush_mode);
+        lose(dir.path(), &positions, 40);
+        spoil(dir.path());
+
+        let store = open(dir.path());
+
+        let damage = store.recovery().damage.expect(why);
+        assert_eq!(damage.position, positions[40], "{why}");
+        assert_eq!(store.recovery().lost_unflushed, None, "{why}");
+    }
+}
+
+#[test]
+fn a_tool_sees_the_log_end_where_the_next_start_has_it_end() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    lose(dir.path(), &positions, 40);
+    let survey = |dir: &Path| {
+        let mut survey = Survey::comparing(&config(dir), false).unwrap();
+        while survey.advance(u64::MAX).unwrap() {}
+        let kinds: Vec<_> = survey.findings().iter().map(|one| one.kind).collect();
+        (
+            survey.end_position(),
+            kinds.contains(&FindingKind::DamagedLog),
+        )
+    };
+    let before = survey(dir.path());
+    go_down(dir.path());
+
+    let after = survey(dir.path());
+
+    assert_eq!(before, (positions[positions.len() - 1], true));
+    assert_eq!(after, (positions[40], false));
+}
