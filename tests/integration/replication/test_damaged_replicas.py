@@ -5,7 +5,17 @@ import re
 
 import pytest
 
+from backend.clients.brokers import Brokers
+from backend.clients.remoting_client import RemotingClient
 from tests.integration.replication.conftest import read_all
+
+
+@pytest.fixture
+async def brokers():
+    client = RemotingClient()
+    yield Brokers(client)
+    await client.aclose()
+
 
 BODIES = [b"%d" % number for number in range(6)]
 
@@ -92,7 +102,7 @@ async def test_a_former_master_follows_its_successor_once_its_log_is_mended(grou
 
 
 async def test_without_another_master_a_damaged_log_stays_as_it_is_and_the_broker_says_so(
-    group, eventually
+    group, eventually, brokers
 ):
     await group.add()
     await group.await_state(1, 1, {1})
@@ -108,6 +118,10 @@ async def test_without_another_master_a_damaged_log_stays_as_it_is_and_the_broke
     (told,) = agent.events("log_not_mended")
     assert "no other broker leads the group" in told
     assert not agent.events("role_changed")
+    said = await brokers.log_position(f"127.0.0.1:{agent.port}")
+    assert not said.is_following
+    assert said.obstacle.startswith("damaged at log position")
+    assert "no other broker leads the group" in said.obstacle
     assert (await group.client(1).send("orders", b"refused")).code == 14
     assert first_segment(group, 1).read_bytes() == before
     await asyncio.to_thread(agent.stop)

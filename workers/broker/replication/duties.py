@@ -89,9 +89,7 @@ class Duties:
     def describe_ha(self) -> HaStatusBody:
         """Say how this broker's log is replicated (907)."""
         end, now_ms = self._store.max_position, self._broker.clock()
-        return describe_ha(
-            self._term, self.following.follower, self._listener, end=end, now_ms=now_ms
-        )
+        return describe_ha(self._term, self.following, self._listener, end=end, now_ms=now_ms)
 
     def sign(self) -> Sign:
         """Give what the controller is told of this broker.

@@ -28,6 +28,19 @@ class Following:
         self._verification, self._on_confirmed = verification, on_confirmed
         self._tasks: list[asyncio.Task[None]] = []
         self.follower: Follower | None = None
+        self._obstacle = ""
+
+    @property
+    def obstacle(self) -> str:
+        """Give why this broker does not even try to follow: its log is damaged; else nothing."""
+        damage = self._broker.damage
+        if damage is None:
+            return ""
+        return f"damaged at log position {damage.position}: {self._obstacle or 'not mended yet'}"
+
+    def note_obstacle(self, reason: str) -> None:
+        """Remember why a damaged log is not whole again yet."""
+        self._obstacle = reason
 
     def begin(self, own_id: int, master: GroupState) -> None:
         """Follow a master; called after `stop`."""

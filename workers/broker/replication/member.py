@@ -84,6 +84,7 @@ class GroupMember:
             identity.broker_id,
             ask_group=partial(self._controller.replica_info, identity),
             mend_from=partial(self._duties.following.mend, identity.broker_id),
+            tell=self._duties.following.note_obstacle,
         )
 
     async def leave(self) -> None:

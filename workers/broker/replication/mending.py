@@ -35,8 +35,9 @@ async def mend(
     *,
     ask_group: Callable[[], Awaitable[GroupState]],
     mend_from: Callable[[GroupState], Awaitable[None]],
+    tell: Callable[[str], None],
 ) -> None:
-    """Try until the log is whole, and say why it is not yet, each reason once.
+    """Try until the log is whole, and tell why it is not yet, each reason once.
 
     `ask_group` gives who leads the group; `mend_from` mends the log from its master, or raises.
     """
@@ -54,6 +55,7 @@ async def mend(
             reason = str(error) or type(error).__name__
             if reason != reported:
                 log.warning("log_not_mended", reason=reason)
+                tell(reason)
             reported = reason
         else:
             log.warning("log_mended", master=group.master_address)

@@ -40,18 +40,21 @@ def one_by_one(*outcomes):
     ],
 )
 async def test_nothing_is_mended_before_another_broker_leads(nobody):
-    mended_from = []
+    mended_from, told = [], []
 
     async def mend_from(group):
         mended_from.append(group)
 
     with capture_logs() as logs:
-        await mend(OWN_ID, ask_group=one_by_one(nobody, nobody, LED), mend_from=mend_from)
+        await mend(
+            OWN_ID, ask_group=one_by_one(nobody, nobody, LED), mend_from=mend_from, tell=told.append
+        )
 
     assert mended_from == [LED]
     assert [entry["event"] for entry in logs] == ["log_not_mended", "log_mended"]
     assert "no other broker leads" in logs[0]["reason"]
     assert "cutDamageAt" in logs[0]["reason"]
+    assert told == [logs[0]["reason"]]
 
 
 async def test_each_reason_is_told_once_until_another_takes_its_place():
@@ -62,19 +65,25 @@ async def test_each_reason_is_told_once_until_another_takes_its_place():
         Obstacle("it can't"),
         StoreError("the disk refused"),
     )
-    attempts = len(failures) + 1
+    attempts, told = len(failures) + 1, []
 
     with capture_logs() as logs:
         await mend(
             OWN_ID,
             ask_group=one_by_one(*[LED] * attempts),
             mend_from=one_by_one(*failures, None),
+            tell=told.append,
         )
 
     reasons = [entry["reason"] for entry in logs if entry["event"] == "log_not_mended"]
-    assert reasons == ["it is gone", "TimeoutError", "it can't", "the disk refused"]
+    assert reasons == ["it is gone", "TimeoutError", "it can't", "the disk refused"] == told
 
 
 async def test_what_is_no_failure_of_an_attempt_ends_it():
     with pytest.raises(ZeroDivisionError):
-        await mend(OWN_ID, ask_group=one_by_one(LED), mend_from=one_by_one(ZeroDivisionError()))
+        await mend(
+            OWN_ID,
+            ask_group=one_by_one(LED),
+            mend_from=one_by_one(ZeroDivisionError()),
+            tell=lambda _reason: None,
+        )
