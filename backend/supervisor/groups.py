@@ -120,6 +120,10 @@ class BrokerGroups:
         ]
         try:
             await asyncio.gather(*waits)
+        except CannotStart as error:
+            # All wait in vain for as long, and whoever is told of first need not know why.
+            over, _ = await asyncio.wait(waits, timeout=2 * CHECK_S)
+            raise CannotStart("\n".join(_reasons(over))) from error
         finally:
             for wait in waits:
                 wait.cancel()
@@ -155,3 +159,7 @@ def _describe(group: GroupLayout, master: str | None) -> str:
 
 async def _stop_together(running: Iterable[Supervised]) -> None:
     await asyncio.gather(*(one.stop() for one in running))
+
+
+def _reasons(waits: Iterable["asyncio.Task[None]"]) -> list[str]:
+    return sorted(str(error) for wait in waits if (error := wait.exception()) is not None)

@@ -47,7 +47,7 @@ async def mend(
             group = await ask_group()
             if group.master_address is None or group.master_id in {None, own_id}:
                 raise Obstacle(
-                    "no other broker leads the group: start one that is whole, put the damaged file"
+                    "no other broker leads the group: have one elected, put the damaged file"
                     " back, or consent to lose what is behind the damage (cutDamageAt)"
                 )
             await mend_from(group)
