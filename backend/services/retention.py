@@ -8,14 +8,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from backend.clients.clock import Clock
-from backend.clients.sample_history import SampleHistory
 from backend.db import audit, events, findings, retention
 from backend.db.engine import Connection, Database
 from backend.domain.operation import Author
 from backend.domain.retention import Expiry, RetentionPolicy, Subject
+
+if TYPE_CHECKING:
+    # Loads Parquet's libraries, which the control plane has no use for.
+    from backend.clients.sample_history import SampleHistory
 
 REMOVED_AT_ONCE_MAX: Final = 2_000
 
@@ -68,7 +71,7 @@ async def apply_retention(
     policy: RetentionPolicy,
     *,
     author: Author,
-    history: SampleHistory,
+    history: "SampleHistory",
     database: Database,
     clock: Clock,
 ) -> RetentionOutcome:
@@ -118,7 +121,7 @@ async def _repeat(remove: Remove, database: Database) -> int:
 
 
 async def _let_go_samples(
-    policy: RetentionPolicy, history: SampleHistory, database: Database, now: datetime
+    policy: RetentionPolicy, history: "SampleHistory", database: Database, now: datetime
 ) -> int:
     first_kept = policy.samples_kept_since(at=now)
     async with database.begin() as connection:
