@@ -40,6 +40,7 @@ from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
 from backend.api.graphql.topic_figures import TopicFigureQuery
+from backend.domain.access import Permission, require
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
 from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
@@ -216,7 +217,11 @@ class Subscription(EventSubscription):
 
 
 async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[ItemT, None]:
-    """Follow a feed until the credential that asked for it has ended."""
+    """Follow a feed until the credential that asked for it has ended.
+
+    Raises:
+        PasswordChangeRequired: their password was reset.
+    """
     context = info.context
     api = context.api
     checked_at_ms = api.clock.now_ms()
@@ -228,6 +233,7 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
                 found = await find_principal(context.token, database=api.database, clock=api.clock)
                 if found is None:
                     return
+                require(found, Permission.READ)
                 context.principal = found
             yield item
 
