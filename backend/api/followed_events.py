@@ -32,7 +32,8 @@ async def follow_events(
     async with aclosing(api.events.follow(after, chosen)) as batches:
         async for batch in batches:
             now_ms = api.clock.now_ms()
-            if now_ms - checked_at_ms >= SESSION_CHECK_INTERVAL_MS:
+            # Also at once where the clock was set back, which would put the next look off.
+            if not 0 <= now_ms - checked_at_ms < SESSION_CHECK_INTERVAL_MS:
                 checked_at_ms = now_ms
                 found = await find_principal(token, database=api.database, clock=api.clock)
                 if found is None:

@@ -228,7 +228,8 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
     async with aclosing(feed.listen()) as items:
         async for item in items:
             now_ms = api.clock.now_ms()
-            if now_ms - checked_at_ms >= SESSION_CHECK_INTERVAL_MS:
+            # Also at once where the clock was set back, which would put the next look off.
+            if not 0 <= now_ms - checked_at_ms < SESSION_CHECK_INTERVAL_MS:
                 checked_at_ms = now_ms
                 found = await find_principal(context.token, database=api.database, clock=api.clock)
                 if found is None:

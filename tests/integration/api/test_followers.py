@@ -1,6 +1,8 @@
 """Who follows a stream is looked at again: their credential may let them hear no more."""
 
 import asyncio
+import dataclasses
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,8 +10,12 @@ from sqlalchemy import update
 
 from backend.api import followed_events
 from backend.db.access_tables import users
+from backend.domain.errors import Unauthenticated
+from backend.domain.event import EventFilter
 from backend.services import event_feed
+from backend.services.sessions import sign_out
 from tests.integration.api.event_clients import SocketClient, SseClient, write
+from tests.integration.tasks.conftest import SetClock
 from tests.waiting import PATIENCE_S, eventually
 
 
@@ -37,3 +43,24 @@ async def reset_password(database):
     expires_at = datetime.now(UTC) + timedelta(hours=72)
     async with database.begin() as connection:
         await connection.execute(update(users).values(password_expires_at=expires_at))
+
+
+@pytest.mark.usefixtures("app")
+async def test_a_clock_that_was_set_back_ends_nobody_s_watch(context, database, token, monkeypatch):
+    monkeypatch.setattr(event_feed, "HEARTBEAT_INTERVAL_S", 0.05)
+    clock = SetClock(datetime.now(UTC))
+    api = dataclasses.replace(context, clock=clock)
+    batches = followed_events.follow_events(api, token, after=None, chosen=EventFilter())
+
+    async def follow():
+        async with aclosing(batches):
+            async for _ in batches:
+                pass
+
+    following = asyncio.create_task(follow())
+    await eventually(lambda: context.events.subscriber_count)
+    await sign_out(token, database=database)
+    clock.advance(hours=-1)
+
+    with pytest.raises(Unauthenticated):
+        await asyncio.wait_for(following, PATIENCE_S)
