@@ -31,7 +31,8 @@ from backend.services.operations import masters, topic_layouts, topic_removal
 from backend.services.operations.kind import Kind, OperationContext, StepWork
 from backend.services.operations.masters import BrokerGroups, Master, Silence
 
-GROUPS_SHOWN_MAX: Final = 50
+GROUPS_ASKED_MAX: Final = 50
+"""Each costs two questions; how far further ones are is not known, and is said so."""
 ROUTES: Final = "routes"
 
 
@@ -210,8 +211,12 @@ async def _read_content(holders: list[Master], topic: str, context: OperationCon
             unknown = f"groups on {one.group_name}"
             lags[unknown], member_counts[unknown] = [None], [None]
             continue
-        for name in told[:GROUPS_SHOWN_MAX]:
-            lag, member_count = await _ask_group(one, name, topic, context)
+        for number, name in enumerate(told):
+            lag, member_count = (
+                await _ask_group(one, name, topic, context)
+                if number < GROUPS_ASKED_MAX
+                else (None, None)
+            )
             lags.setdefault(name, []).append(lag)
             member_counts.setdefault(name, []).append(member_count)
     return Content(

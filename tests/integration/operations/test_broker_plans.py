@@ -16,6 +16,7 @@ from backend.domain.operation_errors import (
     InvalidParameters,
     PlanBlocked,
 )
+from backend.services.operations import delete_topic
 from tests.integration.broker.client import Client
 from tests.integration.operations.agents import CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed, put_group, put_topic
@@ -39,6 +40,20 @@ async def test_a_deletion_says_what_is_in_it_and_who_has_not_read_it(agents):
     verdict, why = checks(planned)["nobody reads it"]
     assert (verdict, why) == ("warn", "members connected: billing (1)")
     assert planned.plan.facts["messages"] == {"broker-a": 10, "broker-b": 3}
+    await client.close()
+
+
+async def test_groups_too_many_to_be_asked_are_not_taken_for_none(agents, monkeypatch):
+    monkeypatch.setattr(delete_topic, "GROUPS_ASKED_MAX", 0)
+    await consumed(agents)
+    client = await Client.connect(agents.brokers["broker-a"].port)
+    await client.heartbeat("billing", "orders", client_id="one")
+
+    planned = await agents.plan("delete_topic", topic_name="orders")
+
+    assert planned.plan.loss == "10 messages, unread of billing an unknown number"
+    verdict, why = checks(planned)["nobody reads it"]
+    assert (verdict, why) == ("warn", "members connected: billing (unknown)")
     await client.close()
 
 
