@@ -1,5 +1,7 @@
 """What plans about topics, groups, settings and offsets say, warn of and refuse (G1, G14)."""
 
+import asyncio
+
 import pytest
 
 from backend.db import topics as topic_rows
@@ -20,7 +22,7 @@ from backend.services.operations import delete_topic
 from tests.integration.broker.client import Client
 from tests.integration.operations.agents import CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed, put_group, put_topic
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 
 def checks(planned):
@@ -55,6 +57,25 @@ async def test_groups_too_many_to_be_asked_are_not_taken_for_none(agents, monkey
     verdict, why = checks(planned)["nobody reads it"]
     assert (verdict, why) == ("warn", "members connected: billing (unknown)")
     await client.close()
+
+
+async def test_masters_are_asked_side_by_side_how_far_groups_are(agents, monkeypatch):
+    await put_topic(agents)
+    clients = [await Client.connect(one.port) for one in agents.brokers.values()]
+    for client in clients:
+        await client.heartbeat("billing", "orders", client_id="one")
+    brokers, together = agents.context.brokers, asyncio.Barrier(len(clients))
+
+    async def progress(*_asked):
+        await asyncio.wait_for(together.wait(), PATIENCE_S)
+        return []
+
+    monkeypatch.setattr(brokers, "progress", progress)
+    planned = await agents.plan("delete_topic", topic_name="orders")
+
+    assert planned.plan.facts["lags"] == {"billing": 0}
+    for client in clients:
+        await client.close()
 
 
 async def test_a_deletion_of_an_empty_topic_says_that_it_is_empty(agents):
