@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from backend.db import brokers as broker_rows
 from backend.db import topics as topic_rows
 from backend.domain.errors import (
     BrokerGroupNotFound,
@@ -185,6 +186,33 @@ async def test_a_master_that_is_away_is_named(agents):
     assert checks(doomed)["it goes everywhere"][0] == "block"
     with pytest.raises(PlanBlocked, match="broker-b"):
         await agents.confirm(doomed)
+
+
+async def test_a_group_without_a_master_is_nowhere_to_send_what_a_cordoned_one_took(agents):
+    await put_topic(agents)
+
+    async def are_recorded():
+        return await recorded(agents) == ["broker-a", "broker-b"]
+
+    await eventually(are_recorded)
+    both = await agents.plan("cordon_broker", group_name="broker-a")
+    await agents.brokers["broker-b"].close()
+
+    await eventually(is_away(agents, "broker-b"))
+    alone = await agents.plan("cordon_broker", group_name="broker-a")
+
+    assert checks(both)["queues to write elsewhere"][0] == "pass"
+    told = checks(alone)["queues to write elsewhere"]
+    assert told == ("warn", "no other group takes sends to orders")
+
+
+def is_away(agents, name):
+    async def look():
+        async with agents.database.connect() as connection:
+            known = await broker_rows.list_masters(connection, CLUSTER)
+        return not next(one for one in known if one.group_name == name).is_online
+
+    return look
 
 
 @pytest.mark.parametrize(
