@@ -47,6 +47,12 @@ class AttemptLimiter:
         begun, count = self._window((caller, None))
         self._windows[caller, None] = (begun, max(count - 1, 0))
 
+    def take_back(self, *, caller: str, name: str) -> None:
+        """Take back the count of an attempt in which no password was compared."""
+        for key in ((caller, name), (caller, None)):
+            begun, count = self._window(key)
+            self._windows[key] = (begun, max(count - 1, 0))
+
     def _check_key(self, key: tuple[str, str | None], count_max: int) -> None:
         begun, count = self._window(key)
         if count >= count_max:

@@ -2,6 +2,7 @@
 
 from starlette.requests import HTTPConnection
 
+from backend.api.answers import UNAVAILABLE
 from backend.api.context import ApiContext, name_author, peer_of
 from backend.domain.access import Principal
 from backend.services.users import change_password
@@ -26,14 +27,18 @@ async def change_own_password(
     context.attempts.check(caller=caller, name=name)
     # Counted before it is known to fail, so that many at once do not pass together.
     context.attempts.note_failure(caller=caller, name=name)
-    count = await change_password(
-        principal,
-        name_author(principal, connection, door),
-        old_password=old_password,
-        new_password=new_password,
-        verifier=context.verifier,
-        database=context.database,
-        clock=context.clock,
-    )
+    try:
+        count = await change_password(
+            principal,
+            name_author(principal, connection, door),
+            old_password=old_password,
+            new_password=new_password,
+            verifier=context.verifier,
+            database=context.database,
+            clock=context.clock,
+        )
+    except UNAVAILABLE:
+        context.attempts.take_back(caller=caller, name=name)
+        raise
     context.attempts.note_success(caller=caller, name=name)
     return count

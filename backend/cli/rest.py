@@ -119,7 +119,7 @@ class RestClient:
             if not answer.is_success:
                 answer.read()
                 raise self._refusal(answer)
-            yield answer.iter_lines()
+            yield _lines(answer)
 
     def lines(self, path: str, **parameters: str | None) -> Iterator[str]:
         """Yield the lines of a file as they come; a file that is cut off is an error."""
@@ -128,7 +128,7 @@ class RestClient:
                 if not answer.is_success:
                     answer.read()
                     raise self._refusal(answer)
-                yield from answer.iter_lines()
+                yield from _lines(answer)
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
@@ -238,6 +238,16 @@ def _signing_in(name: str, password: str) -> dict[str, Any]:
 
 def _present(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _lines(answer: httpx.Response) -> Iterator[str]:
+    """Yield what stands between line feeds: JSON may hold all else that ends a line in Unicode."""
+    rest = ""
+    for text in answer.iter_text():
+        *whole, rest = f"{rest}{text}".split("\n")
+        yield from whole
+    if rest:
+        yield rest
 
 
 def _told(response: httpx.Response) -> str | None:

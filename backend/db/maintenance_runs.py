@@ -24,7 +24,8 @@ SELECT CAST(:task_name AS text), floor(extract(epoch FROM now_.at) * 1000 / :int
   FROM (SELECT clock_timestamp() AS at) AS now_
     ON CONFLICT (task_name) DO UPDATE
    SET slot = EXCLUDED.slot, interval_ms = EXCLUDED.interval_ms, run_id = EXCLUDED.run_id,
-       began_at = EXCLUDED.began_at, lost_at = EXCLUDED.lost_at, ended_at = NULL, outcome = NULL
+       began_at = CASE WHEN held.ended_at IS NULL THEN held.began_at ELSE EXCLUDED.began_at END,
+       lost_at = EXCLUDED.lost_at, ended_at = NULL, outcome = NULL
  WHERE CASE WHEN held.ended_at IS NULL THEN held.lost_at <= EXCLUDED.began_at
             ELSE held.slot < EXCLUDED.slot OR held.interval_ms <> EXCLUDED.interval_ms END
 RETURNING slot
@@ -33,7 +34,11 @@ RETURNING slot
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRun:
-    """Hold the last run of a periodic task; without an end it is at work, or was lost."""
+    """Hold the last run of a periodic task; without an end it is at work, or was lost.
+
+    What failed or was lost is begun again under the instant of its first attempt, so that a task
+    none of whose runs ends shows since when that is so.
+    """
 
     task_name: str
     interval: timedelta

@@ -18,7 +18,8 @@ from sqlalchemy import (
 
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
-from backend.db.tables import broker_groups, clusters, topic_placements, topics
+from backend.db.tables import broker_groups, brokers, clusters, topic_placements, topics
+from backend.domain.broker import MASTER_ID, BrokerState
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import TopicNotFound
 from backend.domain.topic import (
@@ -146,7 +147,10 @@ async def count_writable_of_group(
 async def list_writable_only_on(
     connection: Connection, cluster_name: str, group_name: str, *, limit: int
 ) -> list[str]:
-    """List the normal topics that can be written on one broker group and on no other."""
+    """List the normal topics that can be written on one broker group and on no other now.
+
+    A group whose master is away takes no sends, whatever it last registered.
+    """
     # Not under its own name, by which the kind of a topic is looked up.
     group, elsewhere = broker_groups.alias("own_group"), topic_placements.alias("elsewhere")
     statement = (
@@ -164,6 +168,9 @@ async def list_writable_only_on(
                 elsewhere.c.topic_id == topics.c.id,
                 elsewhere.c.broker_group_id != group.c.id,
                 elsewhere.c.permissions.bitwise_and(int(Permission.WRITE)) != 0,
+                brokers.c.broker_group_id == elsewhere.c.broker_group_id,
+                brokers.c.broker_id == MASTER_ID,
+                brokers.c.state == BrokerState.ONLINE,
             ),
         )
         .order_by(topics.c.name)

@@ -1,10 +1,12 @@
 """Ask masters on schedule how far consumer groups are, so that no list has to ask brokers (G10)."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import structlog
+from sqlalchemy.exc import DataError
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.clients.clock import Clock
@@ -64,11 +66,7 @@ async def measure_lags(
     # One after another: a pool has few connections.
     for master, told in zip(masters, answers, strict=True):
         if told is not None:
-            measured_count += 1
-            async with database.begin() as connection:
-                await recorded_lags.replace(
-                    connection, master.cluster_name, master.group_name, told, at=clock.now()
-                )
+            measured_count += await _record(master, told, database=database, clock=clock)
     async with database.begin() as connection:
         await recorded_lags.forget_groups(connection)
     return MeasureOutcome(measured_count, len(masters) - measured_count)
@@ -96,6 +94,21 @@ async def list_lags(
         key=lambda one: (one.consumer_group, one.topic_name),
         total_count=total,
     )
+
+
+async def _record(
+    master: Broker, told: Sequence[ToldLag], *, database: Database, clock: Clock
+) -> bool:
+    """Keep what a master told; tell whether it makes sense, which is no matter for the others."""
+    try:
+        async with database.begin() as connection:
+            await recorded_lags.replace(
+                connection, master.cluster_name, master.group_name, told, at=clock.now()
+            )
+    except DataError:
+        log.warning("lags_unwritable", address=master.address)
+        return False
+    return True
 
 
 async def _ask(address: str, brokers: ProgressSource) -> list[ToldLag] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from backend.clients.clock import Clock
+from backend.clients.losable import read_losable
 from backend.db import clusters, recorded_lags
 from backend.db.engine import Database
 from backend.domain.names import check_cluster_name
@@ -55,7 +56,8 @@ async def list_topic_stats(
     names = [one.name for one in page.items]
     async with database.connect() as connection:
         lags = await recorded_lags.list_of_topics(connection, cluster_name, names)
-    samples, now_ms = await latest_samples(redis, cluster_name), clock.now_ms()
+    samples = await read_losable(latest_samples(redis, cluster_name), unknown=[])
+    now_ms = clock.now_ms()
     return page.map(
         lambda topic: TopicStats(
             topic,

@@ -103,15 +103,30 @@ def _check_port(port: int, owner: str, option: str) -> None:
 
 
 def ensure_bootstrap_secret(path: Path) -> str:
-    """Return the password of the first user, made on the first start and readable by us alone."""
+    """Return the password of the first user, made on the first start and readable by us alone.
+
+    With an empty one, as a start that was cut off has left it, nobody could ever sign in.
+
+    Raises:
+        CannotStart: it can't be read or written.
+    """
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        secret = secrets.token_urlsafe(18)
-        file.write(secret + "\n")
+        secret = path.read_text().strip() if path.exists() else ""
+        if not secret:
+            secret = secrets.token_urlsafe(18)
+            _write_secret(path, secret)
+    except OSError as error:
+        raise _disk_error(path, error) from error
     return secret
+
+
+def _write_secret(path: Path, secret: str) -> None:
+    """Write it beside its place, so that it is there whole or not at all."""
+    temporary = path.with_suffix(".tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secret + "\n")
+    temporary.replace(path)
 
 
 def _disk_error(path: Path, error: OSError) -> CannotStart:

@@ -41,6 +41,7 @@ from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
 from backend.api.graphql.topic_figures import TopicFigureQuery
+from backend.domain.access import Permission, require
 from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
 from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
@@ -218,18 +219,24 @@ class Subscription(EventSubscription):
 
 
 async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[ItemT, None]:
-    """Follow a feed until the credential that asked for it has ended."""
+    """Follow a feed until the credential that asked for it has ended.
+
+    Raises:
+        PasswordChangeRequired: their password was reset.
+    """
     context = info.context
     api = context.api
     checked_at_ms = api.clock.now_ms()
     async with aclosing(feed.listen()) as items:
         async for item in items:
             now_ms = api.clock.now_ms()
-            if now_ms - checked_at_ms >= SESSION_CHECK_INTERVAL_MS:
+            # Also at once where the clock was set back, which would put the next look off.
+            if not 0 <= now_ms - checked_at_ms < SESSION_CHECK_INTERVAL_MS:
                 checked_at_ms = now_ms
                 found = await find_principal(context.token, database=api.database, clock=api.clock)
                 if found is None:
                     return
+                require(found, Permission.READ)
                 context.principal = found
             yield item
 

@@ -11,6 +11,7 @@ from backend.api.cursors import decode_cursor
 from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, page_out
 from backend.api.rest.protections import ProtectionOut
+from backend.clients.losable import read_losable
 from backend.domain.broker import Broker
 from backend.domain.protection import Protection, Resource, broker_resource
 from backend.services.brokers import list_brokers
@@ -45,7 +46,9 @@ async def show_brokers(
         after=decode_cursor(after, tuple[str, int]),
         database=context.database,
     )
-    heartbeats = await list_heartbeats(context.redis, [_key(broker) for broker in page.items])
+    heartbeats = await read_losable(
+        list_heartbeats(context.redis, [_key(broker) for broker in page.items]), unknown={}
+    )
     protected = await find_protections(
         [_resource(broker) for broker in page.items], database=context.database
     )

@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from backend.api.answers import UNAVAILABLE
 from backend.api.context import ApiContext, Context, SignedIn, name_author, peer_of
 from backend.api.cursors import decode_cursor
 from backend.api.gate import COOKIE_NAME, is_own_origin
@@ -123,18 +124,22 @@ async def _sign_in(body: SignIn, request: Request, context: ApiContext) -> sessi
     context.attempts.check(caller=caller, name=body.name)
     # Counted before it is known to fail, so that many at once do not pass together.
     context.attempts.note_failure(caller=caller, name=body.name)
-    opened = await sessions.sign_in(
-        user_name=body.name,
-        password=body.password.get_secret_value(),
-        visit=sessions.Visit(
-            timedelta(hours=context.settings.session_lifetime_hours),
-            caller,
-            request.headers.get("user-agent", ""),
-        ),
-        verifier=context.verifier,
-        database=context.database,
-        clock=context.clock,
-    )
+    try:
+        opened = await sessions.sign_in(
+            user_name=body.name,
+            password=body.password.get_secret_value(),
+            visit=sessions.Visit(
+                timedelta(hours=context.settings.session_lifetime_hours),
+                caller,
+                request.headers.get("user-agent", ""),
+            ),
+            verifier=context.verifier,
+            database=context.database,
+            clock=context.clock,
+        )
+    except UNAVAILABLE:
+        context.attempts.take_back(caller=caller, name=body.name)
+        raise
     context.attempts.note_success(caller=caller, name=body.name)
     return opened
 

@@ -11,6 +11,7 @@ from backend.api.rest.errors import NOT_FOUND
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.api.rest.protections import ProtectionOut
 from backend.api.rest.versions import TAGGED, put_tag
+from backend.clients.losable import read_losable
 from backend.domain.protection import Protection, Resource, ResourceKind
 from backend.domain.route import RouteEntry
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
@@ -115,7 +116,7 @@ async def show_topic(
     put_tag(response, topic_version(placements))
     resource = _resource(topic)
     protected = await find_protections([resource], database=context.database)
-    samples = await latest_samples(context.redis, cluster_name)
+    samples = await read_losable(latest_samples(context.redis, cluster_name), unknown=[])
     rates = view_rates(topic.name, samples, now_ms=context.clock.now_ms())
     route = context.name_server.find_route(topic.name)
     entries = () if route is None else route.entries

@@ -31,7 +31,8 @@ from backend.services.operations import masters, topic_layouts, topic_removal
 from backend.services.operations.kind import Kind, OperationContext, StepWork
 from backend.services.operations.masters import BrokerGroups, Master, Silence
 
-GROUPS_SHOWN_MAX: Final = 50
+GROUPS_ASKED_MAX: Final = 50
+"""Each costs two questions; how far further ones are is not known, and is said so."""
 ROUTES: Final = "routes"
 
 
@@ -192,10 +193,9 @@ KIND: Final = Kind("delete_topic", DeleteTopic, plan, steps, verify, undo, versi
 
 
 async def _read_content(holders: list[Master], topic: str, context: OperationContext) -> Content:
-    brokers = context.brokers
     ends, consuming = await asyncio.gather(
         topic_layouts.read_ends(holders, topic, context),
-        masters.ask_each(holders, lambda one: brokers.groups_of_topic(one.address, topic)),
+        masters.ask_each(holders, lambda one: _ask_groups(one, topic, context)),
     )
     messages = {
         one.group_name: None
@@ -210,8 +210,7 @@ async def _read_content(holders: list[Master], topic: str, context: OperationCon
             unknown = f"groups on {one.group_name}"
             lags[unknown], member_counts[unknown] = [None], [None]
             continue
-        for name in told[:GROUPS_SHOWN_MAX]:
-            lag, member_count = await _ask_group(one, name, topic, context)
+        for name, (lag, member_count) in told.items():
             lags.setdefault(name, []).append(lag)
             member_counts.setdefault(name, []).append(member_count)
     return Content(
@@ -225,6 +224,17 @@ async def _read_content(holders: list[Master], topic: str, context: OperationCon
 def _if_known(fold: Callable[[list[int]], int], found: Sequence[int | None]) -> int | None:
     known = [one for one in found if one is not None]
     return fold(known) if len(known) == len(found) else None
+
+
+async def _ask_groups(
+    master: Master, topic: str, context: OperationContext
+) -> dict[str, tuple[int | None, int | None]]:
+    """Ask who consumes a topic, and of the first of them how far they are and who is there."""
+    names = await context.brokers.groups_of_topic(master.address, topic)
+    told: dict[str, tuple[int | None, int | None]] = dict.fromkeys(names, (None, None))
+    for name in names[:GROUPS_ASKED_MAX]:
+        told[name] = await _ask_group(master, name, topic, context)
+    return told
 
 
 async def _ask_group(

@@ -7,6 +7,8 @@ from typing import Annotated, Final
 import msgspec
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
+from backend.db import brokers as broker_rows
+from backend.domain.broker import MASTER_ID
 from backend.domain.operation import Operation, Value
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.group_changes import GroupView, find_group
@@ -26,6 +28,7 @@ from backend.services.operations.kind import (
 
 WAIVED_COUNT_MAX: Final = 100
 ROUTES, ELECT, FOLLOW, READ = "routes", "elect", "follow", "read"
+UNREAD: Final = "messages that are still to be read"
 
 GroupNames = Annotated[
     tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=300)], ...],
@@ -82,7 +85,11 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
             await permissions.check_fencing(present, context),
             *(() if election is None else election.checks),
             await permissions.check_other_queues(order, context),
-            *_check_leftovers(order, left, is_read_elsewhere=is_read_elsewhere),
+            *(
+                await _check_elsewhere(order, view, election, context)
+                if is_read_elsewhere
+                else _check_leftovers(order, left)
+            ),
         ),
         way_back="Uncordon it, at any time; then elect it if it shall be master again",
         facts={
@@ -133,7 +140,7 @@ async def verify(
     if any(step.name == READ for step in operation.steps):
         left = await _leftovers(address, context)
         unread = None if left is None else left.without(order.waived_groups).count
-        found.append(groups.compare("messages that are still to be read", 0, unread))
+        found.append(groups.compare(UNREAD, 0, unread))
     return found
 
 
@@ -201,21 +208,38 @@ def _read_title(order: DrainBroker) -> str:
     return f"Wait until consumer groups have read to the end{waived}"
 
 
-def _check_leftovers(
-    order: DrainBroker, left: Leftovers | None, *, is_read_elsewhere: bool
+async def _check_elsewhere(
+    order: DrainBroker, view: GroupView | None, election: Plan | None, context: OperationContext
 ) -> tuple[Check, ...]:
-    name = "messages that are still to be read"
-    if is_read_elsewhere:
+    """Say whether somebody serves what a replica, or a master that hands over, holds as well."""
+    if election is not None or await _has_master(order, view, context):
         why = "another broker of the group holds them, and serves them as master"
-        return (Check(name, CheckVerdict.PASS, why),)
+        return (Check(UNREAD, CheckVerdict.PASS, why),)
+    why = "no master of the group is there to serve them: its replicas may be all that holds them"
+    return (Check(UNREAD, CheckVerdict.WARN, why),)
+
+
+async def _has_master(
+    order: DrainBroker, view: GroupView | None, context: OperationContext
+) -> bool:
+    if view is not None:
+        return view.group.master_id in view.liveness.alive_ids and not view.group.is_master_lost
+    async with context.database.connect() as connection:
+        master = await broker_rows.find(
+            connection, order.cluster_name, order.group_name, broker_id=MASTER_ID
+        )
+    return master is not None and master.is_online
+
+
+def _check_leftovers(order: DrainBroker, left: Leftovers | None) -> tuple[Check, ...]:
     if left is None:
-        return (Check(name, CheckVerdict.WARN, "the broker does not say how far its groups are"),)
+        return (Check(UNREAD, CheckVerdict.WARN, "the broker does not say how far its groups are"),)
     checks = []
     waiting = left.without(order.waived_groups)
     if waiting.count:
-        checks.append(Check(name, CheckVerdict.WARN, f"{waiting.sentence}: that is waited for"))
+        checks.append(Check(UNREAD, CheckVerdict.WARN, f"{waiting.sentence}: that is waited for"))
     else:
-        checks.append(Check(name, CheckVerdict.PASS, "all groups have read to the end"))
+        checks.append(Check(UNREAD, CheckVerdict.PASS, "all groups have read to the end"))
     absent = sorted(g for g in waiting.lags if waiting.lags[g] and g not in waiting.online)
     if absent:
         why = f"nobody reads for {', '.join(absent)}: start a consumer, or waive the group"

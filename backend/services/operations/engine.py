@@ -43,7 +43,7 @@ from backend.services.operations.kind import (
     Waiting,
 )
 from backend.services.operations.kinds import KINDS
-from backend.services.operations.orders import deliver, find_void
+from backend.services.operations.orders import deliver_now, find_void
 
 LEASE: Final = timedelta(seconds=5)
 RENEWAL_INTERVAL: Final = timedelta(seconds=1.5)
@@ -94,7 +94,7 @@ async def run_operation(
         log.info("operation_taken_over", operation_id=str(operation_id), reason=str(error))
         return None
     if run.operation.state is OperationState.QUEUED:
-        await deliver(context)
+        await deliver_now(context)
     return RunOutcome(run.operation.state, run.step_count)
 
 

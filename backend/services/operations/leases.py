@@ -18,7 +18,7 @@ from backend.domain.page import Page
 from backend.services.operations import journal
 from backend.services.operations.engine import LEASE
 from backend.services.operations.kind import OperationContext
-from backend.services.operations.orders import deliver, describe_operation, list_operations
+from backend.services.operations.orders import deliver_now, describe_operation, list_operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ async def break_lease(operation_id: UUID, author: Author, context: OperationCont
         database=context.database,
         clock=context.clock,
     )
-    await deliver(context)
+    await deliver_now(context)
     return freed
 
 

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from backend.clients.task_queue import TaskQueueUnavailable
 from backend.db import operations
@@ -281,6 +282,15 @@ async def deliver(context: OperationContext) -> DeliveryOutcome:
     return DeliveryOutcome(sent_count)
 
 
+async def deliver_now(context: OperationContext) -> None:
+    """Send for workers after a change that needs one, which stands whatever becomes of this."""
+    try:
+        await deliver(context)
+    except (SQLAlchemyError, OSError, TimeoutError) as error:
+        # What is owed is committed as well, and sent for by the next reconciliation.
+        log.warning("operation_delayed", reason=str(error))
+
+
 @dataclass(frozen=True, slots=True)
 class Gated:
     """Hold what lets an operation go on from a state, if its plan still holds."""
@@ -369,7 +379,7 @@ async def change(
                 raise IdempotencyKeyReused(key)
         await journal.write(connection, before, after, author, clock=context.clock)
     if after.state is OperationState.QUEUED:
-        await deliver(context)
+        await deliver_now(context)
     return after
 
 

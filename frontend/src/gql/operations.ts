@@ -426,7 +426,7 @@ export type TopicMessageType =
   | 'TRANSACTION'
   | 'UNSPECIFIED';
 
-export type UserFieldsFragment = { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null };
+export type UserFieldsFragment = { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string };
 
 export type TokenFieldsFragment = { id: string, userName: string, name: string, prefix: string, role: Role, isReadOnly: boolean, clusterPatterns: Array<string>, createdAt: string, expiresAt: string, lastUsedAt: string | null, lastUsedFrom: string | null };
 
@@ -436,7 +436,7 @@ export type UsersQueryVariables = Exact<{
 }>;
 
 
-export type UsersQuery = { users: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null }> } };
+export type UsersQuery = { users: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string }> } };
 
 export type OpenSessionsQueryVariables = Exact<{
   first: number;
@@ -463,24 +463,25 @@ export type AddUserMutationVariables = Exact<{
 }>;
 
 
-export type AddUserMutation = { invited: { password: string, user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+export type AddUserMutation = { invited: { password: string, user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string } } };
 
 export type ResetPasswordMutationVariables = Exact<{
   name: string;
 }>;
 
 
-export type ResetPasswordMutation = { invited: { password: string, user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } } };
+export type ResetPasswordMutation = { invited: { password: string, user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string } } };
 
 export type ChangeUserRoleMutationVariables = Exact<{
   name: string;
   role: Role;
   reason?: string | null | undefined;
   clusterPatterns?: Array<string> | string | null | undefined;
+  version?: string | null | undefined;
 }>;
 
 
-export type ChangeUserRoleMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+export type ChangeUserRoleMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string } };
 
 export type DisableUserMutationVariables = Exact<{
   name: string;
@@ -488,7 +489,7 @@ export type DisableUserMutationVariables = Exact<{
 }>;
 
 
-export type DisableUserMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+export type DisableUserMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string } };
 
 export type EnableUserMutationVariables = Exact<{
   name: string;
@@ -496,7 +497,7 @@ export type EnableUserMutationVariables = Exact<{
 }>;
 
 
-export type EnableUserMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null } };
+export type EnableUserMutation = { user: { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string } };
 
 export type EndSessionMutationVariables = Exact<{
   id: string | number;
@@ -1024,6 +1025,7 @@ export const UserFieldsFragmentDoc = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }
     `, {"fragmentName":"UserFields"}) as unknown as TypedDocumentString<UserFieldsFragment, unknown>;
 export const TokenFieldsFragmentDoc = new TypedDocumentString(`
@@ -1426,6 +1428,7 @@ export const UsersDocument = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }`) as unknown as TypedDocumentString<UsersQuery, UsersQueryVariables>;
 export const OpenSessionsDocument = new TypedDocumentString(`
     query OpenSessions($first: Int!, $after: String, $userName: String) {
@@ -1490,6 +1493,7 @@ export const AddUserDocument = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }`) as unknown as TypedDocumentString<AddUserMutation, AddUserMutationVariables>;
 export const ResetPasswordDocument = new TypedDocumentString(`
     mutation ResetPassword($name: String!) {
@@ -1507,14 +1511,16 @@ export const ResetPasswordDocument = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }`) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
 export const ChangeUserRoleDocument = new TypedDocumentString(`
-    mutation ChangeUserRole($name: String!, $role: Role!, $reason: String, $clusterPatterns: [String!]) {
+    mutation ChangeUserRole($name: String!, $role: Role!, $reason: String, $clusterPatterns: [String!], $version: String) {
   user: changeUserRole(
     name: $name
     role: $role
     reason: $reason
     clusterPatterns: $clusterPatterns
+    version: $version
   ) {
     ...UserFields
   }
@@ -1526,6 +1532,7 @@ export const ChangeUserRoleDocument = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }`) as unknown as TypedDocumentString<ChangeUserRoleMutation, ChangeUserRoleMutationVariables>;
 export const DisableUserDocument = new TypedDocumentString(`
     mutation DisableUser($name: String!, $reason: String) {
@@ -1540,6 +1547,7 @@ export const DisableUserDocument = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }`) as unknown as TypedDocumentString<DisableUserMutation, DisableUserMutationVariables>;
 export const EnableUserDocument = new TypedDocumentString(`
     mutation EnableUser($name: String!, $reason: String) {
@@ -1554,6 +1562,7 @@ export const EnableUserDocument = new TypedDocumentString(`
   createdAt
   disabledAt
   passwordExpiresAt
+  version
 }`) as unknown as TypedDocumentString<EnableUserMutation, EnableUserMutationVariables>;
 export const EndSessionDocument = new TypedDocumentString(`
     mutation EndSession($id: ID!) {

@@ -51,8 +51,31 @@ test('a role is limited to clusters, and shown so', async () => {
       role: 'VIEWER',
       clusterPatterns: ['east', '*-1'],
       reason: null,
+      version: bela.version,
     }),
   );
+});
+
+test('a role that another administrator has changed meanwhile is not written over', async () => {
+  const user = userEvent.setup();
+  let bela = aUser({ version: 'as it was read' });
+  const { calls, queryClient } = renderConsole('/access', {
+    answers: {
+      Users: () => ({ users: page([bela]) }),
+      ChangeUserRole: () => graphqlError('precondition_failed', 'the access of bela is another'),
+    },
+  });
+  await user.click(await screen.findByRole('button', { name: 'Change the role of bela' }));
+  const dialog = within(await screen.findByRole('dialog'));
+
+  bela = aUser({ version: 'as it is now', clusterPatterns: ['east'] });
+  await act(() => queryClient.refetchQueries({ type: 'active' }));
+  await user.click(dialog.getByRole('button', { name: 'Change the role' }));
+
+  expect(await dialog.findByRole('alert')).toHaveTextContent('the access of bela is another');
+  expect(calls.find(({ operation }) => operation === 'ChangeUserRole')?.variables).toMatchObject({
+    version: 'as it was read',
+  });
 });
 
 test('an administrator of some clusters sees their own sessions, no users, and which clusters', async () => {

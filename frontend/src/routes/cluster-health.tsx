@@ -2,12 +2,17 @@ import { useTranslation } from 'react-i18next';
 import { StateMark } from '@/components/state-mark';
 import { HealthSentence } from '@/features/overview/health-sentence';
 import { hasOnlineMaster, isOnline } from '@/features/topology/broker-view';
+import { useStaleness } from '@/lib/staleness';
 import { useTopology } from './use-topology';
+
+/** Nobody asks more often where no stream tells. */
+const staleLimitMs = 45_000;
 
 /** Sums a cluster up in a sentence; says nothing until it knows. */
 export function ClusterHealth({ clusterName }: { clusterName: string }) {
   const { t } = useTranslation();
   const { query, groups } = useTopology(clusterName);
+  const staleness = useStaleness(query, staleLimitMs);
   if (query.data === undefined) return null;
   const { cluster } = query.data.data;
   if (cluster === null) {
@@ -23,6 +28,7 @@ export function ClusterHealth({ clusterName }: { clusterName: string }) {
         .filter((group) => !hasOnlineMaster(group))
         .map((group) => group.name)}
       offlineCount={brokers.filter((broker) => !isOnline(broker)).length}
+      staleness={staleness}
     />
   );
 }

@@ -67,6 +67,25 @@ test('the chosen cluster follows from page to page', async () => {
   await waitFor(() => expect(address()).toBe('/capacity?cluster=west'));
 });
 
+test('each of many clusters can be chosen', async () => {
+  const user = userEvent.setup();
+  const all = Array.from({ length: 120 }, (_, index) => ({ id: `${index}`, name: `c${index}` }));
+  const { address } = renderConsole('/findings', {
+    answers: {
+      Clusters: ({ first }) => ({
+        clusters: { totalCount: all.length, nodes: all.slice(0, Number(first)) },
+      }),
+    },
+  });
+
+  const picker = await screen.findByRole('combobox', { name: 'Cluster' });
+  await user.clear(picker);
+  await user.type(picker, 'c119');
+  await user.click(await screen.findByRole('option', { name: 'c119' }));
+
+  await waitFor(() => expect(address()).toContain('cluster=c119'));
+});
+
 test('a cluster that is first later does not take the place of the one shown', async () => {
   const east = { id: '1', name: 'east' };
   let nodes = [east];

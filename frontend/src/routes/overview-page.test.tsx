@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { aBroker, anOverview, aSample, aTopology, ratesOf } from '@/testing/builders';
 import { graphqlError } from '@/testing/control-plane';
 import { FakeSocket } from '@/testing/fake-socket';
+import { openFindingsOf } from '@/testing/finding-builders';
 import { renderConsole } from '@/testing/render-console';
 
 async function tile(label: string) {
@@ -143,6 +144,26 @@ test('a cluster too big to be read whole is not called healthy, nor its table co
   expect(await screen.findByText(/^20 of 25 broker groups were read/)).toBeVisible();
   expect(await screen.findByText('Only the first 20 of 25 broker groups are shown')).toBeVisible();
   expect(screen.queryByText(/every broker is online/)).toBeNull();
+});
+
+test('a cluster that can not be asked any more is not called healthy, but what it was', async () => {
+  let isAway = false;
+  const { queryClient } = renderConsole('/', {
+    answers: {
+      Topology: () => (isAway ? graphqlError('unavailable', 'away') : aTopology([aBroker()])),
+      OpenFindings: () => (isAway ? graphqlError('unavailable', 'away') : openFindingsOf()),
+    },
+  });
+  const healthy = 'The broker group has its master and every broker is online.';
+  expect(await screen.findByText(healthy)).toBeVisible();
+  expect(await screen.findByText('No finding is open.')).toBeVisible();
+
+  isAway = true;
+  await act(() => queryClient.refetchQueries({ type: 'active' }));
+
+  expect(await screen.findByText(new RegExp(`^Last seen \\d+ s ago: ${healthy}`))).toBeVisible();
+  expect(await screen.findByText(/^Last seen \d+ s ago: No finding is open/)).toBeVisible();
+  expect(screen.queryByText(healthy)).toBeNull();
 });
 
 test('an online broker without a sample is named', async () => {

@@ -9,6 +9,7 @@ export function aUser(change: Partial<UserFieldsFragment> = {}): UserFieldsFragm
     createdAt: '2026-03-01T12:00:00Z',
     disabledAt: null,
     passwordExpiresAt: null,
+    version: 'v1',
     ...change,
   };
 }

@@ -1,6 +1,10 @@
 """Resources over REST: what they show, page by page, and how they refuse."""
 
+from unittest import mock
+
 import pytest
+from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from backend.domain.route import GroupMembers, RouteEntry, TopicRoute
 from backend.domain.topic import QueueSettings
@@ -79,6 +83,22 @@ async def test_brokers_are_listed_with_their_last_heartbeat(client, register, re
         ("master", "2023-11-14T22:13:20Z"),
         ("replica", None),
     ]
+
+
+async def test_what_only_redis_knows_is_null_while_redis_is_away(client, register, redis, sample):
+    await register(topics=["orders"])
+    await sample(topic="orders", max_offset=9, rate=12.5)
+    await record_heartbeats(redis, {BrokerKey("main", "broker-a", 0): 1_700_000_000_000})
+
+    with mock.patch.object(Redis, "execute_command", side_effect=RedisConnectionError("away")):
+        [broker] = (await get(client, "/clusters/main/brokers"))["items"]
+        topic = await get(client, "/clusters/main/topics/orders")
+        [stats] = (await get(client, "/clusters/main/topic-stats"))["items"]
+
+    assert (broker["state"], broker["last_heartbeat_at"]) == ("online", None)
+    assert topic["placements"][0]["writable"]
+    assert [queue["max_offset"] for queue in topic["queues"]] == [None] * 4
+    assert (topic["messages_in_per_second"], stats["messages_in_per_second"]) == (None, None)
 
 
 async def test_topics_are_searched_and_chosen_by_kind(client, register):

@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
 
+from backend.db import users as user_rows
 from backend.db.access_tables import sessions, users
 
 PASSWORD = "correct horse"
@@ -91,6 +93,18 @@ async def test_guessing_is_slowed_down_even_with_the_right_password(stranger):
 
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_who_tries_while_the_database_is_away_has_guessed_nothing(stranger, monkeypatch):
+    async def lose(*_):
+        raise OperationalError("SELECT", None, ConnectionResetError())
+
+    with monkeypatch.context() as outage:
+        outage.setattr(user_rows, "find", lose)
+        tries = [await stranger.post(PATH, json=CREDENTIALS) for _ in range(7)]
+
+    assert {answer.status_code for answer in tries} == {503}
+    assert (await stranger.post(PATH, json=CREDENTIALS)).status_code == 200
 
 
 @pytest.mark.parametrize("body", [{}, {"name": "", "password": ""}, {"name": "a" * 200}, []])

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from backend.db.access_tables import users
 from backend.domain.route import TopologyChange
 from backend.services.sessions import sign_out
 from backend.services.topology import announce
@@ -119,6 +122,32 @@ async def test_signing_out_ends_what_is_followed(served, token, database, sample
 
         async with asyncio.timeout(PATIENCE_S):
             assert await until_complete()
+
+
+async def test_a_reset_password_ends_what_its_user_follows(
+    served, token, database, sample, monkeypatch
+):
+    monkeypatch.setattr("backend.api.graphql.schema.SESSION_CHECK_INTERVAL_MS", 0)
+    async with opened(served, token=token) as socket:
+        await start(socket, SAMPLES)
+        await follow(socket, sample)
+        async with database.begin() as connection:
+            expires_at = datetime.now(UTC) + timedelta(hours=72)
+            await connection.execute(update(users).values(password_expires_at=expires_at))
+
+        async def until_refused():
+            while True:
+                await sample()
+                message = json.loads(await socket.recv())
+                if "errors" in (message.get("payload") or {}):
+                    return message["payload"]["errors"]
+                if message["type"] == "error":
+                    return message["payload"]
+
+        async with asyncio.timeout(PATIENCE_S):
+            [error] = await until_refused()
+
+    assert error["extensions"]["reason"] == "password_change_required"
 
 
 async def test_a_question_over_the_socket_sees_what_is_new(served, token, register):

@@ -1,7 +1,10 @@
 """What plans about topics, groups, settings and offsets say, warn of and refuse (G1, G14)."""
 
+import asyncio
+
 import pytest
 
+from backend.db import brokers as broker_rows
 from backend.db import topics as topic_rows
 from backend.domain.errors import (
     BrokerGroupNotFound,
@@ -16,10 +19,11 @@ from backend.domain.operation_errors import (
     InvalidParameters,
     PlanBlocked,
 )
+from backend.services.operations import delete_topic
 from tests.integration.broker.client import Client
 from tests.integration.operations.agents import CLUSTER
 from tests.integration.operations.test_broker_kinds import consumed, put_group, put_topic
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 
 def checks(planned):
@@ -40,6 +44,39 @@ async def test_a_deletion_says_what_is_in_it_and_who_has_not_read_it(agents):
     assert (verdict, why) == ("warn", "members connected: billing (1)")
     assert planned.plan.facts["messages"] == {"broker-a": 10, "broker-b": 3}
     await client.close()
+
+
+async def test_groups_too_many_to_be_asked_are_not_taken_for_none(agents, monkeypatch):
+    monkeypatch.setattr(delete_topic, "GROUPS_ASKED_MAX", 0)
+    await consumed(agents)
+    client = await Client.connect(agents.brokers["broker-a"].port)
+    await client.heartbeat("billing", "orders", client_id="one")
+
+    planned = await agents.plan("delete_topic", topic_name="orders")
+
+    assert planned.plan.loss == "10 messages, unread of billing an unknown number"
+    verdict, why = checks(planned)["nobody reads it"]
+    assert (verdict, why) == ("warn", "members connected: billing (unknown)")
+    await client.close()
+
+
+async def test_masters_are_asked_side_by_side_how_far_groups_are(agents, monkeypatch):
+    await put_topic(agents)
+    clients = [await Client.connect(one.port) for one in agents.brokers.values()]
+    for client in clients:
+        await client.heartbeat("billing", "orders", client_id="one")
+    brokers, together = agents.context.brokers, asyncio.Barrier(len(clients))
+
+    async def progress(*_asked):
+        await asyncio.wait_for(together.wait(), PATIENCE_S)
+        return []
+
+    monkeypatch.setattr(brokers, "progress", progress)
+    planned = await agents.plan("delete_topic", topic_name="orders")
+
+    assert planned.plan.facts["lags"] == {"billing": 0}
+    for client in clients:
+        await client.close()
 
 
 async def test_a_deletion_of_an_empty_topic_says_that_it_is_empty(agents):
@@ -149,6 +186,33 @@ async def test_a_master_that_is_away_is_named(agents):
     assert checks(doomed)["it goes everywhere"][0] == "block"
     with pytest.raises(PlanBlocked, match="broker-b"):
         await agents.confirm(doomed)
+
+
+async def test_a_group_without_a_master_is_nowhere_to_send_what_a_cordoned_one_took(agents):
+    await put_topic(agents)
+
+    async def are_recorded():
+        return await recorded(agents) == ["broker-a", "broker-b"]
+
+    await eventually(are_recorded)
+    both = await agents.plan("cordon_broker", group_name="broker-a")
+    await agents.brokers["broker-b"].close()
+
+    await eventually(is_away(agents, "broker-b"))
+    alone = await agents.plan("cordon_broker", group_name="broker-a")
+
+    assert checks(both)["queues to write elsewhere"][0] == "pass"
+    told = checks(alone)["queues to write elsewhere"]
+    assert told == ("warn", "no other group takes sends to orders")
+
+
+def is_away(agents, name):
+    async def look():
+        async with agents.database.connect() as connection:
+            known = await broker_rows.list_masters(connection, CLUSTER)
+        return not next(one for one in known if one.group_name == name).is_online
+
+    return look
 
 
 @pytest.mark.parametrize(

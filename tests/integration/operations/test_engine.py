@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from backend.clients.brokers import BrokerUnreachable
+from backend.db import operations as operation_rows
 from backend.domain.errors import BrokerGroupBusy, UnknownReplica
 from backend.domain.operation import (
     ATTEMPTS_MAX,
@@ -70,6 +72,25 @@ async def held_up(world, operation_id):
     worker = asyncio.create_task(world.run(operation_id))
     await asyncio.wait_for(world.agent.has_stopped.wait(), PATIENCE_S)
     return worker
+
+
+async def test_what_was_confirmed_is_told_so_where_the_database_goes_right_after(
+    world, plan, look, monkeypatch
+):
+    planned = await plan()
+
+    async def lose(*_, **__):
+        raise OperationalError("UPDATE", None, ConnectionResetError())
+
+    with monkeypatch.context() as outage:
+        outage.setattr(operation_rows, "take_due", lose)
+        confirmed = await orders.confirm_operation(
+            planned.id, Confirmation(), ANNA, world.context, kinds=world.kinds
+        )
+
+    assert confirmed.state is S.QUEUED
+    assert (await look(planned.id)).state is S.QUEUED
+    assert (await orders.deliver(world.context)).sent_count == 1
 
 
 async def test_a_pause_is_heeded_after_the_step_at_work(world, order, look):

@@ -8,12 +8,14 @@ from backend.clients.brokers import Brokers
 from backend.clients.clock import SystemClock
 from backend.clients.remoting_client import RemotingClient
 from backend.domain.operation import Author, Confirmation, OperationState
+from backend.domain.plan import CheckVerdict
+from backend.services.group_changes import GroupName, find_group
 from backend.services.operations import orders
 from backend.services.operations.engine import run_operation
 from backend.services.operations.kind import OperationContext, OperationRequest
 from tests.integration.operations.crashing import Queue, Tripwire
 from tests.integration.replication.conftest import GROUP, read_all
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
 
 ANNA = Author("anna", "test")
 CLUSTER = "TestCluster"
@@ -80,3 +82,28 @@ async def test_a_replica_is_drained_at_once(group, context):
     assert [step.name for step in planned.steps] == ["permission", "routes"]
     assert ended.state is OperationState.DONE, ended.outcome
     assert (await group.state())[0] == 1
+
+
+async def test_a_replica_of_a_lost_master_is_not_said_to_be_served_by_another(group, context):
+    await group.add_many(2)
+    group.kill(2)
+    await group.await_state(1, 1, {1})
+    assert (await group.send(1, b"not copied")).code == 0
+    group.kill(1)
+    await group.start(2)
+
+    async def is_lost():
+        view = await find_group(GroupName(GROUP, CLUSTER), context.controller)
+        return view.group.is_master_lost and 2 in view.liveness.alive_ids
+
+    await eventually(is_lost)
+    address = f"127.0.0.1:{group.agents[1].port}"
+    request = OperationRequest(
+        "drain_broker", {"cluster_name": CLUSTER, "group_name": GROUP, "address": address}
+    )
+
+    planned = await orders.plan_operation(request, ANNA, context)
+
+    [told] = [one for one in planned.plan.checks if one.name.startswith("messages that are still")]
+    assert told.verdict is CheckVerdict.WARN
+    assert "no master" in told.why

@@ -129,6 +129,31 @@ async def test_tasks_are_listed_with_their_last_runs_and_who_is_overdue(run, shi
     assert {one.is_overdue for one in late if one.name != TASK.name} == {None}
 
 
+async def test_a_task_whose_runs_all_fail_or_die_is_overdue(run, shift, database):
+    async def fail():
+        raise ConnectionResetError
+
+    await run(done)
+    for _ in range(24):
+        await shift(1)
+        with pytest.raises(ConnectionResetError):
+            await run(fail)
+    [failing] = [
+        one
+        for one in await list_tasks(database=database, clock=SystemClock())
+        if one.name == TASK.name
+    ]
+    await run(done)
+    [well] = [
+        one
+        for one in await list_tasks(database=database, clock=SystemClock())
+        if one.name == TASK.name
+    ]
+
+    assert (failing.is_overdue, failing.ended_at) == (True, None)
+    assert (well.is_overdue, well.outcome) == (False, {"found_count": 3})
+
+
 async def test_a_row_that_everybody_may_read_names_no_cluster(run, database):
     async def give_up():
         return LivenessOutcome((BrokerKey("hidden-9", "broker-a", 0),), unjudged_count=4)

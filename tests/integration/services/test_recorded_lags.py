@@ -78,6 +78,30 @@ async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, bro
     assert instants == [clock.now(), NOON, NOON]
 
 
+@pytest.mark.parametrize(
+    "nonsense",
+    [QueueProgress("orders", 0, 0, 2**70), QueueProgress("or\0ders", 0, 1, 4)],
+    ids=["a lag", "a name"],
+)
+async def test_a_master_that_tells_what_no_row_holds_keeps_nobody_else_from_being_measured(
+    measure, brokers, clock, nonsense
+):
+    await measure()
+    clock.advance(seconds=30)
+    brokers.told[A]["billing"] = [nonsense]
+    brokers.told[B]["billing"] = [QueueProgress("refunds", 0, 1, 4)]
+
+    outcome, rows, _ = await measure()
+
+    assert (outcome.measured_count, outcome.silent_count) == (1, 1)
+    # What the master told before stays, as that of a silent one.
+    assert rows == [("audit", "orders", 1, 9), *_billing(orders=(2, 4), refunds=(1, 3))]
+
+
+def _billing(**topics):
+    return [("billing", name, *figures) for name, figures in topics.items()]
+
+
 async def test_a_group_that_is_no_more_is_listed_no_more(measure, brokers):
     await measure()
     del brokers.told[A]["audit"]

@@ -1,5 +1,7 @@
 """What stops a local cluster before anything starts, each as one clear line."""
 
+import errno
+import os
 import shutil
 import socket
 from pathlib import Path
@@ -84,6 +86,32 @@ def test_the_bootstrap_secret_is_made_once_and_readable_by_its_owner_alone(tmp_p
 
     assert first == second
     assert len(first) >= 24
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_start_that_was_cut_off_leaves_no_secret_without_content(tmp_path: Path, monkeypatch):
+    path = tmp_path / "bootstrap-secret"
+
+    def fill_up(*_: object, **__: object):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fdopen", fill_up)
+        with pytest.raises(CannotStart, match=r"the disk of .* is full"):
+            preflight.ensure_bootstrap_secret(path)
+
+    assert not path.exists()
+    assert preflight.ensure_bootstrap_secret(path)
+
+
+def test_an_empty_secret_with_which_nobody_could_sign_in_is_made_anew(tmp_path: Path):
+    path = tmp_path / "bootstrap-secret"
+    path.touch()
+
+    secret = preflight.ensure_bootstrap_secret(path)
+
+    assert len(secret) >= 24
+    assert path.read_text().strip() == secret
     assert path.stat().st_mode & 0o777 == 0o600
 
 

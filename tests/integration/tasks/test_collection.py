@@ -78,6 +78,24 @@ async def test_a_broker_that_falls_silent_keeps_its_counters_and_loses_its_rates
     assert await redis.xlen(PENDING_KEY) == 2
 
 
+@pytest.mark.parametrize(
+    "nonsense",
+    [{"messages_in": 2**63}, {"booted_at_ms": 10**18}, {"observed_at_ms": -1}],
+    ids=["a count", "an instant to come", "an instant that was"],
+)
+async def test_figures_that_no_history_can_hold_are_no_sample(
+    collect, broker, database, redis, clock, nonsense
+):
+    await register(database, clock, broker.address)
+    broker.sample = replace(broker.sample, **nonsense)
+
+    outcome = await collect()
+
+    # One that waited for the archive would stop it for good, for every broker.
+    assert (outcome.sampled_count, outcome.silent_count) == (0, 1)
+    assert not await redis.exists(LATEST_KEY, PENDING_KEY)
+
+
 async def test_one_silent_broker_does_not_cost_the_others_theirs(collect, broker, database, clock):
     await register(database, clock, broker.address)
     await register(database, clock, "127.0.0.1:1", group_name="broker-b")

@@ -72,3 +72,14 @@ def test_the_table_of_attempts_is_bounded(monkeypatch):
         fail(limiter, 1, caller=f"10.0.0.{number}")
 
     assert len(limiter._windows) <= 10
+
+
+def test_an_attempt_in_which_nothing_was_compared_takes_back_itself_alone():
+    limiter = AttemptLimiter(HandClock())
+    fail(limiter, 5)
+
+    limiter.take_back(caller="1.2.3.4", name="admin")
+    fail(limiter, 1)
+
+    with pytest.raises(TooManyAttempts):
+        limiter.check(caller="1.2.3.4", name="admin")

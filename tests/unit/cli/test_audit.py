@@ -58,6 +58,18 @@ def test_the_audit_is_exported_whole_or_not_at_all(signed_in, tmp_path):
     assert len(file.read_text().splitlines()) == 2
 
 
+def test_a_line_of_the_export_ends_where_the_server_ended_it(signed_in, tmp_path):
+    file = tmp_path / "audit.jsonl"
+    # JSON leaves these as they are within a text, and Unicode breaks a line at each.
+    one = entry(1) | {"subject": "client a\u2028b\u0085c\u2029d"}
+    text = f"{json.dumps(one, ensure_ascii=False)}\n{json.dumps(entry(2))}\n"
+    signed_in.on("GET", "/audit/export", httpx.Response(200, text=text))
+
+    assert run(["audit", "export", str(file)]) == 0
+
+    assert file.read_text(encoding="utf-8") == text
+
+
 def verification(**values):
     return {
         "checked_count": 2,

@@ -104,3 +104,14 @@ def test_a_number_that_is_no_longer_kept_ends_with_3_and_says_why(signed_in, cap
 
     assert code == 3
     assert "read the lists again" in capsys.readouterr().err
+
+
+def test_an_event_may_hold_what_breaks_a_line_in_unicode(signed_in, capsys):
+    told = event(5, details={"error": "refused\u2028by\u0085it"})
+    text = f"id: 5\ndata: {json.dumps(told, ensure_ascii=False)}\n\n"
+    signed_in.on("GET", "/events", httpx.Response(200, text=text), refusal(403, "forbidden", "no"))
+
+    run(["events", "--follow", "--after", "4", "-o", "json"])
+
+    line = capsys.readouterr().out.partition("\n")[0]
+    assert json.loads(line)["details"] == told["details"]

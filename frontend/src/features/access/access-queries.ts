@@ -70,7 +70,15 @@ function refreshing(client: QueryClient) {
 }
 
 export type UserDeed =
-  | { deed: 'role'; name: string; role: Role; clusterPatterns: string[]; reason: string }
+  | {
+      deed: 'role';
+      name: string;
+      role: Role;
+      clusterPatterns: string[];
+      reason: string;
+      /** Of their access as it was read: what others have changed since is not written over. */
+      version: string;
+    }
   | { deed: 'disable' | 'enable'; name: string; reason: string };
 
 export function inviteUser(client: QueryClient) {
@@ -94,8 +102,8 @@ export function changeUser(client: QueryClient) {
       const { name } = wanted;
       const reason = wanted.reason.trim() || null;
       if (wanted.deed === 'role') {
-        const { role, clusterPatterns } = wanted;
-        await ask(ChangeUserRoleDocument, { name, role, clusterPatterns, reason });
+        const { role, clusterPatterns, version } = wanted;
+        await ask(ChangeUserRoleDocument, { name, role, clusterPatterns, reason, version });
       } else {
         const document = wanted.deed === 'disable' ? DisableUserDocument : EnableUserDocument;
         await ask(document, { name, reason });

@@ -29,7 +29,7 @@ export function UserDeedForm({ user, deed, onDone }: UserDeedFormProps) {
       onDone();
     },
   });
-  const { name } = user;
+  const { name, version } = user;
   const [role, setRole] = useState(user.role);
   const [patterns, setPatterns] = useState(user.clusterPatterns.join(', '));
   const [reason, setReason] = useState('');
@@ -37,7 +37,9 @@ export function UserDeedForm({ user, deed, onDone }: UserDeedFormProps) {
     event.preventDefault();
     const clusterPatterns = patternsIn(patterns);
     change.mutate(
-      deed === 'role' ? { deed, name, role, clusterPatterns, reason } : { deed, name, reason },
+      deed === 'role'
+        ? { deed, name, role, clusterPatterns, reason, version }
+        : { deed, name, reason },
     );
   };
   return (

@@ -6,7 +6,8 @@ import { heeding } from '@/lib/live/heeds';
 
 export const clusterKeys = { list: [clusterScope, 'list'] as const };
 
-const clusterCountMax = 50;
+/** As many as a page holds: who looks chooses among all of them. */
+const clusterCountMax = 500;
 
 export const clusterList = queryOptions({
   queryKey: clusterKeys.list,

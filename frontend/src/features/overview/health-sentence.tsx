@@ -1,5 +1,7 @@
 import { useTranslation } from 'react-i18next';
-import { StateMark } from '@/components/state-mark';
+import { SeenMark } from '@/components/seen-mark';
+import type { StateTone } from '@/components/state-mark';
+import type { Staleness } from '@/lib/staleness';
 
 type HealthSentenceProps = {
   groupCount: number;
@@ -7,24 +9,27 @@ type HealthSentenceProps = {
   groupTotal: number;
   groupsWithoutMaster: string[];
   offlineCount: number;
+  staleness: Staleness;
 };
 
 /** The state of the cluster in one sentence, the worst thing first. */
 export function HealthSentence(props: HealthSentenceProps) {
-  const { groupCount, groupTotal, groupsWithoutMaster, offlineCount } = props;
+  const { groupCount, groupTotal, groupsWithoutMaster, offlineCount, staleness } = props;
   const { t } = useTranslation();
-  if (groupCount === 0) return <StateMark tone="unknown" label={t('health.empty')} wraps />;
+  const mark = (tone: StateTone, sentence: string) => (
+    <SeenMark tone={tone} sentence={sentence} staleness={staleness} />
+  );
+  if (groupCount === 0) return mark('unknown', t('health.empty'));
   if (groupsWithoutMaster.length > 0) {
     const names = groupsWithoutMaster.slice(0, 3).join(', ');
-    const label = t('health.masterless', { lost: groupsWithoutMaster.length, groupCount, names });
-    return <StateMark tone="bad" label={label} wraps />;
+    return mark(
+      'bad',
+      t('health.masterless', { lost: groupsWithoutMaster.length, groupCount, names }),
+    );
   }
   if (groupCount < groupTotal) {
-    const label = t('health.unread', { seen: groupCount, total: groupTotal });
-    return <StateMark tone="unknown" label={label} wraps />;
+    return mark('unknown', t('health.unread', { seen: groupCount, total: groupTotal }));
   }
-  if (offlineCount > 0) {
-    return <StateMark tone="warn" label={t('health.offline', { count: offlineCount })} wraps />;
-  }
-  return <StateMark tone="good" label={t('health.good', { count: groupCount })} wraps />;
+  if (offlineCount > 0) return mark('warn', t('health.offline', { count: offlineCount }));
+  return mark('good', t('health.good', { count: groupCount }));
 }
