@@ -133,7 +133,7 @@ impl StoreDirectory {
         text.lines().nth(BOOT_ID_LINE).map(str::to_owned)
     }
 
-    /// Writes the mark: the process id in decimal, and where recovery must know it, on the disk, the
+    /// Writes the mark, on the disk: the process id in decimal, and where recovery must know it, the
     /// run of the system. Returns the write limit if it is written: a full disk may have no room for it.
     pub(crate) fn put_abort_mark(
         &self,
@@ -169,10 +169,9 @@ impl StoreDirectory {
             }
             Err(error) => return Err(error),
         };
-        if is_written && run.is_some() {
-            step(Step::SyncFile, &path, || file.sync_all())
-                .map_err(|error| StoreError::io(&path, error))?;
-        }
+        // What a former run said in it must not come back, or it would be believed of this one.
+        step(Step::SyncFile, &path, || file.sync_all())
+            .map_err(|error| StoreError::io(&path, error))?;
         sync_dir(&self.root)?;
         let is_limited = run.is_some_and(|run| run.write_limit.is_some());
         Ok((is_written && is_limited).then_some(WriteLimit {
