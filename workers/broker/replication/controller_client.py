@@ -39,7 +39,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.acknowledgement import LeasePolicy
 from workers.broker.replication.identity import Identity, IdTaken
 from workers.broker.replication.sync_state import SyncStateSet
-from workers.broker.requester import Requester, connect
+from workers.broker.requester import Requester, connect, split_address
 from workers.broker.settings import Address
 
 _UNABLE: Final = frozenset(
@@ -331,10 +331,9 @@ class ControllerClient:
         if told.is_leader:
             return requester
         requester.close()
-        host, _, port = told.controller_leader_address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not told.controller_leader_address:
             raise ConnectionError("the controllers have no leader now")
-        return await self._open((host, int(port)))
+        return await self._open(split_address(told.controller_leader_address))
 
     async def _open(self, address: Address) -> Requester:
         return await connect(
