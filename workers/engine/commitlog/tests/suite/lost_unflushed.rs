@@ -166,3 +166,15 @@ fn damage_that_was_found_before_the_system_went_down_stays_damage() {
         store.close().unwrap();
     }
 }
+
+#[test]
+fn a_tool_sees_what_lies_behind_damage_as_the_next_start_does() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    lose(dir.path(), &positions, FLUSHED - 1);
+    lose(dir.path(), &positions, 40);
+    go_down(dir.path());
+    let mut survey = Survey::comparing(&config(dir.path()), false).unwrap();
+    while survey.advance(u64::MAX).unwrap() {}
+
+    assert_eq!(survey.end_position(), open(dir.path()).max_position());
+}
