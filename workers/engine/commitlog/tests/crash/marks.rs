@@ -1,5 +1,6 @@
 //! What the mark of an unclean stop says after a power cut: never what a former run wrote into it.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
@@ -52,5 +53,36 @@ fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wr
             (Some(spoilt), end),
             "{seed}"
         );
+    }
+}
+
+/// Nothing of what a run in `SYNC_FLUSH` sealed may end a log of which nothing waits for the disk.
+#[test]
+fn what_a_former_run_sealed_is_gone_once_nothing_is_sealed_any_more() {
+    for seed in SEEDS {
+        let dir = tempdir();
+        let mut synchronous = config(dir.path());
+        synchronous.flush_mode = FlushMode::Sync;
+        let killed = Store::open(synchronous, NOW_MS).unwrap();
+        append(&killed, "t", 0, b"sealed");
+        killed.flush().unwrap();
+        drop(killed);
+        let seal = |dir: &Path| dir.join("commitlog").join("spare").join("seal");
+        assert!(seal(dir.path()).exists());
+        let disk = Arc::new(Mutex::new(Disk::new(dir.path(), seed)));
+        let noted = Arc::clone(&disk);
+        let hook: Hook = Arc::new(move |event: &Event<'_>| {
+            noted.lock().unwrap().note(event);
+            Ok(())
+        });
+        let watching = watch(dir.path(), hook);
+        drop(open(dir.path()));
+        drop(watching);
+        let image = tempdir();
+
+        let disk = disk.lock().unwrap();
+        disk.crash(image.path(), &mut Rng::with_seed(seed)).unwrap();
+
+        assert!(!seal(image.path()).exists(), "{seed}");
     }
 }
