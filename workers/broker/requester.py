@@ -13,6 +13,8 @@ from workers.broker.settings import Address
 
 CONNECT_TIMEOUT_S: Final = 3.0
 ANSWER_TIMEOUT_S: Final = 3.0
+PORT_MAX: Final = 65_535
+PORT_DIGITS_MAX: Final = 5
 
 log = structlog.get_logger()
 
@@ -151,6 +153,16 @@ def split_address(address: str) -> Address:
         OSError: it is no such text.
     """
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise ConnectionError(f"the address {address} is not host:port")
-    return host.strip("[]"), int(port)
+    host = host.strip("[]")
+    is_port = port.isdecimal() and len(port) <= PORT_DIGITS_MAX and int(port) <= PORT_MAX
+    if not (is_port and _is_host(host)):
+        raise ConnectionError(f"the address {address!r} is not host:port")
+    return host, int(port)
+
+
+def _is_host(text: str) -> bool:
+    """Tell whether a name can be looked up at all: else that is no `OSError`."""
+    try:
+        return bool(text.encode("idna")) and "\0" not in text
+    except UnicodeError:
+        return False

@@ -30,6 +30,8 @@ ROUNDS_KEPT_MINUTES: Final = 60
 MINUTES_MAX: Final = 24 * 60
 
 _MINUTE_MS: Final = 60_000
+_LATE_MS_MAX: Final = 30_000
+"""How much older than the newest a round may be that another worker was slow with."""
 
 log = structlog.get_logger(__name__)
 
@@ -66,12 +68,14 @@ async def note_rates(redis: Redis, samples: Iterable[ObservedSample], *, at_ms: 
     async with redis.pipeline(transaction=False) as pipeline:
         if ended and ended[0] + _MINUTE_MS <= at_ms:
             mean = await _mean_of_minute(redis, ended[0])
+            # Where the clock was set back, the minute has ended before.
+            pipeline.zremrangebyscore(MINUTES_KEY, mean.at_ms, mean.at_ms)
             pipeline.zadd(MINUTES_KEY, {msgspec.json.encode(mean): mean.at_ms})
         pipeline.zadd(ROUNDS_KEY, {msgspec.json.encode(totals): at_ms})
         for key, kept_minutes in ((ROUNDS_KEY, ROUNDS_KEPT_MINUTES), (MINUTES_KEY, MINUTES_MAX)):
             pipeline.zremrangebyscore(key, "-inf", f"({at_ms - kept_minutes * _MINUTE_MS}")
             # Of before the clock was set back.
-            pipeline.zremrangebyscore(key, f"({at_ms}", "+inf")
+            pipeline.zremrangebyscore(key, f"({at_ms + _LATE_MS_MAX}", "+inf")
         await pipeline.execute()
 
 

@@ -144,3 +144,19 @@ async def test_a_time_that_is_not_kept_is_refused(show, minutes):
 async def test_a_cluster_that_nobody_knows_is_refused(show):
     with pytest.raises(ClusterNotFound):
         await show(cluster_name="nowhere")
+
+
+async def test_a_round_that_comes_late_removes_none_that_came_before_it(show, redis, now_ms):
+    for at_ms in (0, 61_000, 59_000, 66_000):
+        await note_rates(redis, [rated(1.0)], at_ms=now_ms + at_ms)
+
+    assert [point.at_ms - now_ms for point in await show()] == [0, 59_000, 61_000, 66_000]
+
+
+async def test_a_minute_that_ends_twice_has_one_mean(show, redis, now_ms):
+    # The clock was set back once the minute had ended.
+    for at_ms in (0, 61_000, 20_000, 62_000):
+        await note_rates(redis, [rated(at_ms / 1_000)], at_ms=now_ms + at_ms)
+
+    minutes = [(point.at_ms - now_ms, point.rates.messages_in) for point in await show(61)]
+    assert minutes == [(0, 10.0)]

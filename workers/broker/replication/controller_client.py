@@ -39,7 +39,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.replication.acknowledgement import LeasePolicy
 from workers.broker.replication.identity import Identity, IdTaken
 from workers.broker.replication.sync_state import SyncStateSet
-from workers.broker.requester import Requester, connect
+from workers.broker.requester import Requester, connect, split_address
 from workers.broker.settings import Address
 
 _UNABLE: Final = frozenset(
@@ -52,6 +52,8 @@ _UNABLE: Final = frozenset(
 )
 
 SILENCE_COUNT_MAX: Final = 2
+
+_GONE: Final = "this broker asks no controller any more"
 
 HeaderT = TypeVar("HeaderT", bound=Header)
 BodyT = TypeVar("BodyT")
@@ -124,6 +126,7 @@ class ControllerClient:
         self._turn = self._silence_count = 0
         self._lock = asyncio.Lock()
         self._requester: Requester | None = None
+        self._is_closed = False
 
     async def next_broker_id(self, cluster_name: str, broker_name: str) -> int:
         """Give an id that nobody has (1012).
@@ -278,7 +281,8 @@ class ControllerClient:
         return _read(LeaseAnswer, answer).lease_ms
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and open none any more: whoever still asks is about to end."""
+        self._is_closed = True
         if self._requester is not None:
             self._requester.close()
 
@@ -307,6 +311,8 @@ class ControllerClient:
 
     async def _connected(self) -> Requester:
         async with self._lock:
+            if self._is_closed:
+                raise ConnectionError(_GONE)
             if self._requester is not None and self._requester.is_open:
                 return self._requester
             address = self._addresses[self._turn % len(self._addresses)]
@@ -315,6 +321,9 @@ class ControllerClient:
                 self._requester = await self._find_leader(address)
             except (TimeoutError, RemotingError) as error:
                 raise ConnectionError(str(error) or "the controller does not answer") from error
+            if self._is_closed:
+                self._requester.close()
+                raise ConnectionError(_GONE)
             # The next attempt begins with the one that answers.
             self._turn -= 1
             self._silence_count = 0
@@ -331,10 +340,9 @@ class ControllerClient:
         if told.is_leader:
             return requester
         requester.close()
-        host, _, port = told.controller_leader_address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not told.controller_leader_address:
             raise ConnectionError("the controllers have no leader now")
-        return await self._open((host, int(port)))
+        return await self._open(split_address(told.controller_leader_address))
 
     async def _open(self, address: Address) -> Requester:
         return await connect(

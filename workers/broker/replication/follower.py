@@ -156,7 +156,7 @@ class Follower:
             await self._begin_anew(link, end, master.master_min_offset)
             end = 0
         elif end < own_end or damage is not None:
-            if damage is not None:
+            if damage is not None and self._verification.is_verified:
                 # It may have been acknowledged, and counts once it is there again (D11).
                 self._verification.doubt("what is damaged comes from the master again")
             await _finish(self._cut(end, partial(self._store.truncate_to, end)))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { RatePoint } from '@/lib/live/sample-history';
 import { joinPoints, pastPoints } from './rate-points';
 
 const startMs = Date.parse('2026-03-01T12:00:00Z');
@@ -8,13 +9,29 @@ function point(seconds: number, rate: number | null) {
 }
 
 test('what was kept comes before what this console heard, and not twice', () => {
-  const past = [point(-9, 1), point(-4, 2), point(1.5, 3)];
+  const past = [point(-9, 1), point(-4, 2), point(1.5, 3), point(6.5, 4)];
 
   expect(joinPoints(past, [point(0, 30), point(5, 40)], 'recent')).toEqual([
     point(-10, 1),
     point(-5, 2),
-    point(0, 30),
+    point(0, 3),
     point(5, 40),
+  ]);
+});
+
+test('a round of which this console heard a part takes no place of one that was kept', () => {
+  const heard = [point(0, 10), point(5, 40), { ...point(10, null) }, point(20, 10), point(25, 40)];
+  const kept = [0, 5, 20, 25].map((seconds) => point(seconds, 30));
+  const rates = (past: RatePoint[]) =>
+    joinPoints(past, heard, 'recent').map(({ in: rate }) => rate);
+
+  expect(rates(kept)).toEqual([30, 40, null, 30, 40]);
+  expect(rates(kept.map((one) => ({ ...one, in: null, out: null })))).toEqual([
+    10,
+    40,
+    null,
+    10,
+    40,
   ]);
 });
 

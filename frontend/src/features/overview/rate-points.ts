@@ -19,14 +19,21 @@ export function pastPoints(answer: RatesQuery | undefined): RatePoint[] {
 
 /**
  * Puts what this console heard itself in the place of what was kept for it, and what was kept where
- * it heard nothing. What nobody observed for longer than two steps is a gap, never a line across it.
+ * it heard nothing or had just begun to listen. What nobody observed for longer than two steps is a gap, never a line across it.
  */
 export function joinPoints(past: RatePoint[], heard: RatePoint[], span: RateSpan): RatePoint[] {
   const { minutes, stepMs } = rateSpans[span];
   const known = new Map<number, RatePoint>();
-  for (const point of [...past, ...heard.filter(isKnown)]) {
+  const file = (point: RatePoint, isWhole: boolean) => {
     const atMs = span === 'recent' ? bucketStart(point.atMs) : point.atMs;
-    known.set(atMs, { ...point, atMs });
+    const kept = known.get(atMs);
+    if (isWhole || !kept || !isKnown(kept)) known.set(atMs, { ...point, atMs });
+  };
+  for (const point of past) file(point, true);
+  for (const [at, point] of heard.entries()) {
+    const before = heard[at - 1];
+    // Who begins to listen amid a round hears some of its brokers only.
+    if (isKnown(point)) file(point, before !== undefined && isKnown(before));
   }
   const points = [...known.values()].sort((left, right) => left.atMs - right.atMs);
   const fromMs = (points.at(-1)?.atMs ?? 0) - minutes * 60_000;

@@ -6,9 +6,11 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from regent_engine import ReplicaLink, Store, StoreError
+from structlog.testing import capture_logs
 
 from backend.remoting.headers.replication import HaInfoAnswer
 from tests.waiting import PATIENCE_S
@@ -201,6 +203,24 @@ async def test_a_cut_that_the_store_refuses_is_none(group):
     await gone(following)
 
     assert group.ends_at_cut == group.flusher.cuts == []
+
+
+async def test_a_log_that_can_t_be_cut_where_it_is_damaged_is_doubted_once(group, monkeypatch):
+    monkeypatch.setattr(follower_module, "RETRY_MAX_S", 0)
+    refusals = []
+
+    def refuse():
+        refusals.append("refused")
+        raise StoreError("refused")
+
+    group.own.before_cut = refuse
+    group.own.damage = SimpleNamespace(position=group.shared_end)
+    with capture_logs() as logs:
+        following = group.follow()
+        await until(lambda: len(refusals) > 1)
+        await gone(following)
+
+    assert [entry["event"] for entry in logs].count("log_doubted") == 1
 
 
 async def test_who_is_cancelled_twice_while_the_copying_ends_leaves_no_descriptor(

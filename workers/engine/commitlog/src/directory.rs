@@ -32,11 +32,16 @@ pub(crate) struct MarkedRun<'a> {
 /// Whether the system went down since the run that a mark of an unclean stop names, in which messages were
 /// acknowledged before they were flushed: so what was not flushed may be gone in parts.
 pub(crate) fn lost_unflushed(mark: &Path) -> bool {
-    let text = fs::read_to_string(mark).unwrap_or_default();
+    // Where nothing names this run of the system, it may be the same one.
+    asynchronous_run(mark).is_some_and(|run| boot_id().is_some_and(|now| now != run))
+}
+
+/// The run of the system that a mark names, if messages were acknowledged before they were flushed in it.
+fn asynchronous_run(mark: &Path) -> Option<String> {
+    let text = fs::read_to_string(mark).ok()?;
     let mut lines = text.lines().skip(BOOT_ID_LINE);
-    let (run, kind) = (lines.next(), lines.next());
-    let is_another = run.is_some_and(|run| run != UNFLUSHED && Some(run) != boot_id().as_deref());
-    is_another && kind == Some(ASYNC)
+    let run = lines.next().filter(|run| *run != UNFLUSHED)?;
+    (lines.next() == Some(ASYNC)).then(|| run.to_owned())
 }
 
 /// A locked store directory; dropping it releases the lock.
@@ -133,7 +138,7 @@ impl StoreDirectory {
         text.lines().nth(BOOT_ID_LINE).map(str::to_owned)
     }
 
-    /// Writes the mark: the process id in decimal, and where recovery must know it, on the disk, the
+    /// Writes the mark, on the disk: the process id in decimal, and where recovery must know it, the
     /// run of the system. Returns the write limit if it is written: a full disk may have no room for it.
     pub(crate) fn put_abort_mark(
         &self,
@@ -169,10 +174,9 @@ impl StoreDirectory {
             }
             Err(error) => return Err(error),
         };
-        if is_written && run.is_some() {
-            step(Step::SyncFile, &path, || file.sync_all())
-                .map_err(|error| StoreError::io(&path, error))?;
-        }
+        // What a former run said in it must not come back, or it would be believed of this one.
+        step(Step::SyncFile, &path, || file.sync_all())
+            .map_err(|error| StoreError::io(&path, error))?;
         sync_dir(&self.root)?;
         let is_limited = run.is_some_and(|run| run.write_limit.is_some());
         Ok((is_written && is_limited).then_some(WriteLimit {
@@ -180,6 +184,16 @@ impl StoreDirectory {
             mark: file,
             at: limit_at,
         }))
+    }
+
+    /// Has the mark of this run of the system name none any more: what is damaged now was so before the system
+    /// goes down, and must not be taken for what that loses.
+    pub(crate) fn note_damage(&self) -> Result<(), StoreError> {
+        let path = self.abort();
+        if asynchronous_run(&path).is_some() && !lost_unflushed(&path) {
+            self.put_abort_mark(None)?;
+        }
+        Ok(())
     }
 
     /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a block

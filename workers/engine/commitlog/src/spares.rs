@@ -173,6 +173,8 @@ pub(crate) fn begin(
     }
     if dir.exists() {
         remove_dir(&dir)?;
+        // Or a former seal could end what this run writes.
+        sync_dir(log_dir)?;
     }
     Ok(None)
 }

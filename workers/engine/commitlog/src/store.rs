@@ -119,6 +119,7 @@ impl Store {
         let trust = Trust::after(&report, &checkpoint);
         let (mut spares, mut seals) = (None, None);
         let writer = if is_read_only {
+            directory.note_damage()?;
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {
             (plan.spares, seals) = spares::begin(&config, &directory, &log)?.unzip();

@@ -69,6 +69,8 @@ pub struct LogWalk {
     /// Bytes of the segments before this one.
     walked: u64,
     is_over: bool,
+    /// Whether it has met damage.
+    is_damaged: bool,
     /// Behind this position a record may be torn.
     flushed: u64,
     /// The mark of an unclean stop: it may hold a write limit, or tell that what was not flushed is
@@ -89,6 +91,7 @@ impl LogWalk {
             at: 0,
             walked: 0,
             is_over: false,
+            is_damaged: false,
             flushed: u64::MAX,
             mark: None,
             crc_property: CrcProperty::Off,

@@ -11,6 +11,7 @@ mod epochs;
 mod inode;
 mod kill;
 mod late_start;
+mod marks;
 mod message;
 mod model;
 mod queues;

@@ -148,3 +148,33 @@ fn a_tool_sees_the_log_end_where_the_next_start_has_it_end() {
     assert_eq!(before, (positions[positions.len() - 1], true));
     assert_eq!(after, (positions[40], false));
 }
+
+#[test]
+fn damage_that_was_found_before_the_system_went_down_stays_damage() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    lose(dir.path(), &positions, 40);
+    let found = open(dir.path()).recovery().damage;
+    assert_eq!(found.map(|damage| damage.position), Some(positions[40]));
+    go_down(dir.path());
+
+    for _ in 0..2 {
+        let store = open(dir.path());
+
+        assert_eq!(store.recovery().damage, found);
+        assert_eq!(store.recovery().lost_unflushed, None);
+        assert_eq!(store.max_position(), positions[positions.len() - 1]);
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_tool_sees_what_lies_behind_damage_as_the_next_start_does() {
+    let (dir, positions) = half_flushed(FlushMode::Async);
+    lose(dir.path(), &positions, FLUSHED - 1);
+    lose(dir.path(), &positions, 40);
+    go_down(dir.path());
+    let mut survey = Survey::comparing(&config(dir.path()), false).unwrap();
+    while survey.advance(u64::MAX).unwrap() {}
+
+    assert_eq!(survey.end_position(), open(dir.path()).max_position());
+}

@@ -147,12 +147,13 @@ pub fn crash(store_dir: &Path) -> TempDir {
     copy
 }
 
-/// The whole system went down since, not the process alone: it starts with another id.
+/// The whole system went down since, not the process alone: it starts with another id. A flush that failed
+/// before stays one.
 pub fn go_down(dir: &Path) {
     let path = dir.join("abort");
     let text = fs::read_to_string(&path).unwrap_or_default();
     let mut lines: Vec<&str> = text.lines().collect();
-    if let Some(run) = lines.get_mut(1) {
+    if let Some(run) = lines.get_mut(1).filter(|run| **run != "unflushed") {
         *run = "another run";
         fs::write(path, lines.join("\n") + "\n").unwrap();
     }

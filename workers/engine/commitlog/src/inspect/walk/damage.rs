@@ -51,6 +51,7 @@ impl LogWalk {
             return self.damaged(position, claimed);
         }
         self.go_to(next_index, next_at);
+        self.is_damaged = true;
         let next = self.segments.all()[next_index].base + next_at;
         Ok(Some(Step::Damaged {
             position,
@@ -62,7 +63,8 @@ impl LogWalk {
     /// Whether what is missing at a position was never flushed, and is gone with the memory that held it.
     fn lost_unflushed(&self, position: u64) -> bool {
         let is_behind = self.flushed > 0 && position >= self.flushed;
-        is_behind && self.mark.as_deref().is_some_and(lost_unflushed)
+        // Of a damaged log nothing is cut.
+        !self.is_damaged && is_behind && self.mark.as_deref().is_some_and(lost_unflushed)
     }
 
     /// Index of the segment, and place in it, of the first valid record from a place of this one on,

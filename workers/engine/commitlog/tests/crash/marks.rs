@@ -1,0 +1,88 @@
+//! What the mark of an unclean stop says after a power cut: never what a former run wrote into it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use fastrand::Rng;
+use regent_commitlog::failpoint::{Event, Hook, watch};
+use regent_commitlog::{FlushMode, Store};
+
+use crate::disk::Disk;
+use crate::support::{NOW_MS, append, config, go_down, open, overwrite, segment_path};
+use crate::tempdir;
+
+const SEEDS: std::ops::Range<u64> = 0..20;
+
+/// Without segments that are used again nothing seals what was flushed, so that only damage keeps it.
+#[test]
+fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wrong() {
+    for seed in SEEDS {
+        let dir = tempdir();
+        let killed = open(dir.path());
+        append(&killed, "t", 0, b"before");
+        killed.flush_tick(NOW_MS).unwrap();
+        drop(killed);
+        let disk = Arc::new(Mutex::new(Disk::new(dir.path(), seed)));
+        let noted = Arc::clone(&disk);
+        let hook: Hook = Arc::new(move |event: &Event<'_>| {
+            noted.lock().unwrap().note(event);
+            Ok(())
+        });
+        let watching = watch(dir.path(), hook);
+        let mut synchronous = config(dir.path());
+        synchronous.flush_mode = FlushMode::Sync;
+        synchronous.spare_segment_count_max = 0;
+        let store = Store::open(synchronous, NOW_MS).unwrap();
+        let spoilt = append(&store, "t", 0, b"acknowledged").log_position;
+        append(&store, "t", 0, b"acknowledged as well");
+        store.flush().unwrap();
+        let end = store.max_position();
+        drop(watching);
+        drop(store);
+        let image = tempdir();
+        let disk = disk.lock().unwrap();
+        disk.crash(image.path(), &mut Rng::with_seed(seed)).unwrap();
+        go_down(image.path());
+        overwrite(&segment_path(image.path(), 0), spoilt, &[0; 8]);
+
+        let store = open(image.path());
+
+        let damage = store.recovery().damage.map(|damage| damage.position);
+        assert_eq!(
+            (damage, store.max_position()),
+            (Some(spoilt), end),
+            "{seed}"
+        );
+    }
+}
+
+/// Nothing of what a run in `SYNC_FLUSH` sealed may end a log of which nothing waits for the disk.
+#[test]
+fn what_a_former_run_sealed_is_gone_once_nothing_is_sealed_any_more() {
+    for seed in SEEDS {
+        let dir = tempdir();
+        let mut synchronous = config(dir.path());
+        synchronous.flush_mode = FlushMode::Sync;
+        let killed = Store::open(synchronous, NOW_MS).unwrap();
+        append(&killed, "t", 0, b"sealed");
+        killed.flush().unwrap();
+        drop(killed);
+        let seal = |dir: &Path| dir.join("commitlog").join("spare").join("seal");
+        assert!(seal(dir.path()).exists());
+        let disk = Arc::new(Mutex::new(Disk::new(dir.path(), seed)));
+        let noted = Arc::clone(&disk);
+        let hook: Hook = Arc::new(move |event: &Event<'_>| {
+            noted.lock().unwrap().note(event);
+            Ok(())
+        });
+        let watching = watch(dir.path(), hook);
+        drop(open(dir.path()));
+        drop(watching);
+        let image = tempdir();
+
+        let disk = disk.lock().unwrap();
+        disk.crash(image.path(), &mut Rng::with_seed(seed)).unwrap();
+
+        assert!(!seal(image.path()).exists(), "{seed}");
+    }
+}
