@@ -190,3 +190,19 @@ fn queues_that_could_not_be_removed_are_flushed_and_expire_as_before() {
         assert_eq!(queue.remove_expired(u64::MAX).unwrap(), 1, "{is_whole}");
     }
 }
+
+#[test]
+fn a_queue_is_flushed_though_not_all_fillers_found_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let queue = push(&mut table, 1);
+    table.take_dirty();
+    let in_the_way = dir.path().join("plain/a/0").join(segment_name(2_000));
+    fs::create_dir(&in_the_way).unwrap();
+
+    let mut topic = table.open_topic("a").unwrap();
+    topic.reserve_at((0, 150), 1 << 30, || 0).unwrap_err();
+
+    assert_eq!(queue.max_offset(), 100);
+    assert!(is_touched(&mut table, &queue));
+}
