@@ -38,7 +38,8 @@ impl OpenTopic<'_> {
         self.reserve(queue_id, 1)
     }
 
-    /// Makes the queue anew, with its entries before `offset` and that as its next offset.
+    /// Makes the queue anew, with its entries before `offset` and that as its next offset. Where that
+    /// fails, the old one stays known, so that the next attempt has its entries.
     fn restart(
         &mut self,
         index: usize,
@@ -48,8 +49,9 @@ impl OpenTopic<'_> {
     ) -> Result<(), StoreError> {
         let layout = self.topic.traits.layout;
         let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-        let old = self.topic.queues.get_mut(index).and_then(Option::take);
-        let kept: Vec<Placed> = old.as_ref().map_or_else(Vec::new, |old| {
+        self.removed.take(&dir)?;
+        let old = self.topic.queues.get(index).and_then(Option::as_ref);
+        let kept: Vec<Placed> = old.map_or_else(Vec::new, |old| {
             let shared = old.shared();
             shared.leave_dir();
             (shared.first_number()..shared.end_number())
@@ -57,8 +59,7 @@ impl OpenTopic<'_> {
                 .take_while(|placed| placed.end_offset() <= offset)
                 .collect()
         });
-        self.dirty.retain(|queue| queue.dir() != dir);
-        let mut stored = StoredQueue::empty(dir, layout, self.homes.file_size(layout));
+        let mut stored = StoredQueue::empty(dir.clone(), layout, self.homes.file_size(layout));
         stored.restart_at(kept.first().map_or(offset, |first| first.offset))?;
         for placed in &kept {
             stored.push(placed)?;
@@ -66,6 +67,7 @@ impl OpenTopic<'_> {
         stored.fill_to(offset)?;
         let queue = stored.into_writer();
         queue.shared().correct_min_offset(min_position);
+        self.dirty.retain(|queue| queue.dir() != dir);
         if queue.mark_dirty() {
             self.dirty.push(Arc::clone(queue.shared()));
         }

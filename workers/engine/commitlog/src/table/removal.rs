@@ -56,7 +56,7 @@ impl RemovedQueues {
 
     /// Takes a directory and all in it; one that cannot be moved, as to another disk, is removed at
     /// once, and one that is gone already is fine.
-    fn take(&mut self, queues: &Path) -> Result<(), StoreError> {
+    pub(super) fn take(&mut self, queues: &Path) -> Result<(), StoreError> {
         let name = self.dir.join(self.count.to_string());
         if create_dir(&self.dir)
             .and_then(|()| rename(queues, &name))

@@ -206,3 +206,23 @@ fn a_queue_is_flushed_though_not_all_fillers_found_room() {
     assert_eq!(queue.max_offset(), 100);
     assert!(is_touched(&mut table, &queue));
 }
+
+#[test]
+fn a_queue_that_could_not_be_made_anew_is_made_by_the_next_attempt() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let before = push(&mut table, 5);
+    let restart = |table: &mut QueueTable| {
+        let mut topic = table.open_topic("a").unwrap();
+        topic.reserve_at((0, 2), 1 << 20, || 0).map(drop)
+    };
+
+    let held = Held::new(dir.path(), "plain/a/0");
+    restart(&mut table).unwrap_err();
+    drop(held);
+
+    assert_eq!(before.max_offset(), 5);
+    restart(&mut table).unwrap();
+    let after = push(&mut table, 1);
+    assert_eq!((after.min_offset(), after.max_offset()), (0, 3));
+}
