@@ -179,7 +179,7 @@ impl SharedQueue {
         while from < to {
             let Some((segment, at)) = self.segment_at(from / self.layout.entry_bytes()) else {
                 // Nothing lies before the first file of a queue with a late start.
-                from += self.file_size - from % self.file_size;
+                from = self.next_file_begin(from);
                 continue;
             };
             let end = to.min(segment.base + self.file_size);
@@ -196,6 +196,13 @@ impl SharedQueue {
         }
         self.flushed_bytes.store(flushed, Ordering::Release);
         Ok(())
+    }
+
+    /// Where the next file begins behind the one, there or not, that would hold this byte.
+    fn next_file_begin(&self, from: u64) -> u64 {
+        let next = from - from % self.file_size + self.file_size;
+        let segments = self.segments.read();
+        segments.first().map_or(next, |first| first.base.max(next))
     }
 
     /// Place of the byte behind the last file.
