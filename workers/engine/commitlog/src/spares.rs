@@ -76,15 +76,15 @@ impl Spares {
         self.write_limit.raise(position)
     }
 
-    /// Keeps a file, or removes it when there are enough. It holds nothing of positions from
-    /// `usable_from` on, and nobody has it mapped.
+    /// Keeps a file, or removes it when there are enough, or where it cannot be kept. It holds nothing
+    /// of positions from `usable_from` on, and nobody has it mapped.
     pub(crate) fn keep(&self, path: &Path, usable_from: u64) -> Result<(), StoreError> {
         let _turn = self.turn.lock();
-        if list_segments(&self.dir)?.len() < self.count_max {
-            rename(path, &self.dir.join(segment_name(usable_from)))
-        } else {
-            remove_file(path)
+        let is_wanted = list_segments(&self.dir).is_ok_and(|kept| kept.len() < self.count_max);
+        if is_wanted && rename(path, &self.dir.join(segment_name(usable_from))).is_ok() {
+            return Ok(());
         }
+        remove_file(path)
     }
 
     /// Makes a spare the segment at `base`, which begins with zeros; `None` when there is none.
