@@ -250,7 +250,11 @@ impl SharedQueue {
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
         let end = self.end_number();
         let mut first = self.first_number().max(self.number_of(self.min_offset()));
-        let mut high = end;
+        // Mostly nothing has expired since; halving would then bring in a page at each step.
+        let mut high = match self.record_entry(first, end) {
+            Some((_, entry)) if entry.log_position >= log_position => first,
+            _ => end,
+        };
         while first < high {
             let middle = first + (high - first) / 2;
             match self.record_entry(middle, high) {
