@@ -71,7 +71,9 @@ def verify(
                 "is_in_use": in_use,
                 **_control_fields(survey),
                 "finding_count": survey.finding_count,
-                "findings": [store_findings.finding_fields(found, paths) for found in findings],
+                "findings": [
+                    store_findings.finding_fields(found, paths, findings) for found in findings
+                ],
             }
         )
     else:

@@ -23,6 +23,7 @@ SEVERITIES: Final = {
 OBSTACLES: Final = frozenset({"odd_segment", "damaged_journal", "interrupted_truncation"})
 # These a rebuild leaves as they are: no other file knows what they should hold.
 NOT_REBUILT: Final = frozenset({"damaged_epochs", "epochs_from_backup", "damaged_epoch_backup"})
+_DAMAGES: Final = frozenset({"damaged_log", "lost_tail"})
 
 _NOTHING: Final = "nothing to do"
 _QUEUES: Final = "stop the broker, then: regent store rebuild {store} --only queues"
@@ -54,7 +55,7 @@ WORDS: Final = {
             " for reading only"
         ),
         next_step=(
-            _RESTORE + "; without either, cutDamageAt={position} in broker.conf gives up what is"
+            _RESTORE + "; without either, cutDamageAt={damage} in broker.conf gives up what is"
             " damaged first and all messages behind it"
         ),
     ),
@@ -67,7 +68,8 @@ WORDS: Final = {
             "messages were on the disk once and are gone; a broker opens the store for reading only"
         ),
         next_step=(
-            _RESTORE + "; without either, cutDamageAt={position} in broker.conf gives them up"
+            _RESTORE + "; without either, cutDamageAt={damage} in broker.conf gives them up, and"
+            " all messages behind that position"
         ),
     ),
     "lost_messages": Words(
@@ -262,16 +264,23 @@ WORDS: Final = {
 }
 
 
-def words_of(found: Finding, paths: StorePaths) -> Words:
-    """Say what a finding means for a store, and what to do."""
+def words_of(found: Finding, paths: StorePaths, among: Iterable[Finding] = ()) -> Words:
+    """Say what a finding means for a store, and what to do.
+
+    A broker takes consent to nothing but what is damaged first, which the others found tell.
+    """
     words = WORDS[found.kind]
+    damages = [other.position for other in among if other.kind in _DAMAGES]
     next_step = words.next_step.replace("{store}", str(paths.root))
-    return words._replace(next_step=next_step.replace("{position}", str(found.position)))
+    next_step = next_step.replace("{damage}", str(min(damages, default=found.position)))
+    return words._replace(next_step=next_step)
 
 
-def finding_fields(found: Finding, paths: StorePaths) -> dict[str, Any]:
+def finding_fields(
+    found: Finding, paths: StorePaths, among: Iterable[Finding] = ()
+) -> dict[str, Any]:
     """List what is known of a finding, its consequence and the next step included."""
-    consequence, next_step = words_of(found, paths)
+    consequence, next_step = words_of(found, paths, among)
     return {
         **store_files.fields(found),
         "file": str(found.file),
@@ -295,7 +304,7 @@ def print_findings(findings: Sequence[Finding], paths: StorePaths, *, count: int
     for found in findings:
         if found.kind not in told:
             told.add(found.kind)
-            words = words_of(found, paths)
+            words = words_of(found, paths, findings)
             print_line(f"\n{found.kind}\n  means: {words.means}\n  next:  {words.next_step}")
 
 
@@ -306,7 +315,8 @@ def unwell(findings: Iterable[Finding], paths: StorePaths) -> CommandError | Non
         worst = next((found for found in findings if found.severity == severity), None)
         if worst is not None:
             return CommandError(
-                summary.format(store=paths.root), next_step=words_of(worst, paths).next_step
+                summary.format(store=paths.root),
+                next_step=words_of(worst, paths, findings).next_step,
             )
     return None
 

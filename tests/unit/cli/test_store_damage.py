@@ -158,6 +158,24 @@ def test_dump_names_what_the_lost_end_of_a_flushed_log_held(directory, capsys):
     assert f"next: regent store verify {directory}" in err
 
 
+def test_what_gives_up_damage_names_the_first_of_all(directory, capsys):
+    for body in (b"body of 100", b"body of 20"):
+        flip(directory, body)
+    last = max((directory / "commitlog").glob("0*"))
+    last.write_bytes(bytes(last.stat().st_size))
+
+    report = json.loads(ask(capsys, "verify", directory, "-o", "json")[1])
+
+    kinds = {"damaged_log", "lost_tail"}
+    damages = [found for found in report["findings"] if found["kind"] in kinds]
+    assert len(damages) == 3
+    first = min(found["position"] for found in damages)
+    for found in damages:
+        assert f"cutDamageAt={first} " in found["next_step"], found
+    out = ask(capsys, "verify", directory)[1]
+    assert out.count(f"cutDamageAt={first} ") == out.count("cutDamageAt=") == 2
+
+
 def test_stats_speak_of_the_log_alone(directory, capsys):
     for path in (directory / "consumequeue").rglob("0" * 15 + "*"):
         path.write_bytes(bytes(path.stat().st_size))

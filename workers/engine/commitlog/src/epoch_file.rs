@@ -22,7 +22,8 @@ pub(crate) struct EpochFile {
 }
 
 impl EpochFile {
-    /// Reads the file; when it is missing, empty or damaged, its backup. Neither is no epoch.
+    /// Reads the file; when it is missing, empty or damaged, its backup. Neither is no epoch. One that
+    /// cannot be read may be whole, and hold an epoch that its backup does not know.
     pub(crate) fn load(path: PathBuf) -> Result<Self, StoreError> {
         let main = read(&path);
         let is_from_backup = !matches!(main, Ok(Some(_)));
@@ -30,7 +31,10 @@ impl EpochFile {
             Ok(Some(list)) => list,
             Ok(None) => read(&backup_of(&path))?.unwrap_or_default(),
             // What is wrong with the file itself says more than what is wrong with the backup.
-            Err(error) => read(&backup_of(&path)).ok().flatten().ok_or(error)?,
+            Err(error @ StoreError::DamagedFile { .. }) => {
+                read(&backup_of(&path)).ok().flatten().ok_or(error)?
+            }
+            Err(error) => return Err(error),
         };
         Ok(Self {
             is_from_backup: is_from_backup && list != EpochList::default(),

@@ -329,6 +329,8 @@ impl LogWriter {
         });
         let wake_at = self.plan.wake_distance().min(prepared.populated);
         self.tail = Some(Tail::new(base, prepared, wake_at));
+        // An open file keeps its room on the disk, though its segment expires.
+        self.ahead = None;
         Ok(())
     }
 

@@ -179,7 +179,7 @@ impl SharedQueue {
         while from < to {
             let Some((segment, at)) = self.segment_at(from / self.layout.entry_bytes()) else {
                 // Nothing lies before the first file of a queue with a late start.
-                from += self.file_size - from % self.file_size;
+                from = self.next_file_begin(from);
                 continue;
             };
             let end = to.min(segment.base + self.file_size);
@@ -196,6 +196,13 @@ impl SharedQueue {
         }
         self.flushed_bytes.store(flushed, Ordering::Release);
         Ok(())
+    }
+
+    /// Where the next file begins behind the one, there or not, that would hold this byte.
+    fn next_file_begin(&self, from: u64) -> u64 {
+        let next = from - from % self.file_size + self.file_size;
+        let segments = self.segments.read();
+        segments.first().map_or(next, |first| first.base.max(next))
     }
 
     /// Place of the byte behind the last file.
@@ -243,7 +250,11 @@ impl SharedQueue {
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
         let end = self.end_number();
         let mut first = self.first_number().max(self.number_of(self.min_offset()));
-        let mut high = end;
+        // Mostly nothing has expired since; halving would then bring in a page at each step.
+        let mut high = match self.record_entry(first, end) {
+            Some((_, entry)) if entry.log_position >= log_position => first,
+            _ => end,
+        };
         while first < high {
             let middle = first + (high - first) / 2;
             match self.record_entry(middle, high) {

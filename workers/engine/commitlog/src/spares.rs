@@ -20,7 +20,7 @@ use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
     BLOCK_SIZE, create_dir, list_segments, open_segment, preallocate, remove_dir, remove_file,
-    rename, segment_name, sync_dir,
+    rename, segment_name, sync_dir, sync_parent,
 };
 use crate::log::SharedLog;
 use crate::seal::SealFile;
@@ -76,15 +76,15 @@ impl Spares {
         self.write_limit.raise(position)
     }
 
-    /// Keeps a file, or removes it when there are enough. It holds nothing of positions from
-    /// `usable_from` on, and nobody has it mapped.
+    /// Keeps a file, or removes it when there are enough, or where it cannot be kept. It holds nothing
+    /// of positions from `usable_from` on, and nobody has it mapped.
     pub(crate) fn keep(&self, path: &Path, usable_from: u64) -> Result<(), StoreError> {
         let _turn = self.turn.lock();
-        if list_segments(&self.dir)?.len() < self.count_max {
-            rename(path, &self.dir.join(segment_name(usable_from)))
-        } else {
-            remove_file(path)
+        let is_wanted = list_segments(&self.dir).is_ok_and(|kept| kept.len() < self.count_max);
+        if is_wanted && rename(path, &self.dir.join(segment_name(usable_from))).is_ok() {
+            return Ok(());
         }
+        remove_file(path)
     }
 
     /// Makes a spare the segment at `base`, which begins with zeros; `None` when there is none.
@@ -92,8 +92,12 @@ impl Spares {
     /// Its name is not durable yet. A spare that cannot be used is removed.
     pub(crate) fn take(&self, base: u64, path: &Path) -> Result<Option<File>, StoreError> {
         let _turn = self.turn.lock();
-        for spare in list_segments(&self.dir)? {
-            let is_fit = spare.size == self.segment_size && spare.base <= base;
+        let spares = list_segments(&self.dir)?;
+        // A crash must not bring one back under the name that it had, once it is written again.
+        let are_spares_for_good = spares.is_empty() || sync_parent(&self.dir).is_ok();
+        for spare in spares {
+            let is_fit =
+                are_spares_for_good && spare.size == self.segment_size && spare.base <= base;
             if is_fit && let Ok(file) = self.make_ready(&spare.path) {
                 rename(&spare.path, path)?;
                 return Ok(Some(file));

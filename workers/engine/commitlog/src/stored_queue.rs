@@ -22,7 +22,7 @@ mod loading;
 
 pub(crate) use finding::QueueFiles;
 pub(crate) use loading::last_expired;
-use loading::open_file;
+use loading::{is_blank, open_file};
 
 /// Disk pages: a written entry brings its whole page with it.
 const PAGE_SIZE: u64 = 4096;
@@ -105,9 +105,9 @@ impl StoredQueue {
         let searched_from = files.len().saturating_sub(SEARCHED_FILE_COUNT);
         for (index, file) in files.iter().enumerate() {
             if queue.end * entry_bytes < file.base {
-                // Behind the end of the queue.
+                // Behind the end of the queue; perhaps made for entries that found no room in the log.
+                queue.is_cut_short |= !is_blank(file)?;
                 remove_file(&file.path)?;
-                queue.is_cut_short = true;
                 continue;
             }
             let is_full = index < searched_from;

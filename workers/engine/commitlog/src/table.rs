@@ -195,6 +195,7 @@ impl QueueTable {
             shared: &self.shared,
             dirty: &mut self.dirty,
             ahead: &mut self.ahead,
+            removed: &mut self.removed,
         })
     }
 

@@ -53,6 +53,8 @@ impl WriteBack {
         let first = self.position.max(log.flushed_position());
         let end = log.max_position();
         self.position = first;
+        // An open file keeps its room on the disk, though its segment has expired.
+        self.open.take_if(|(base, _)| *base < log.min_position());
         if end.saturating_sub(first) < STEP_BYTES {
             return Ok(0);
         }
@@ -125,6 +127,31 @@ mod tests {
 
         let mut write_back = WriteBack::default();
         write_back.start_range(&store.log, &segment, 4096).unwrap();
+
+        assert!(write_back.open.is_none());
+    }
+
+    #[test]
+    fn a_segment_that_expires_is_not_kept_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = StoreConfig::new(dir.path());
+        config.segment_size_bytes = 16 << 20;
+        let store = Store::open(config, 1).unwrap();
+        let fill_to = |position| {
+            while store.max_position() < position {
+                let message = NewMessage::new("t", 0, &[1; 10_000]);
+                store.writer().unwrap().append(&message, 1).unwrap();
+            }
+        };
+        let mut write_back = WriteBack::default();
+        fill_to(10 << 20);
+        assert!(write_back.start(&store.log).unwrap() > 0);
+        store.flush().unwrap();
+        fill_to(17 << 20);
+        store.flush().unwrap();
+
+        store.log.remove_oldest(None).unwrap();
+        write_back.start(&store.log).unwrap();
 
         assert!(write_back.open.is_none());
     }

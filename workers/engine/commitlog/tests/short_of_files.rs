@@ -57,6 +57,31 @@ fn log_flushed(dir: &Path) -> u64 {
     in_checkpoint(dir, 24)
 }
 
+/// A replica that cannot open the segment, to write many records to it at once, takes them later.
+fn assert_a_replica_catches_up() {
+    let large = |dir: &Path| {
+        let mut config = config(dir);
+        config.segment_size_bytes = 1 << 20;
+        Store::open(config, NOW_MS).unwrap()
+    };
+    let (dir, master_dir) = (tempdir(), tempdir());
+    let (master, replica) = (large(master_dir.path()), large(dir.path()));
+    for _ in 0..40 {
+        append(&master, "t", 0, &[b'x'; 10_000]);
+    }
+    let slice = master.log_slice(0, u64::MAX).unwrap();
+    let (first, rest) = slice.bytes().split_at(30_000);
+    let taken = replica.append_copied(0, first).unwrap();
+    let rest = [&first[taken..], rest].concat();
+
+    let copy = || replica.append_copied(taken as u64, &rest);
+    assert!(is_for_want_of_files(without_descriptors(copy)));
+
+    assert_eq!(replica.failure(), None);
+    assert_eq!(copy().unwrap(), rest.len());
+    assert_eq!(replica.max_position(), master.max_position());
+}
+
 #[test]
 fn what_cannot_be_opened_is_flushed_later_and_the_store_goes_on() {
     let dir = tempdir();
@@ -119,4 +144,6 @@ fn what_cannot_be_opened_is_flushed_later_and_the_store_goes_on() {
     assert_eq!(store.recovery().damage, None);
     assert_eq!(read_all(&store, "t", 0).len(), 4);
     assert!(File::open(dir.path()).is_ok());
+
+    assert_a_replica_catches_up();
 }

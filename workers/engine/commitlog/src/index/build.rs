@@ -90,7 +90,11 @@ impl Index {
             let found = {
                 let files = self.files.read();
                 build.next = files.last().map_or(0, |last| last.header.end_position);
-                let is_there = !files.is_empty() && build.next >= log.min_position();
+                // The first file may hold no key yet: stock makes it before it knows of one.
+                let is_begun = |file: &IndexFile| {
+                    file.header.next_number > FIRST_NUMBER || file.header.end_position > 0
+                };
+                let is_there = files.iter().any(is_begun) && build.next >= log.min_position();
                 if is_there {
                     build.resume_in_record(&files, log)
                 } else {

@@ -118,7 +118,8 @@ impl Header {
     pub(crate) fn is_plausible(&self, shape: Shape) -> bool {
         let last = self.next_number - 1;
         self.next_number <= shape.entry_count
-            && self.used_slot_count <= shape.slot_count.min(last)
+            // Older stock counts every entry there.
+            && self.used_slot_count <= last
             && (self.used_slot_count > 0) == (last > 0)
             && self.begin_position <= self.end_position
     }

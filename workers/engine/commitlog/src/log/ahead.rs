@@ -38,13 +38,22 @@ impl LogWriter {
             self.make_room(size)?;
         }
         // One that is used again is being cleared by the helper.
-        let is_new = |tail: &super::Tail| tail.used_again.is_none();
-        Ok(self.tail.as_ref().is_some_and(is_new))
+        let Some(tail) = self.tail.as_ref().filter(|tail| tail.used_again.is_none()) else {
+            return Ok(false);
+        };
+        let open = self.ahead.as_ref().map(|ahead| ahead.base);
+        if open != Some(tail.base) {
+            // Here, where nothing is written yet: a process may be short of open files.
+            let path = self.shared.segment_path(tail.base);
+            let (base, file) = (tail.base, open_segment(&path)?);
+            self.ahead = Some(AheadFile { base, path, file });
+        }
+        Ok(true)
     }
 
     /// Writes units for which room was made behind the end of the log.
     pub(crate) fn write_ahead(&mut self, units: &[u8]) -> Result<(), StoreError> {
-        let Some(tail) = &mut self.tail else {
+        let (Some(tail), Some(ahead)) = (&mut self.tail, &self.ahead) else {
             return Err(StoreError::Closed);
         };
         let at = tail.map.position();
@@ -58,14 +67,6 @@ impl LogWriter {
             self.preparer
                 .want_next(tail.base + self.plan.segment_size, 0);
         }
-        let ahead = match &mut self.ahead {
-            Some(ahead) if ahead.base == tail.base => ahead,
-            other => {
-                let path = self.shared.segment_path(tail.base);
-                let (base, file) = (tail.base, open_segment(&path)?);
-                other.insert(AheadFile { base, path, file })
-            }
-        };
         let write = || ahead.file.write_all_at(units, at as u64);
         step(Step::Write, &ahead.path, write).map_err(|error| StoreError::io(&ahead.path, error))
     }

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use super::*;
 use crate::message::{NewMessage, QueueEntry};
@@ -8,6 +10,9 @@ use crate::queue_ahead::QueuesAhead;
 use crate::queue_layout::FILLER;
 use crate::stored_queue::{QueueFiles, StoredQueue};
 use crate::{Store, StoreConfig};
+
+/// Only a failing test takes so long.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
 fn files_made_for_entries_to_come_do_not_move_the_end_of_what_is_there() {
@@ -149,4 +154,69 @@ fn of_the_file_of_an_idle_queue_a_few_pages_are_in_memory() {
         file.sync_all().unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     }
+}
+
+#[test]
+fn a_look_at_what_has_expired_reads_one_page_of_a_queue_that_has_lost_nothing() {
+    const COUNT: u64 = 100_000;
+    // Not below the folder for temporary files, which may lie in memory.
+    let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (layout, path) = (Layout::Plain, dir.path().join("queue"));
+    let file_size = COUNT * layout.entry_bytes();
+    let mut stored = StoredQueue::empty(path.clone(), layout, file_size);
+    for offset in 0..COUNT {
+        let entry = QueueEntry {
+            log_position: 1_000 + offset,
+            size: 100,
+            tags_code: 0,
+        };
+        stored
+            .push(&Placed {
+                entry,
+                offset,
+                count: 1,
+                store_timestamp_ms: 0,
+            })
+            .unwrap();
+    }
+    drop(stored);
+    let found = QueueFiles::find(path.clone(), layout, file_size, true).unwrap();
+    let queue = StoredQueue::load(found, true).unwrap().into_writer();
+    let file = std::fs::File::open(path.join(segment_name(0))).unwrap();
+    file.sync_all().unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    let (segment, _) = queue.shared().segment_at(0).unwrap();
+    let count = || {
+        let is_there = |at: &usize| segment.map.resident_bytes(*at, 1).unwrap() == 1;
+        (0..segment.map.size())
+            .step_by(4096)
+            .filter(is_there)
+            .count()
+    };
+    assert_eq!(count(), 0);
+
+    queue.shared().correct_min_offset(1_000);
+
+    assert_eq!((queue.shared().min_offset(), count()), (0, 1));
+}
+
+#[test]
+fn a_queue_that_begins_late_is_flushed_without_a_look_at_what_it_never_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let (layout, file_size) = (Layout::Plain, 5 * Layout::Plain.entry_bytes());
+    let mut stored = StoredQueue::empty(dir.path().join("queue"), layout, file_size);
+    // No checksum covers the offset of a queue's first record.
+    stored.restart_at(1 << 50).unwrap();
+    stored.fill_to((1 << 50) + 1).unwrap();
+    let queue = Arc::clone(stored.into_writer().shared());
+
+    let (tell, told) = mpsc::channel();
+    let flushed = Arc::clone(&queue);
+    thread::spawn(move || tell.send(flushed.flush()));
+
+    told.recv_timeout(PATIENCE).unwrap().unwrap();
+    assert_eq!(
+        queue.flushed_bytes.load(Ordering::Relaxed),
+        queue.end_bytes()
+    );
 }

@@ -50,6 +50,24 @@ pub(crate) fn last_expired(
     Ok(None)
 }
 
+/// Whether a file holds nothing but zeros.
+pub(super) fn is_blank(file: &SegmentFile) -> Result<bool, StoreError> {
+    let named = |error| StoreError::io(&file.path, error);
+    let handle = open_segment(&file.path)?;
+    let end = data_end(&handle, 0, file.size).map_err(named)?;
+    let mut at = 0;
+    while at < end {
+        #[allow(clippy::cast_possible_truncation)] // at most a window
+        let mut window = vec![0; (end - at).min(WINDOW_BYTES) as usize];
+        handle.read_exact_at(&mut window, at).map_err(named)?;
+        if window.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        at += window.len() as u64;
+    }
+    Ok(true)
+}
+
 /// Maps a file and finds the byte at which its entries end, and whether anything followed them.
 pub(super) fn open_file(
     file: &SegmentFile,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
-use crate::queue::QueueWriter;
 use crate::queue_ahead::QueuesAhead;
 use crate::queue_layout::{FILLER, Layout, Placed};
 use crate::record::RECORD_SIZE_MIN;
@@ -25,17 +24,22 @@ impl OpenTopic<'_> {
         match known {
             Some(queue) if queue.end_offset() == offset => {}
             None if offset == 0 => {}
-            Some(queue) if queue.end_offset() > 0 && queue.end_offset() < offset => {
-                if fill(queue, offset, log_position, self.ahead)? {
-                    self.dirty.push(Arc::clone(queue.shared()));
-                }
+            Some(writer) if writer.end_offset() > 0 && writer.end_offset() < offset => {
+                let dirty = &mut *self.dirty;
+                fill(
+                    OpenQueue { writer, dirty },
+                    offset,
+                    log_position,
+                    self.ahead,
+                )?;
             }
             _ => self.restart(index, queue_id, offset, min_position())?,
         }
         self.reserve(queue_id, 1)
     }
 
-    /// Makes the queue anew, with its entries before `offset` and that as its next offset.
+    /// Makes the queue anew, with its entries before `offset` and that as its next offset. Where that
+    /// fails, the old one stays known, so that the next attempt has its entries.
     fn restart(
         &mut self,
         index: usize,
@@ -45,8 +49,9 @@ impl OpenTopic<'_> {
     ) -> Result<(), StoreError> {
         let layout = self.topic.traits.layout;
         let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-        let old = self.topic.queues.get_mut(index).and_then(Option::take);
-        let kept: Vec<Placed> = old.as_ref().map_or_else(Vec::new, |old| {
+        self.removed.take(&dir)?;
+        let old = self.topic.queues.get(index).and_then(Option::as_ref);
+        let kept: Vec<Placed> = old.map_or_else(Vec::new, |old| {
             let shared = old.shared();
             shared.leave_dir();
             (shared.first_number()..shared.end_number())
@@ -54,8 +59,7 @@ impl OpenTopic<'_> {
                 .take_while(|placed| placed.end_offset() <= offset)
                 .collect()
         });
-        self.dirty.retain(|queue| queue.dir() != dir);
-        let mut stored = StoredQueue::empty(dir, layout, self.homes.file_size(layout));
+        let mut stored = StoredQueue::empty(dir.clone(), layout, self.homes.file_size(layout));
         stored.restart_at(kept.first().map_or(offset, |first| first.offset))?;
         for placed in &kept {
             stored.push(placed)?;
@@ -63,6 +67,7 @@ impl OpenTopic<'_> {
         stored.fill_to(offset)?;
         let queue = stored.into_writer();
         queue.shared().correct_min_offset(min_position);
+        self.dirty.retain(|queue| queue.dir() != dir);
         if queue.mark_dirty() {
             self.dirty.push(Arc::clone(queue.shared()));
         }
@@ -72,17 +77,17 @@ impl OpenTopic<'_> {
 }
 
 /// Appends fillers to a plain queue up to `offset`, the next record's, which lies at
-/// `log_position`; returns whether the queue became dirty. A batch queue needs none.
+/// `log_position`. A batch queue needs none.
 ///
 /// No checksum covers a record's offset. A wrong one must not make the queue fill the disk, so the
 /// log has to have had room for the records that are missing.
 fn fill(
-    queue: &mut QueueWriter,
+    mut queue: OpenQueue<'_>,
     offset: u64,
     log_position: u64,
     ahead: &mut QueuesAhead,
-) -> Result<bool, StoreError> {
-    let since = queue.last_position().unwrap_or(0);
+) -> Result<(), StoreError> {
+    let since = queue.writer.last_position().unwrap_or(0);
     let missing = offset - queue.end_offset();
     if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
         let reason = format!("queue offset {offset} cannot be the next one there");
@@ -91,12 +96,11 @@ fn fill(
             reason,
         });
     }
-    let mut became_dirty = false;
-    if queue.layout() == Layout::Plain {
+    if queue.writer.layout() == Layout::Plain {
         for _ in 0..missing {
-            queue.reserve(1, ahead)?;
-            became_dirty |= queue.push(&FILLER);
+            queue.writer.reserve(1, ahead)?;
+            queue.push_plain(&FILLER);
         }
     }
-    Ok(became_dirty)
+    Ok(())
 }

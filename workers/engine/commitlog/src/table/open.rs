@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::removal::RemovedQueues;
 use super::{QueueHomes, SharedQueues, TopicWriter, queue_index};
 use crate::error::AppendError;
 use crate::message::QueueEntry;
@@ -17,6 +18,7 @@ pub(crate) struct OpenTopic<'a> {
     pub(super) shared: &'a SharedQueues,
     pub(super) dirty: &'a mut Vec<Arc<SharedQueue>>,
     pub(super) ahead: &'a mut QueuesAhead,
+    pub(super) removed: &'a mut RemovedQueues,
 }
 
 /// A queue with room for what will be pushed.

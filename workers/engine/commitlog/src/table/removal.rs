@@ -56,7 +56,7 @@ impl RemovedQueues {
 
     /// Takes a directory and all in it; one that cannot be moved, as to another disk, is removed at
     /// once, and one that is gone already is fine.
-    fn take(&mut self, queues: &Path) -> Result<(), StoreError> {
+    pub(super) fn take(&mut self, queues: &Path) -> Result<(), StoreError> {
         let name = self.dir.join(self.count.to_string());
         if create_dir(&self.dir)
             .and_then(|()| rename(queues, &name))
@@ -72,21 +72,21 @@ impl RemovedQueues {
 impl QueueTable {
     /// Removes a topic's files and forgets it; readers inside keep their maps until they leave.
     ///
-    /// What cannot be removed stays known: forgotten, it would come back with the next start, though
-    /// whoever deletes the topic again was told that nothing is left of it.
+    /// What cannot be removed stays known, and is flushed: forgotten, it would come back with the next
+    /// start, though whoever deletes the topic again was told that nothing is left of it.
     pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
         let hash = self.hasher.hash_one(name);
         let is_it = |topic: &TopicWriter| *topic.name == *name;
         let Some(topic) = self.topics.find(hash, is_it) else {
             return Ok(());
         };
-        let queues = topic.queues.iter().flatten();
-        queues.for_each(|queue| queue.shared().leave_dir());
         for layout in [Layout::Plain, Layout::Batch] {
             let dir = self.homes.dir(layout).join(name);
-            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
             self.removed.take(&dir)?;
+            self.dirty.retain(|queue| !queue.dir().starts_with(&dir));
         }
+        let queues = topic.queues.iter().flatten();
+        queues.for_each(|queue| queue.shared().leave_dir());
         if let Ok(known) = self.topics.find_entry(hash, is_it) {
             known.remove();
         }
@@ -113,10 +113,10 @@ impl QueueTable {
             let Some(queue) = slot.as_ref().filter(|queue| is_over(queue)) else {
                 continue;
             };
-            queue.shared().leave_dir();
-            let dir = queue.shared().dir();
-            self.dirty.retain(|dirty| dirty.dir() != dir);
-            self.removed.take(dir)?;
+            let queue = queue.shared();
+            self.removed.take(queue.dir())?;
+            queue.leave_dir();
+            self.dirty.retain(|dirty| dirty.dir() != queue.dir());
             if let Some(slots) = self.shared.topics.write().get_mut(name) {
                 slots[index] = None;
             }

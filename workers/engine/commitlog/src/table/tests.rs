@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fs;
+
 use super::*;
 use crate::files::segment_name;
 use crate::message::QueueEntry;
@@ -108,4 +110,119 @@ fn who_still_knows_a_removed_queue_removes_no_file_of_the_one_that_follows() {
     topic.reserve_at((0, 5), 1_000, || 0).unwrap();
     assert_eq!(before_file(&restarted), 0);
     assert!(first_file.exists());
+}
+
+fn push(table: &mut QueueTable, count: u64) -> Arc<SharedQueue> {
+    for _ in 0..count {
+        let mut topic = table.open_topic("a").unwrap();
+        let mut queue = topic.reserve(0, 1).unwrap();
+        queue.push_plain(&QueueEntry {
+            log_position: 0,
+            size: 100,
+            tags_code: 0,
+        });
+    }
+    table.shared().find("a", 0).unwrap()
+}
+
+fn is_touched(table: &mut QueueTable, queue: &Arc<SharedQueue>) -> bool {
+    let touched = table.take_dirty();
+    touched.iter().any(|touched| Arc::ptr_eq(touched, queue))
+}
+
+/// A directory of a table's that is neither moved nor removed while this lives.
+struct Held {
+    dir: PathBuf,
+    removed: PathBuf,
+}
+
+impl Held {
+    fn new(root: &Path, name: &str) -> Self {
+        let held = Self {
+            dir: root.join(name),
+            removed: root.join("removed"),
+        };
+        fs::rename(&held.dir, held.aside()).unwrap();
+        for path in [&held.dir, &held.removed] {
+            fs::write(path, "no directory").unwrap();
+        }
+        held
+    }
+
+    fn aside(&self) -> PathBuf {
+        self.dir.with_extension("aside")
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for path in [&self.dir, &self.removed] {
+            fs::remove_file(path).unwrap();
+        }
+        fs::rename(self.aside(), &self.dir).unwrap();
+    }
+}
+
+#[test]
+fn queues_that_could_not_be_removed_are_flushed_and_expire_as_before() {
+    for is_whole in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut table = table(dir.path());
+        let queue = push(&mut table, 150);
+        if !is_whole {
+            let mut topic = table.open_topic("a").unwrap();
+            let mut other = topic.reserve(1, 1).unwrap();
+            other.push_plain(&QueueEntry {
+                log_position: 500,
+                size: 100,
+                tags_code: 0,
+            });
+        }
+        let name = if is_whole { "plain/a" } else { "plain/a/0" };
+
+        let held = Held::new(dir.path(), name);
+        table.remove_queues_before("a", 400).unwrap_err();
+        drop(held);
+
+        assert!(is_touched(&mut table, &queue), "{is_whole}");
+        push(&mut table, 1);
+        assert!(is_touched(&mut table, &queue), "{is_whole}");
+        assert_eq!(queue.remove_expired(u64::MAX).unwrap(), 1, "{is_whole}");
+    }
+}
+
+#[test]
+fn a_queue_is_flushed_though_not_all_fillers_found_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let queue = push(&mut table, 1);
+    table.take_dirty();
+    let in_the_way = dir.path().join("plain/a/0").join(segment_name(2_000));
+    fs::create_dir(&in_the_way).unwrap();
+
+    let mut topic = table.open_topic("a").unwrap();
+    topic.reserve_at((0, 150), 1 << 30, || 0).unwrap_err();
+
+    assert_eq!(queue.max_offset(), 100);
+    assert!(is_touched(&mut table, &queue));
+}
+
+#[test]
+fn a_queue_that_could_not_be_made_anew_is_made_by_the_next_attempt() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut table = table(dir.path());
+    let before = push(&mut table, 5);
+    let restart = |table: &mut QueueTable| {
+        let mut topic = table.open_topic("a").unwrap();
+        topic.reserve_at((0, 2), 1 << 20, || 0).map(drop)
+    };
+
+    let held = Held::new(dir.path(), "plain/a/0");
+    restart(&mut table).unwrap_err();
+    drop(held);
+
+    assert_eq!(before.max_offset(), 5);
+    restart(&mut table).unwrap();
+    let after = push(&mut table, 1);
+    assert_eq!((after.min_offset(), after.max_offset()), (0, 3));
 }

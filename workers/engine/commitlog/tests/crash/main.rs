@@ -17,6 +17,7 @@ mod model;
 mod queues;
 mod rebuild;
 mod scenario;
+mod spare;
 #[path = "../support/mod.rs"]
 mod support;
 mod two_flushes;

@@ -133,6 +133,27 @@ fn the_backup_counts_when_the_file_is_missing_empty_or_damaged_and_recovery_says
 }
 
 #[test]
+fn a_file_that_cannot_be_read_says_nothing_for_its_backup() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    for number in 1..4 {
+        store.begin_epoch(number).unwrap();
+        append(&store, "t", 0, b"x");
+    }
+    store.close().unwrap();
+    drop(store);
+    let aside = dir.path().join("aside");
+    fs::rename(file(dir.path()), &aside).unwrap();
+    fs::create_dir(file(dir.path())).unwrap();
+
+    assert_eq!(try_open(dir.path()).unwrap_err().code(), "io");
+
+    fs::remove_dir(file(dir.path())).unwrap();
+    fs::rename(&aside, file(dir.path())).unwrap();
+    assert_eq!(open(dir.path()).epochs().last().unwrap().number, 3);
+}
+
+#[test]
 fn a_damaged_file_without_a_usable_backup_is_an_error_that_says_what_to_do() {
     for damage in [
         "1\n5\n1-0\n",

@@ -4,8 +4,10 @@ use std::fs;
 
 use regent_commitlog::KeySearch;
 
-use crate::support::index::{Filler, IndexModel, Keyed, build, contents, files, pick};
-use crate::support::{NOW_MS, SEGMENT_SIZE, index, overwrite, segment_path, tempdir};
+use crate::support::index::{
+    ENTRY_COUNT, Filler, IndexModel, Keyed, SLOT_COUNT, build, contents, files, pick,
+};
+use crate::support::{NOW_MS, SEGMENT_SIZE, append, index, overwrite, segment_path, tempdir};
 
 #[test]
 fn a_file_of_another_size_is_set_aside_and_built_again() {
@@ -240,4 +242,27 @@ fn a_read_only_store_is_searched_and_its_index_stays_as_it_is() {
     assert!(found.contains(&known.position));
     store.close().unwrap();
     assert_eq!(files(dir.path()), before);
+}
+
+#[test]
+fn a_first_file_that_holds_no_key_yet_is_no_damage() {
+    let dir = tempdir();
+    let store = index::open(dir.path());
+    append(&store, "t", 0, b"without a key");
+    store.close().unwrap();
+    drop(store);
+    // Stock makes a file before it knows whether there is a key to put.
+    let name = "20250916052000000";
+    let size = 40 + 4 * SLOT_COUNT + 20 * ENTRY_COUNT;
+    fs::create_dir_all(dir.path().join("index")).unwrap();
+    fs::write(dir.path().join("index").join(name), vec![0; size]).unwrap();
+
+    let store = index::open(dir.path());
+
+    assert_eq!(store.index_status().damaged_count, 0);
+    let message = Keyed::new("t", "key").append(&store, b"");
+    build(&store);
+    assert_eq!(files(dir.path())[0].0, name);
+    let search = KeySearch::by_key("t", "key", 64, 0, i64::MAX);
+    assert_eq!(store.search(search), [message.position]);
 }

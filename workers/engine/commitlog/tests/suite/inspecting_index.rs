@@ -66,6 +66,23 @@ fn an_index_that_a_store_built_has_no_fault_whatever_the_messages() {
 }
 
 #[test]
+fn files_of_older_stock_whose_headers_count_entries_for_slots_are_whole() {
+    let dir = tempdir();
+    indexed(dir.path(), 1);
+    let paths = index_files(dir.path());
+    for path in &paths {
+        let next_number = fs::read(path).unwrap()[36..40].try_into().unwrap();
+        let key_count = u32::from_be_bytes(next_number) - 1;
+        overwrite(path, 32, &key_count.to_be_bytes());
+    }
+
+    assert_eq!(survey(dir.path()).0, []);
+
+    let status = open(dir.path()).index_status();
+    assert_eq!((status.file_count, status.damaged_count), (paths.len(), 0));
+}
+
+#[test]
 fn what_is_not_indexed_yet_is_a_note_with_the_number_of_keys() {
     let dir = tempdir();
     indexed(dir.path(), 1);

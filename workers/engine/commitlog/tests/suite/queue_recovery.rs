@@ -301,3 +301,39 @@ fn a_queue_that_is_made_anew_goes_on_behind_messages_that_have_expired() {
         assert_eq!(append(&recovered, "b", 0, b"next").queue_offset, 20);
     }
 }
+
+#[test]
+fn a_queue_file_for_entries_that_never_came_makes_no_queue_anew() {
+    for is_clean in [true, false] {
+        let dir = tempdir();
+        let store = open(dir.path());
+        for _ in 0..5 {
+            append(&store, "t", 0, b"x");
+        }
+        while store.max_position() < 3 * SEGMENT_SIZE + SEGMENT_SIZE / 4 {
+            append_at(&store, "other", 0, &[b'x'; 900], NOW_MS + 60_000);
+        }
+        store.flush_tick(NOW_MS + 100_000).unwrap();
+        let in_the_way = segment_path(dir.path(), 4 * SEGMENT_SIZE);
+        fs::create_dir(&in_the_way).unwrap();
+        let packed = element(&[b'y'; 1_000], b"").repeat(12);
+        let shared = NewMessage::new("t", 0, b"");
+        let mut writer = store.writer().unwrap();
+        let refused = writer.append_batch(&shared, &packed, NOW_MS, &mut Vec::new());
+        assert!(refused.is_err());
+        drop(writer);
+        fs::remove_dir(&in_the_way).unwrap();
+        let behind = dir.path().join("consumequeue/t/0/00000000000000000200");
+        assert!(behind.exists());
+        if is_clean {
+            store.close().unwrap();
+        }
+        drop(store);
+
+        let recovered = open(dir.path());
+
+        assert_eq!(recovered.recovery().queues_rebuilt, 0, "{is_clean}");
+        assert!(!behind.exists());
+        assert_eq!(read_all(&recovered, "t", 0).len(), 5);
+    }
+}

@@ -1,5 +1,8 @@
 //! What goes by age, by size and by force, and what never goes.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use regent_commitlog::{Expired, ReadStatus, Retention, Store, StoreError};
 
 use crate::support::*;
@@ -7,7 +10,7 @@ use crate::support::*;
 const HOUR_MS: i64 = 3_600_000;
 
 /// A store with a message an hour, three queues in turn; about 16 messages to a segment.
-fn filled(dir: &std::path::Path, count: i32) -> Store {
+fn filled(dir: &Path, count: i32) -> Store {
     let store = open(dir);
     for turn in 0..count {
         let now_ms = NOW_MS + i64::from(turn) * HOUR_MS;
@@ -38,8 +41,8 @@ fn forced() -> Retention {
     }
 }
 
-fn segments(dir: &std::path::Path) -> usize {
-    std::fs::read_dir(dir.join("commitlog")).unwrap().count()
+fn segments(dir: &Path) -> usize {
+    fs::read_dir(dir.join("commitlog")).unwrap().count()
 }
 
 #[test]
@@ -284,4 +287,39 @@ fn a_closed_store_expires_nothing() {
 
     assert!(matches!(refused, Err(StoreError::Closed)));
     assert!(segments(dir.path()) <= before);
+}
+
+/// Files below a directory that have no name any more and that this process has open.
+fn open_without_name(dir: &Path) -> Vec<PathBuf> {
+    let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let files = links.filter_map(|link| fs::read_link(link.path()).ok());
+    let is_gone = |path: &PathBuf| path.to_string_lossy().ends_with(" (deleted)");
+    files
+        .filter(|path| path.starts_with(dir) && is_gone(path))
+        .collect()
+}
+
+#[test]
+fn a_replica_that_has_caught_up_gives_back_the_room_of_segments_that_expired() {
+    let large = |dir: &Path| {
+        let mut config = config(dir);
+        config.segment_size_bytes = 1 << 20;
+        Store::open(config, NOW_MS).unwrap()
+    };
+    let (dir, master_dir) = (tempdir(), tempdir());
+    let (master, replica) = (large(master_dir.path()), large(dir.path()));
+    while master.max_position() < 3 << 20 {
+        append(&master, "t", 0, &[b'x'; 10_000]);
+    }
+
+    let (mut position, mut size_max) = (0, 200 << 10);
+    while let Some(slice) = master.log_slice(position, size_max) {
+        position += replica.append_copied(position, slice.bytes()).unwrap() as u64;
+        size_max = 20 << 10;
+    }
+    replica.flush().unwrap();
+    replica.expire(&forced(), NOW_MS).unwrap();
+
+    assert!(replica.min_position() > 0);
+    assert_eq!(open_without_name(dir.path()), Vec::<PathBuf>::new());
 }

@@ -203,6 +203,21 @@ fn no_more_are_kept_than_asked_for_and_none_where_it_is_off() {
 }
 
 #[test]
+fn segments_expire_though_they_cannot_be_kept() {
+    let dir = tempdir();
+    let store = open_again(dir.path());
+    let mut next = 0;
+    fill_to(&store, &mut next, 3 * SEGMENT_SIZE + 100);
+    fs::remove_dir_all(dir.path().join("commitlog/spare")).unwrap();
+
+    let expired = store.expire(&too_much(), NOW_MS).unwrap();
+
+    assert_eq!(expired.segment_count, 3);
+    assert!(!segment_path(dir.path(), 0).exists());
+    assert_whole(&store, next);
+}
+
+#[test]
 fn a_store_that_is_to_use_none_again_removes_what_it_kept() {
     let (dir, store, next) = used_again();
     store.close().unwrap();
