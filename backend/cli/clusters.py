@@ -67,7 +67,7 @@ def show_rates(
     """Show what a cluster took in and gave out lately, or all clusters together.
 
     That is what masters took in and all brokers gave out, every few seconds; beyond an hour the
-    mean of each minute. A time without a line is one at which nobody looked.
+    mean of every five minutes. A time without a line is one at which nobody looked.
 
     Examples:
         regent cluster rates

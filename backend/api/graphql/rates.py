@@ -43,7 +43,7 @@ class RateQuery:
     ) -> list[Rates]:
         """List what all clusters within reach, or one, took in and gave out in the last minutes.
 
-        That is every few seconds, beyond an hour every minute, and at most a day.
+        That is every few seconds, beyond an hour the mean of every five minutes; at most a day.
         """
         context = info.context
         points = await show_rates(

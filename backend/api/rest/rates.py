@@ -38,7 +38,7 @@ async def list_rates(
 ) -> list[RatesOut]:
     """List what all clusters within reach, or one, took in and gave out in the last minutes.
 
-    That is every few seconds, beyond an hour every minute.
+    That is every few seconds, beyond an hour the mean of every five minutes.
     """
     points = await show_rates(
         minutes,

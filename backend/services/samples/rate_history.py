@@ -1,4 +1,4 @@
-"""Keep what clusters took in and gave out lately: an hour in rounds, a day in minutes.
+"""Keep what clusters took in and gave out lately: an hour in rounds, a day in means.
 
 Each round of the collection adds up a cluster's brokers: what masters take in, since replicas take
 in the same again, and what all give out. It lies in Redis, and may be lost.
@@ -23,11 +23,14 @@ from backend.domain.errors import InvalidSpan
 from backend.services.samples.observed import ObservedSample
 
 ROUNDS_KEY: Final = "regent:samples:rates:rounds"
-MINUTES_KEY: Final = "regent:samples:rates:minutes"
+MEANS_KEY: Final = "regent:samples:rates:means"
 """Sorted sets of `Totals`, as JSON, by their time in milliseconds since 1970."""
 
 ROUNDS_KEPT_MINUTES: Final = 60
 MINUTES_MAX: Final = 24 * 60
+
+MEAN_OF_MS: Final = 300_000
+"""Over how long a mean is taken: of a day they make a chart, and little to read and to answer."""
 
 _MINUTE_MS: Final = 60_000
 _LATE_MS_MAX: Final = 30_000
@@ -61,18 +64,18 @@ class RatePoint:
 
 
 async def note_rates(redis: Redis, samples: Iterable[ObservedSample], *, at_ms: int) -> None:
-    """File what a round of samples adds up to, and the mean of the minute that has ended."""
+    """File what a round of samples adds up to, and the mean of the five minutes that have ended."""
     totals = _grouped(((one.cluster_name, _rates_of(one)) for one in samples), at_ms, sum)
     last = _readable(await redis.zrange(ROUNDS_KEY, -1, -1))
-    ended = [one.at_ms // _MINUTE_MS * _MINUTE_MS for one in last]
+    ended = [one.at_ms // MEAN_OF_MS * MEAN_OF_MS for one in last]
     async with redis.pipeline(transaction=False) as pipeline:
-        if ended and ended[0] + _MINUTE_MS <= at_ms:
-            mean = await _mean_of_minute(redis, ended[0])
-            # Where the clock was set back, the minute has ended before.
-            pipeline.zremrangebyscore(MINUTES_KEY, mean.at_ms, mean.at_ms)
-            pipeline.zadd(MINUTES_KEY, {msgspec.json.encode(mean): mean.at_ms})
+        if ended and ended[0] + MEAN_OF_MS <= at_ms:
+            mean = await _mean_from(redis, ended[0])
+            # Where the clock was set back, they have ended before.
+            pipeline.zremrangebyscore(MEANS_KEY, mean.at_ms, mean.at_ms)
+            pipeline.zadd(MEANS_KEY, {msgspec.json.encode(mean): mean.at_ms})
         pipeline.zadd(ROUNDS_KEY, {msgspec.json.encode(totals): at_ms})
-        for key, kept_minutes in ((ROUNDS_KEY, ROUNDS_KEPT_MINUTES), (MINUTES_KEY, MINUTES_MAX)):
+        for key, kept_minutes in ((ROUNDS_KEY, ROUNDS_KEPT_MINUTES), (MEANS_KEY, MINUTES_MAX)):
             pipeline.zremrangebyscore(key, "-inf", f"({at_ms - kept_minutes * _MINUTE_MS}")
             # Of before the clock was set back.
             pipeline.zremrangebyscore(key, f"({at_ms + _LATE_MS_MAX}", "+inf")
@@ -91,7 +94,7 @@ async def show_rates(
     """Return what clusters took in and gave out in the last minutes, the oldest first.
 
     That is of one cluster, or of all within reach together, round by round; beyond an hour the mean
-    of each minute. A time at which none of them was sampled is absent.
+    of every five minutes. A time at which none of them was sampled is absent.
 
     Raises:
         InvalidSpan: that are less than one minute or more than a day.
@@ -102,7 +105,7 @@ async def show_rates(
     if cluster_name is not None:
         async with database.connect() as connection:
             await clusters.get(connection, cluster_name)
-    key = ROUNDS_KEY if minutes <= ROUNDS_KEPT_MINUTES else MINUTES_KEY
+    key = ROUNDS_KEY if minutes <= ROUNDS_KEPT_MINUTES else MEANS_KEY
     stored = await redis.zrangebyscore(key, clock.now_ms() - minutes * _MINUTE_MS, "+inf")
     points = []
     for totals in _readable(stored):
@@ -116,8 +119,8 @@ async def show_rates(
     return points
 
 
-async def _mean_of_minute(redis: Redis, start_ms: int) -> Totals:
-    stored = await redis.zrangebyscore(ROUNDS_KEY, start_ms, f"({start_ms + _MINUTE_MS}")
+async def _mean_from(redis: Redis, start_ms: int) -> Totals:
+    stored = await redis.zrangebyscore(ROUNDS_KEY, start_ms, f"({start_ms + MEAN_OF_MS}")
     rates = (pair for totals in _readable(stored) for pair in totals.clusters.items())
     return _grouped(rates, start_ms, fmean)
 

@@ -257,10 +257,10 @@ test('a day is asked for as such, and the address says so', async () => {
   });
 });
 
-test('a day without a whole minute says what comes next', async () => {
+test('a day of which nothing is whole yet says what comes next', async () => {
   renderConsole('/?span=day');
 
-  expect(await screen.findByText('No minute has been sampled whole yet')).toBeVisible();
+  expect(await screen.findByText('No five minutes have been sampled whole yet')).toBeVisible();
 });
 
 test('a past that cannot be read hides nothing of the present', async () => {

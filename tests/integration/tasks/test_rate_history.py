@@ -5,7 +5,7 @@ import pytest
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import ClusterNotFound, InvalidSpan
 from backend.services.samples.rate_history import (
-    MINUTES_KEY,
+    MEANS_KEY,
     MINUTES_MAX,
     ROUNDS_KEY,
     Rates,
@@ -16,6 +16,7 @@ from tests.integration.tasks.conftest import register
 from tests.unit.tasks.test_sample_rates import sample
 
 MINUTE_MS = 60_000
+FIVE_MS = 5 * MINUTE_MS
 ROUND_MS = 5_000
 EVERYWHERE = ClusterScope()
 
@@ -31,8 +32,8 @@ def rated(messages_in, messages_out=None, **values):
 
 @pytest.fixture
 def now_ms(clock):
-    """Give the time that it is, which begins a minute."""
-    assert clock.now_ms() % MINUTE_MS == 0
+    """Give the time that it is, which begins five minutes."""
+    assert clock.now_ms() % FIVE_MS == 0
     return clock.now_ms()
 
 
@@ -84,24 +85,24 @@ async def test_clusters_are_told_apart_and_together_only_within_reach(
     assert (found, none) == ([[7.0], [2.0], [3.0]], [])
 
 
-async def test_beyond_an_hour_there_is_the_mean_of_each_minute_that_has_ended(
+async def test_beyond_an_hour_there_is_the_mean_of_every_five_minutes_that_have_ended(
     show, redis, clock, now_ms
 ):
-    for number in range(30):
+    for number in range(130):
         at_ms = now_ms + number * ROUND_MS
         clock.advance(milliseconds=at_ms - clock.now_ms())
         await note_rates(redis, [rated(float(number), None)], at_ms=at_ms)
         # The same round once more, as by a worker that was taken for dead.
         await note_rates(redis, [rated(float(number), None)], at_ms=at_ms)
 
-    rounds, minutes = await show(60), await show(61)
+    rounds, means = await show(60), await show(61)
 
-    assert [point.rates.messages_in for point in rounds] == [float(number) for number in range(30)]
-    assert [(point.at_ms - now_ms, point.rates.messages_in) for point in minutes] == [
-        (0, 5.5),
-        (MINUTE_MS, 17.5),
+    assert [point.rates.messages_in for point in rounds] == [float(number) for number in range(130)]
+    assert [(point.at_ms - now_ms, point.rates.messages_in) for point in means] == [
+        (0, 29.5),
+        (FIVE_MS, 89.5),
     ]
-    assert {point.rates.messages_out for point in (*rounds, *minutes)} == {None}
+    assert {point.rates.messages_out for point in (*rounds, *means)} == {None}
 
 
 async def test_only_the_time_asked_for_is_shown_and_only_a_day_is_kept(show, redis, clock, now_ms):
@@ -111,17 +112,17 @@ async def test_only_the_time_asked_for_is_shown_and_only_a_day_is_kept(show, red
     clock.advance(milliseconds=at_ms - clock.now_ms())
 
     assert len(await show(5)) == 6
-    assert len(await show(120)) == 120
-    assert len(await show(MINUTES_MAX)) == MINUTES_MAX
+    assert len(await show(120)) == 23
+    assert len(await show(MINUTES_MAX)) == MINUTES_MAX // 5 - 1
     assert await redis.zcard(ROUNDS_KEY) == 61
-    assert await redis.zcard(MINUTES_KEY) == MINUTES_MAX
+    assert await redis.zcard(MEANS_KEY) == MINUTES_MAX // 5 - 1
 
 
 async def test_a_clock_that_is_set_back_leaves_no_rates_of_the_future(show, redis, now_ms):
-    for at_ms in (now_ms, now_ms + 2 * MINUTE_MS, now_ms + 4 * MINUTE_MS):
+    for at_ms in (now_ms, now_ms + 2 * FIVE_MS, now_ms + 4 * FIVE_MS):
         await note_rates(redis, [rated(9.0)], at_ms=at_ms)
 
-    await note_rates(redis, [rated(1.0)], at_ms=now_ms + MINUTE_MS)
+    await note_rates(redis, [rated(1.0)], at_ms=now_ms + FIVE_MS)
 
     assert [point.rates.messages_in for point in await show()] == [9.0, 1.0]
     assert [point.at_ms - now_ms for point in await show(61)] == [0]
@@ -153,10 +154,10 @@ async def test_a_round_that_comes_late_removes_none_that_came_before_it(show, re
     assert [point.at_ms - now_ms for point in await show()] == [0, 59_000, 61_000, 66_000]
 
 
-async def test_a_minute_that_ends_twice_has_one_mean(show, redis, now_ms):
-    # The clock was set back once the minute had ended.
-    for at_ms in (0, 61_000, 20_000, 62_000):
+async def test_five_minutes_that_end_twice_have_one_mean(show, redis, now_ms):
+    # The clock was set back once they had ended.
+    for at_ms in (0, 301_000, 20_000, 302_000):
         await note_rates(redis, [rated(at_ms / 1_000)], at_ms=now_ms + at_ms)
 
-    minutes = [(point.at_ms - now_ms, point.rates.messages_in) for point in await show(61)]
-    assert minutes == [(0, 10.0)]
+    means = [(point.at_ms - now_ms, point.rates.messages_in) for point in await show(61)]
+    assert means == [(0, 10.0)]

@@ -14,7 +14,7 @@ export const overviewKeys = {
   rates: (span: RateSpan) => [clusterScope, 'rates', span] as const,
 };
 
-/** What was kept of the rates; a point of the day comes with each minute, and fills gaps of now. */
+/** What was kept of the rates; a mean of the day comes every five minutes, a round fills a gap of now. */
 export const keptRates = (span: RateSpan) =>
   queryOptions({
     queryKey: overviewKeys.rates(span),

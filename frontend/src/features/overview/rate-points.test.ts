@@ -45,7 +45,7 @@ test('what was kept fills the time in which this console heard nothing', () => {
 
 test('time that nobody observed is a gap and not zero', () => {
   const recent = joinPoints([point(0, 1), point(15, 2)], [], 'recent');
-  const day = joinPoints([point(0, 1), point(120, 2), point(300, 3)], [], 'day');
+  const day = joinPoints([point(0, 1), point(600, 2), point(1_500, 3)], [], 'day');
 
   expect(recent.map(({ in: rate }) => rate)).toEqual([1, null, 2]);
   expect(day.map(({ in: rate }) => rate)).toEqual([1, 2, null, 3]);

@@ -6,7 +6,7 @@ export type RateSpan = 'recent' | 'day';
 /** How much of the past a span shows, and how far its points are apart. */
 export const rateSpans: Record<RateSpan, { minutes: number; stepMs: number }> = {
   recent: { minutes: 30, stepMs: 5_000 },
-  day: { minutes: 1_440, stepMs: 60_000 },
+  day: { minutes: 1_440, stepMs: 300_000 },
 };
 
 export function pastPoints(answer: RatesQuery | undefined): RatePoint[] {
