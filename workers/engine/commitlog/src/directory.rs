@@ -94,7 +94,9 @@ impl StoreDirectory {
     pub(crate) fn remove_queues(&self) -> Result<(), StoreError> {
         for dir in [self.consume_queues(), self.batch_queues()] {
             if dir.exists() {
-                list(&dir)?.iter().try_for_each(|topic| remove_dir(topic))?;
+                // Files among them are no store's.
+                let mut topics = list(&dir)?.into_iter().filter(|path| path.is_dir());
+                topics.try_for_each(|topic| remove_dir(&topic))?;
                 sync_dir(&dir)?;
             }
         }

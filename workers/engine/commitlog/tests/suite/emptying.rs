@@ -127,6 +127,20 @@ fn what_a_crash_left_of_queues_is_removed_when_the_store_is_opened() {
 }
 
 #[test]
+fn a_file_among_the_topics_keeps_no_store_from_being_emptied() {
+    let (dir, master_dir) = (tempdir(), tempdir());
+    let (_master, mut replica) = overtaken(dir.path(), master_dir.path());
+    let notes = dir.path().join("consumequeue/notes");
+    fs::write(&notes, "not a topic").unwrap();
+
+    replica.empty().unwrap();
+
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "not a topic");
+    fs::remove_file(notes).unwrap();
+    assert_is_empty(&replica, dir.path());
+}
+
+#[test]
 fn a_journal_that_cannot_be_written_leaves_all_as_it_was() {
     let (dir, master_dir) = (tempdir(), tempdir());
     let (_master, mut replica) = overtaken(dir.path(), master_dir.path());
