@@ -12,6 +12,7 @@ ANSWERS: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.InvalidTopicSettings: ResponseCode.INVALID_PARAMETER,
     errors.InvalidCursor: ResponseCode.INVALID_PARAMETER,
     errors.InvalidPageSize: ResponseCode.INVALID_PARAMETER,
+    errors.InvalidSpan: ResponseCode.INVALID_PARAMETER,
     errors.ClusterNotFound: ResponseCode.SYSTEM_ERROR,
     errors.BrokerGroupNotFound: ResponseCode.BROKER_NOT_EXIST,
     errors.TopicNotFound: ResponseCode.TOPIC_NOT_EXIST,
