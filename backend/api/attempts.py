@@ -5,9 +5,11 @@ the oldest windows make room for new ones.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
+from backend.api.answers import UNAVAILABLE
 from backend.domain.errors import TooManyAttempts
 
 WINDOW_S: Final = 60.0
@@ -22,6 +24,23 @@ class AttemptLimiter:
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
         self._windows: OrderedDict[tuple[str, str | None], tuple[float, int]] = OrderedDict()
+
+    @contextmanager
+    def attempt(self, *, caller: str, name: str) -> Iterator[None]:
+        """Compare a password within: an attempt that fails counts, one that nobody could make not.
+
+        Raises:
+            TooManyAttempts: says when to come back.
+        """
+        self.check(caller=caller, name=name)
+        # Counted before it is known to fail, so that many at once do not pass together.
+        self.note_failure(caller=caller, name=name)
+        try:
+            yield
+        except UNAVAILABLE:
+            self.take_back(caller=caller, name=name)
+            raise
+        self.note_success(caller=caller, name=name)
 
     def check(self, *, caller: str, name: str) -> None:
         """Let an attempt pass, unless there were too many failures.

@@ -2,7 +2,6 @@
 
 from starlette.requests import HTTPConnection
 
-from backend.api.answers import UNAVAILABLE
 from backend.api.context import ApiContext, name_author, peer_of
 from backend.domain.access import Principal
 from backend.services.users import change_password
@@ -24,11 +23,8 @@ async def change_own_password(
         InvalidPassword: the old one is wrong, or the new one is no good.
     """
     caller, name = peer_of(connection), principal.user_name
-    context.attempts.check(caller=caller, name=name)
-    # Counted before it is known to fail, so that many at once do not pass together.
-    context.attempts.note_failure(caller=caller, name=name)
-    try:
-        count = await change_password(
+    with context.attempts.attempt(caller=caller, name=name):
+        return await change_password(
             principal,
             name_author(principal, connection, door),
             old_password=old_password,
@@ -37,8 +33,3 @@ async def change_own_password(
             database=context.database,
             clock=context.clock,
         )
-    except UNAVAILABLE:
-        context.attempts.take_back(caller=caller, name=name)
-        raise
-    context.attempts.note_success(caller=caller, name=name)
-    return count

@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from backend.api.answers import UNAVAILABLE
 from backend.api.context import ApiContext, Context, SignedIn, name_author, peer_of
 from backend.api.cursors import decode_cursor
 from backend.api.gate import COOKIE_NAME, is_own_origin
@@ -121,11 +120,8 @@ async def create_session(
 
 async def _sign_in(body: SignIn, request: Request, context: ApiContext) -> sessions.OpenedSession:
     caller = peer_of(request)
-    context.attempts.check(caller=caller, name=body.name)
-    # Counted before it is known to fail, so that many at once do not pass together.
-    context.attempts.note_failure(caller=caller, name=body.name)
-    try:
-        opened = await sessions.sign_in(
+    with context.attempts.attempt(caller=caller, name=body.name):
+        return await sessions.sign_in(
             user_name=body.name,
             password=body.password.get_secret_value(),
             visit=sessions.Visit(
@@ -137,11 +133,6 @@ async def _sign_in(body: SignIn, request: Request, context: ApiContext) -> sessi
             database=context.database,
             clock=context.clock,
         )
-    except UNAVAILABLE:
-        context.attempts.take_back(caller=caller, name=body.name)
-        raise
-    context.attempts.note_success(caller=caller, name=body.name)
-    return opened
 
 
 def _set_cookie(response: Response, secret: str, context: ApiContext) -> None:

@@ -117,7 +117,7 @@ impl EndHints {
     }
 
     /// Whether what is missing here was never flushed, and is gone with the memory that held it.
-    fn explain(&self, end: &WalkEnd) -> bool {
+    fn expects_loss_at(&self, end: &WalkEnd) -> bool {
         self.has_lost_unflushed && end.position >= self.flushed && end.damage.is_none()
     }
 }
@@ -178,7 +178,7 @@ pub(crate) fn walk(
                     kind,
                     next_valid_position: Some(next),
                 };
-                if hints.explain(&end) {
+                if hints.expects_loss_at(&end) {
                     end.lost_unflushed = Some(found);
                     break;
                 }

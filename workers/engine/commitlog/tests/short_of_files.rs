@@ -59,13 +59,8 @@ fn log_flushed(dir: &Path) -> u64 {
 
 /// A replica that cannot open the segment, to write many records to it at once, takes them later.
 fn assert_a_replica_catches_up() {
-    let large = |dir: &Path| {
-        let mut config = config(dir);
-        config.segment_size_bytes = 1 << 20;
-        Store::open(config, NOW_MS).unwrap()
-    };
     let (dir, master_dir) = (tempdir(), tempdir());
-    let (master, replica) = (large(master_dir.path()), large(dir.path()));
+    let (master, replica) = (open_large(master_dir.path()), open_large(dir.path()));
     for _ in 0..40 {
         append(&master, "t", 0, &[b'x'; 10_000]);
     }

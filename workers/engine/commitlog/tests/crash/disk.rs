@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
-use regent_commitlog::failpoint::{Event, Step};
+use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
 
 use crate::inode::{BLOCK_SIZE, Inode, block, write_sparse};
 
@@ -97,6 +98,17 @@ impl Disk {
         };
         disk.adopt(root, 0);
         disk
+    }
+
+    /// Such a directory, of which everything is noted from now on.
+    pub fn watching(root: &Path, seed: u64) -> (Arc<Mutex<Self>>, Watch) {
+        let disk = Arc::new(Mutex::new(Self::new(root, seed)));
+        let noted = Arc::clone(&disk);
+        let hook: Hook = Arc::new(move |event: &Event<'_>| {
+            noted.lock().unwrap().note(event);
+            Ok(())
+        });
+        (disk, watch(root, hook))
     }
 
     fn adopt(&mut self, path: &Path, dir: usize) {

@@ -1,10 +1,8 @@
 //! What the mark of an unclean stop says after a power cut: never what a former run wrote into it.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
-use regent_commitlog::failpoint::{Event, Hook, watch};
 use regent_commitlog::{FlushMode, Store};
 
 use crate::disk::Disk;
@@ -22,13 +20,7 @@ fn what_waited_for_the_disk_is_not_taken_for_what_did_not_once_a_bit_of_it_is_wr
         append(&killed, "t", 0, b"before");
         killed.flush_tick(NOW_MS).unwrap();
         drop(killed);
-        let disk = Arc::new(Mutex::new(Disk::new(dir.path(), seed)));
-        let noted = Arc::clone(&disk);
-        let hook: Hook = Arc::new(move |event: &Event<'_>| {
-            noted.lock().unwrap().note(event);
-            Ok(())
-        });
-        let watching = watch(dir.path(), hook);
+        let (disk, watching) = Disk::watching(dir.path(), seed);
         let mut synchronous = config(dir.path());
         synchronous.flush_mode = FlushMode::Sync;
         synchronous.spare_segment_count_max = 0;
@@ -69,13 +61,7 @@ fn what_a_former_run_sealed_is_gone_once_nothing_is_sealed_any_more() {
         drop(killed);
         let seal = |dir: &Path| dir.join("commitlog").join("spare").join("seal");
         assert!(seal(dir.path()).exists());
-        let disk = Arc::new(Mutex::new(Disk::new(dir.path(), seed)));
-        let noted = Arc::clone(&disk);
-        let hook: Hook = Arc::new(move |event: &Event<'_>| {
-            noted.lock().unwrap().note(event);
-            Ok(())
-        });
-        let watching = watch(dir.path(), hook);
+        let (disk, watching) = Disk::watching(dir.path(), seed);
         drop(open(dir.path()));
         drop(watching);
         let image = tempdir();

@@ -269,13 +269,7 @@ fn what_finds_no_place_in_a_queue_is_gone_from_the_disk_when_it_is_refused() {
     for seed in SEEDS {
         let dir = tempdir();
         let store = master.replica(dir.path(), FlushMode::Async);
-        let disk = Arc::new(Mutex::new(Disk::new(dir.path(), seed)));
-        let noted = Arc::clone(&disk);
-        let hook: Hook = Arc::new(move |event: &Event<'_>| {
-            noted.lock().unwrap().note(event);
-            Ok(())
-        });
-        let watching = watch(dir.path(), hook);
+        let (disk, watching) = Disk::watching(dir.path(), seed);
 
         let rest = &master.log[master.held()..];
         let refused = store.append_copied(master.held() as u64, rest);

@@ -301,13 +301,8 @@ fn open_without_name(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_replica_that_has_caught_up_gives_back_the_room_of_segments_that_expired() {
-    let large = |dir: &Path| {
-        let mut config = config(dir);
-        config.segment_size_bytes = 1 << 20;
-        Store::open(config, NOW_MS).unwrap()
-    };
     let (dir, master_dir) = (tempdir(), tempdir());
-    let (master, replica) = (large(master_dir.path()), large(dir.path()));
+    let (master, replica) = (open_large(master_dir.path()), open_large(dir.path()));
     while master.max_position() < 3 << 20 {
         append(&master, "t", 0, &[b'x'; 10_000]);
     }

@@ -44,6 +44,13 @@ pub fn open(dir: &Path) -> Store {
     try_open(dir).expect("the store opens")
 }
 
+/// A store whose segments hold what a replica writes at once.
+pub fn open_large(dir: &Path) -> Store {
+    let mut config = config(dir);
+    config.segment_size_bytes = 1 << 20;
+    Store::open(config, NOW_MS).expect("the store opens")
+}
+
 pub fn try_open(dir: &Path) -> Result<Store, StoreError> {
     Store::open(config(dir), NOW_MS)
 }
