@@ -69,8 +69,10 @@ def measure_sync_flush(directory: str) -> list[Measure]:
     first_use = [block["first_use_acks_per_s"] / block["most_acks_per_s"] for block in blocks]
     steady.facts["void"] = len(all_blocks) - len(blocks)
     steady.facts["on blocks written for the first time"] = f"{median(first_use):.3f}"
-    bare = [block["large_syncs_per_s"] / block["syncs_per_s"] for block in blocks]
-    steady.facts["64 KiB of a file written and synced, by themselves"] = f"{median(bare):.3f}"
+    bare = [block["bare_groups_per_s"] / block["syncs_per_s"] for block in blocks]
+    steady.facts["the pages of 64 messages written and synced, and nothing else"] = (
+        f"{median(bare):.3f}"
+    )
     measures = [steady]
     if None not in written:
         measures.append(
