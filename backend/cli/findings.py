@@ -21,6 +21,7 @@ Code = Literal[
     "set_without_master",
     "route_without_broker",
     "replica_ahead",
+    "replica_outside_set",
 ]
 
 
@@ -35,8 +36,8 @@ def list_findings(
 ) -> None:
     """List broken invariants, the newest first, with what shows them and what to do.
 
-    A broker that is offline, or a replica outside its SyncStateSet, breaks none: `regent broker
-    list` and `regent replica list` show them.
+    A replica counts once it has been outside its SyncStateSet for a minute. A broker that is
+    offline and that no controller leads breaks none: `regent broker list` shows it.
 
     Examples:
         regent finding list
@@ -61,8 +62,8 @@ def list_findings(
     if not found:
         print_line("there is no finding" if all else "no finding is open")
         print_note(
-            "a finding is a broken invariant; brokers that are offline are none:"
-            " regent broker list, regent replica list"
+            "a finding is a broken invariant or a replica that its group lacks; that a broker"
+            " without a controller is offline is none: regent broker list"
         )
         return
     print_table(

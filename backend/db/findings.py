@@ -35,10 +35,13 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
            AS master_address,
        coalesce(past.epoch, 0) AS epoch_past,
        served.address AS served_address, served.state AS served_state,
+       ARRAY (SELECT r.broker_id FROM replicas r
+               WHERE r.broker_group_id = g.broker_group_id AND r.removed_at IS NULL)
+           AS replica_ids,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
                s.broker_id,
                greatest(0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
-               s.timeout_ms, s.epoch, s.max_offset)), '[]')
+               s.timeout_ms, s.epoch, s.max_offset, s.is_learner)), '[]')
           FROM (SELECT DISTINCT ON (broker_id) * FROM replica_sightings
                  WHERE broker_group_id = g.broker_group_id
                  ORDER BY broker_id, heard_at DESC) AS s
@@ -188,9 +191,12 @@ def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
         is_master_lost=row["is_master_lost"],
         epoch_past=row["epoch_past"],
         served_master=None if address is None else ServedMaster(address, state == "online"),
+        replica_ids=frozenset(row["replica_ids"]),
         sightings={
-            broker_id: Sighting(age_ms, timeout_ms, epoch=epoch, max_offset=max_offset)
-            for broker_id, age_ms, timeout_ms, epoch, max_offset in row["sightings"]
+            broker_id: Sighting(
+                age_ms, timeout_ms, epoch=epoch, max_offset=max_offset, is_learner=is_learner
+            )
+            for broker_id, age_ms, timeout_ms, epoch, max_offset, is_learner in row["sightings"]
         },
     )
 

@@ -26,9 +26,9 @@ SELECT b.id AS broker_group_id, told.*
        CAST(:{prefix}_timeouts AS bigint[]), CAST(:{prefix}_epochs AS integer[]),
        CAST(:{prefix}_max_offsets AS bigint[]), CAST(:{prefix}_confirm_offsets AS bigint[]),
        CAST(:{prefix}_priorities AS integer[]), CAST(:{prefix}_verified AS boolean[]),
-       CAST(:{prefix}_cordoned AS boolean[]))
+       CAST(:{prefix}_cordoned AS boolean[]), CAST(:{prefix}_learners AS boolean[]))
   AS told (cluster_name, group_name, broker_id, age_ms, timeout_ms, epoch, max_offset,
-           confirm_offset, priority, is_verified, is_cordoned)
+           confirm_offset, priority, is_verified, is_cordoned, is_learner)
   JOIN clusters c ON c.name = told.cluster_name
   JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.group_name)
 """  # noqa: S608 - the prefix is ours
@@ -44,11 +44,11 @@ WITH {_told("heard")}, {_told("asked")},
 saved AS (
 INSERT INTO replica_sightings (
     broker_group_id, broker_id, heard_by, heard_at, timeout_ms, epoch, max_offset,
-    confirm_offset, priority, is_verified, is_cordoned)
+    confirm_offset, priority, is_verified, is_cordoned, is_learner)
 SELECT told.broker_group_id, told.broker_id, CAST(:heard_by AS uuid),
        clock_timestamp() - make_interval(secs => told.age_ms / 1000.0),
        told.timeout_ms, told.epoch, told.max_offset, told.confirm_offset, told.priority,
-       told.is_verified, told.is_cordoned
+       told.is_verified, told.is_cordoned, told.is_learner
   FROM heard AS told
   JOIN replicas r
     ON r.broker_group_id = told.broker_group_id AND r.broker_id = told.broker_id
@@ -58,7 +58,7 @@ SELECT told.broker_group_id, told.broker_id, CAST(:heard_by AS uuid),
    SET heard_at = EXCLUDED.heard_at, timeout_ms = EXCLUDED.timeout_ms, epoch = EXCLUDED.epoch,
        max_offset = EXCLUDED.max_offset, confirm_offset = EXCLUDED.confirm_offset,
        priority = EXCLUDED.priority, is_verified = EXCLUDED.is_verified,
-       is_cordoned = EXCLUDED.is_cordoned),
+       is_cordoned = EXCLUDED.is_cordoned, is_learner = EXCLUDED.is_learner),
 due AS (
     SELECT told.*
       FROM asked AS told
@@ -216,4 +216,5 @@ def _columns(prefix: str, sightings: Mapping[ReplicaKey, Sighting]) -> dict[str,
         f"{prefix}_priorities": [s.priority for s in told],
         f"{prefix}_verified": [s.is_verified for s in told],
         f"{prefix}_cordoned": [s.is_cordoned for s in told],
+        f"{prefix}_learners": [s.is_learner for s in told],
     }

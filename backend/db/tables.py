@@ -139,6 +139,7 @@ replica_sightings = Table(
     Column("priority", Integer, nullable=False),
     Column("is_verified", Boolean, nullable=False),
     Column("is_cordoned", Boolean, nullable=False, server_default=false()),
+    Column("is_learner", Boolean, nullable=False, server_default=false()),
 )
 
 # Brokers that claim an id of a group that was lost, until an operator adopts them (D6). What they

@@ -78,6 +78,8 @@ class Sighting:
     is_verified: bool = True
     # Whether an operator has taken the right to write from it, so that routes avoid it.
     is_cordoned: bool = False
+    # Whether it only copies, and is never to be a member of the SyncStateSet.
+    is_learner: bool = False
 
     def aged(self, age_ms: int) -> "Sighting":
         """Return the same words as of so long ago; every judgement asks for that of everybody."""
@@ -90,6 +92,7 @@ class Sighting:
             self.priority,
             self.is_verified,
             self.is_cordoned,
+            self.is_learner,
         )
 
     @property

@@ -16,6 +16,9 @@ from backend.domain.election import UNKNOWN_POSITION, Sighting
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
 """So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
 
+OUTSIDE_FOR: Final = timedelta(seconds=60)
+"""So long a replica is outside its set before anybody is told: it is restarted, or catches up."""
+
 RETURNS_WITHIN: Final = timedelta(seconds=30)
 """So long brokers may take to be back after all was stopped: each registers anew every 30 s."""
 
@@ -30,14 +33,21 @@ class FindingCode(StrEnum):
     SET_WITHOUT_MASTER = "set_without_master"
     ROUTE_WITHOUT_BROKER = "route_without_broker"
     REPLICA_AHEAD = "replica_ahead"
+    REPLICA_OUTSIDE_SET = "replica_outside_set"
 
 
-ABSENCES: Final = frozenset({FindingCode.SET_WITHOUT_MASTER, FindingCode.ROUTE_WITHOUT_BROKER})
+ABSENCES: Final = frozenset(
+    {
+        FindingCode.SET_WITHOUT_MASTER,
+        FindingCode.ROUTE_WITHOUT_BROKER,
+        FindingCode.REPLICA_OUTSIDE_SET,
+    }
+)
 """Somebody is not there: what every group looks like while a whole cluster starts."""
 
 
 class Severity(StrEnum):
-    """Say how bad it is: messages or order may be lost, or somebody is not served."""
+    """Say how bad it is: messages or order may be lost, or somebody is not served or replaced."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -84,6 +94,13 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "What it holds beyond its master is cut when it follows. If those messages matter, stop"
         " the replica and copy its store before that: `regent replica lag GROUP`.",
     ),
+    FindingCode.REPLICA_OUTSIDE_SET: Runbook(
+        Severity.WARNING,
+        "A replica has been outside its SyncStateSet for a minute or longer",
+        "Nobody elects it when the master is lost. If it is stopped, start it; if it runs, `regent"
+        " replica lag GROUP` says how far behind it is, or why it does not follow. If it will not"
+        " come back: `regent controller forget GROUP --broker ID`.",
+    ),
 }
 
 
@@ -127,8 +144,8 @@ class ServedMaster:
 class ObservedGroup:
     """Hold what is known of a group under a controller at one moment.
 
-    `epoch_past` is the highest master epoch of its newest changes. `sightings` are what its
-    replicas told, by id, and how long ago.
+    `epoch_past` is the highest master epoch of its newest changes. `sightings` are what those of
+    its replicas told who were heard of late, by id, and how long ago.
     """
 
     cluster_name: str
@@ -140,6 +157,7 @@ class ObservedGroup:
     is_master_lost: bool
     epoch_past: int
     served_master: ServedMaster | None
+    replica_ids: frozenset[int]
     sightings: Mapping[int, Sighting]
 
 
@@ -210,7 +228,8 @@ def _stand(finding: Finding, evidence: Evidence, at: datetime) -> Finding:
         return seen
     if not _is_confirmed(finding, evidence):
         return replace(seen, first_evidence=evidence, suspected_at=at)
-    if at - finding.suspected_at >= HOLDS_FOR:
+    is_patient = finding.key.code is FindingCode.REPLICA_OUTSIDE_SET
+    if at - finding.suspected_at >= (OUTSIDE_FOR if is_patient else HOLDS_FOR):
         return replace(seen, opened_at=at)
     return seen
 
@@ -248,26 +267,45 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
     if (evidence := _find_unled(group, living)) is not None:
         yield key(FindingCode.SET_WITHOUT_MASTER), evidence
     master = None if group.master_id is None else living.get(group.master_id)
-    if group.master_id is None or master is None:
-        # Nobody tells how far the master is, or that it serves.
+    if master is None:
+        # Nobody tells how far the master is, or that it serves, or takes anybody into the set.
         yield key(FindingCode.TWO_MASTERS), None
-        for broker_id in group.sightings:
-            yield key(FindingCode.REPLICA_AHEAD, f"{group.group_name}/{broker_id}"), None
-        return
-    served = group.served_master
-    if served is not None and served.is_online and served.address != group.master_address:
-        evidence = {
-            "elected_id": group.master_id,
-            "elected_address": group.master_address,
-            "registered_address": served.address,
-            "master_epoch": group.master_epoch,
-        }
+    elif (evidence := _find_second_master(group)) is not None:
         yield key(FindingCode.TWO_MASTERS), evidence
-    for broker_id, told in group.sightings.items():
-        if broker_id != group.master_id:
-            ahead = _find_ahead(master, told)
-            if ahead is not _BEHIND:
-                yield key(FindingCode.REPLICA_AHEAD, f"{group.group_name}/{broker_id}"), ahead
+    for broker_id in group.replica_ids - {group.master_id}:
+        for code, evidence in _judge_replica(group, broker_id, master):
+            yield key(code, f"{group.group_name}/{broker_id}"), evidence
+
+
+def _judge_replica(
+    group: ObservedGroup, broker_id: int, master: Sighting | None
+) -> Iterator[tuple[FindingCode, Evidence | None]]:
+    if master is None:
+        yield FindingCode.REPLICA_AHEAD, None
+        yield FindingCode.REPLICA_OUTSIDE_SET, None
+        return
+    told = group.sightings.get(broker_id)
+    if told is not None and (ahead := _find_ahead(master, told)) is not _BEHIND:
+        yield FindingCode.REPLICA_AHEAD, ahead
+    is_alive = told is not None and told.is_alive
+    # A learner never is a member; one that is gone is missed like any other replica.
+    is_learning = is_alive and told is not None and told.is_learner
+    if broker_id not in group.members and not is_learning:
+        members = sorted(group.members)
+        evidence = {"is_alive": is_alive, "master_id": group.master_id, "sync_state_set": members}
+        yield FindingCode.REPLICA_OUTSIDE_SET, evidence
+
+
+def _find_second_master(group: ObservedGroup) -> Evidence | None:
+    served = group.served_master
+    if served is None or not served.is_online or served.address == group.master_address:
+        return None
+    return {
+        "elected_id": group.master_id,
+        "elected_address": group.master_address,
+        "registered_address": served.address,
+        "master_epoch": group.master_epoch,
+    }
 
 
 _BEHIND: Final[Evidence] = {}

@@ -159,6 +159,7 @@ def _sighting(header: BrokerHeartbeatHeader) -> Sighting:
         priority=_or(header.election_priority, PRIORITY_LOWEST),
         is_verified=header.is_verified is not False,
         is_cordoned=header.is_cordoned is True,
+        is_learner=header.is_learner is True,
     )
 
 

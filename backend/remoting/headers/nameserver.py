@@ -73,6 +73,8 @@ class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
     is_verified: bool | None = None
     # Ours: whether clients may not write here, so that another one should be master.
     is_cordoned: bool | None = None
+    # Ours: whether this replica only copies, so that it is missed in no SyncStateSet.
+    is_learner: bool | None = None
 
 
 class BrokerMemberGroupHeader(Header, frozen=True, kw_only=True):

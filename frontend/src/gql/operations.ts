@@ -196,6 +196,7 @@ export type ElectionVerdict =
 export type FindingCode =
   | 'EPOCH_BACKWARDS'
   | 'REPLICA_AHEAD'
+  | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
   | 'TWO_MASTERS';

@@ -29,7 +29,7 @@ test('what has ended is asked for apart, and says until when it stood', async ()
   const { address, calls } = renderConsole('/findings', {
     answers: { Findings: ({ isOpen }) => findingPage(isOpen ? [] : [ended]) },
   });
-  expect(await screen.findByText('No invariant is broken')).toBeVisible();
+  expect(await screen.findByText('Nothing is broken and no replica is missing')).toBeVisible();
 
   await user.click(screen.getByRole('radio', { name: 'Ended' }));
 
@@ -50,7 +50,7 @@ test('findings that could not be read are not called none', async () => {
   });
 
   expect(await screen.findByRole('alert')).toHaveTextContent('the database does not answer');
-  expect(screen.queryByText('No invariant is broken')).toBeNull();
+  expect(screen.queryByText('Nothing is broken and no replica is missing')).toBeNull();
 });
 
 test('from every page the open findings are seen, with the worst of them', async () => {

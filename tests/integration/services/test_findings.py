@@ -11,7 +11,7 @@ from backend.db.brokers import BrokerRegistration
 from backend.db.tables import brokers, replica_groups
 from backend.domain.broker import DataVersion
 from backend.domain.event import EventFilter
-from backend.domain.finding import RETURNS_WITHIN, FindingCode
+from backend.domain.finding import OUTSIDE_FOR, RETURNS_WITHIN, FindingCode
 from backend.domain.topic import QueueSettings
 from backend.services.events import number_events
 from backend.services.findings import FindingFilter, list_findings, scan_findings
@@ -215,6 +215,75 @@ async def test_what_nobody_can_judge_neither_opens_nor_closes(sound, look, datab
     await execute(database, silent)
 
     assert found == await look() == [(FindingCode.REPLICA_AHEAD, "g/3")]
+
+
+async def set_members(database, *ids):
+    await execute(database, update(replica_groups).values(sync_state_set=list(ids)))
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_replica_is_missed_once_it_was_outside_its_set_for_a_minute(look, clock, database):
+    await set_members(database, 1, 2)
+
+    soon = await look()
+    clock.advance(seconds=OUTSIDE_FOR.total_seconds())
+    later = await look()
+    await set_members(database, 1, 2, 3)
+
+    assert (soon, later) == ([], [(FindingCode.REPLICA_OUTSIDE_SET, "g/3")])
+    assert await look() == []
+    [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    assert past.evidence == {"is_alive": True, "master_id": 1, "sync_state_set": [1, 2]}
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_replica_that_comes_back_within_a_minute_is_not_missed(look, clock, database):
+    for _ in range(3):
+        await set_members(database, 1, 2)
+        assert await look() == []
+        clock.advance(seconds=OUTSIDE_FOR.total_seconds() - 8)
+        await set_members(database, 1, 2, 3)
+        assert await look(times=1) == []
+
+
+async def test_a_learner_is_missed_only_when_it_is_gone(sound, look, clock, database):
+    await sound.record(sound.controller.database, KEYS[2], epoch=1, max_offset=9, is_learner=True)
+    await set_members(database, 1, 2)
+    await look()
+    clock.advance(seconds=OUTSIDE_FOR.total_seconds())
+
+    living = await look()
+    await execute(database, text("DELETE FROM replica_sightings WHERE broker_id = 3"))
+    await look()
+    clock.advance(seconds=OUTSIDE_FOR.total_seconds())
+
+    assert (living, await look()) == ([], [(FindingCode.REPLICA_OUTSIDE_SET, "g/3")])
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_replica_that_was_forgotten_is_missed_no_longer(look, clock, database):
+    await set_members(database, 1, 2)
+    await look()
+    clock.advance(seconds=OUTSIDE_FOR.total_seconds())
+    found = await look()
+    forgotten = text("UPDATE replicas SET removed_at = now() WHERE broker_id = 3")
+    await execute(database, forgotten)
+
+    assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g/3")], [])
+
+
+async def test_who_is_missed_stays_so_while_the_master_is_silent(sound, look, clock, database):
+    await set_members(database, 1, 2)
+    await look()
+    clock.advance(seconds=OUTSIDE_FOR.total_seconds())
+    await look()
+    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '1 hour'")
+    await execute(database, silent)
+    await set_members(database, 1, 2, 3)
+    found = await look()
+    await tell(sound)
+
+    assert (found, await look()) == ([(FindingCode.REPLICA_OUTSIDE_SET, "g/3")], [])
 
 
 async def test_what_is_seen_once_is_no_finding(sound, look, register, database):

@@ -105,7 +105,7 @@ def test_findings_are_told_with_what_to_do(tab: ConsolePage):
     page = tab.page
 
     tab.open("/findings")
-    expect(page.get_by_text("No invariant is broken")).to_be_visible()
+    expect(page.get_by_text("Nothing is broken and no replica is missing")).to_be_visible()
     tab.look("findings-none")
     # Nothing is broken here: what is shown of a finding is drawn from an answer of the test.
     page.route("**/graphql", _tell_finding)

@@ -105,7 +105,7 @@ def test_no_finding_is_not_said_to_be_all_well(told, capsys, options, words, ask
 
     printed = capsys.readouterr()
     assert printed.out == words
-    assert "brokers that are offline are none: regent broker list" in printed.err
+    assert "is offline is none: regent broker list" in printed.err
     assert dict(told.requests[-1].url.params) == {"limit": "50", **asked}
 
 

@@ -93,6 +93,7 @@ class Sign:
     confirmed_position: int
     is_verified: bool
     is_cordoned: bool
+    is_learner: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +277,7 @@ class ControllerClient:
             election_priority=self._priority,
             is_verified=sign.is_verified,
             is_cordoned=sign.is_cordoned or None,
+            is_learner=sign.is_learner or None,
         )
         answer = await self._ask(RequestCode.BROKER_HEARTBEAT, header)
         return _read(LeaseAnswer, answer).lease_ms

@@ -106,6 +106,7 @@ class Duties:
             confirmed_position=self._store.confirmed_position,
             is_verified=self.verification.is_verified,
             is_cordoned=self._broker.is_cordoned,
+            is_learner=self._broker.settings.is_learner,
         )
 
     def known_epoch(self) -> int:
