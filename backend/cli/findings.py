@@ -1,6 +1,6 @@
 """The commands `regent finding …`: which invariants are broken, since when, and what to do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
@@ -62,17 +62,25 @@ def list_findings(
     if not found:
         print_line("there is no finding" if all else "no finding is open")
         print_note(
-            "a finding is a broken invariant or a replica that its group lacks; that a broker"
-            " without a controller is offline is none: regent broker list"
+            "a finding is a broken invariant or a replica that its group lacks; for brokers"
+            " without a controller that are offline: regent broker list"
         )
         return
     print_table(
         ("SEVERITY", "FINDING", "CLUSTER", "ON", "SINCE", "UNTIL", "EVIDENCE"),
         [_row(one) for one in found],
     )
-    told = {one["code"]: one for one in reversed(found)}
-    for one in told.values():
-        print_line(f"\n{one['code']}: {one['title']}\n  next: {one['advice']}")
+    for first, *others in _by_code(found):
+        print_line(f"\n{first['code']}: {first['title']}\n  next: {first['advice']}")
+        if others:
+            print_line(f"  likewise: {', '.join(one['subject'] for one in others)}")
+
+
+def _by_code(found: Sequence[Mapping[str, Any]]) -> Iterable[list[Mapping[str, Any]]]:
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for one in found:
+        kinds.setdefault(one["code"], []).append(one)
+    return kinds.values()
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:

@@ -55,7 +55,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """Say of a kind of finding how bad it is, what it means and what to do."""
+    """Say of a kind of finding how bad it is, what it means and what to do.
+
+    The advice names `{group}` and, where a broker of it is concerned, `{broker_id}`.
+    """
 
     severity: Severity
     title: str
@@ -67,39 +70,39 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         Severity.CRITICAL,
         "Two brokers of a group act as master",
         "Stop the registered broker that the controller did not elect, then start it again: it"
-        " rejoins as a replica. `regent controller sync-state GROUP` names the elected one.",
+        " rejoins as a replica. `regent controller sync-state {group}` names the elected one.",
     ),
     FindingCode.EPOCH_BACKWARDS: Runbook(
         Severity.CRITICAL,
         "An epoch is lower than one that was already in force",
         "The database was restored from an older state. Elect nobody. Forget the group and adopt"
-        " its brokers: `regent controller forget GROUP --living`, then `regent replica adopt"
-        " GROUP`.",
+        " its brokers: `regent controller forget {group} --living`, then `regent replica adopt"
+        " {group}`.",
     ),
     FindingCode.SET_WITHOUT_MASTER: Runbook(
         Severity.CRITICAL,
         "A SyncStateSet has no living master in it",
         "Start a member of the set; it is elected by itself. If none can come back, see who could"
-        " be: `regent controller elect GROUP --dry-run`.",
+        " be: `regent controller elect {group} --dry-run`.",
     ),
     FindingCode.ROUTE_WITHOUT_BROKER: Runbook(
         Severity.WARNING,
         "Topics are placed in a group of which no broker is online",
         "Start a broker of the group. If it will not come back, delete its topics there or forget"
-        " it: `regent broker forget GROUP`.",
+        " it: `regent broker forget {group}`.",
     ),
     FindingCode.REPLICA_AHEAD: Runbook(
         Severity.CRITICAL,
         "A replica holds more of the log than its master",
         "What it holds beyond its master is cut when it follows. If those messages matter, stop"
-        " the replica and copy its store before that: `regent replica lag GROUP`.",
+        " the replica and copy its store before that: `regent replica lag {group}`.",
     ),
     FindingCode.REPLICA_OUTSIDE_SET: Runbook(
         Severity.WARNING,
         "A replica has been outside its SyncStateSet for a minute or longer",
         "Nobody elects it when the master is lost. If it is stopped, start it; if it runs, `regent"
-        " replica lag GROUP` says how far behind it is, or why it does not follow. If it will not"
-        " come back: `regent controller forget GROUP --broker ID`.",
+        " replica lag {group}` says how far behind it is, or why it does not follow. If it will not"
+        " come back: `regent controller forget {group} --broker {broker_id}`.",
     ),
 }
 
@@ -130,6 +133,12 @@ class Finding:
     def is_open(self) -> bool:
         """Tell whether it counts now."""
         return self.opened_at is not None and self.closed_at is None
+
+    @property
+    def advice(self) -> str:
+        """Say what to do, in commands that can be entered as they are."""
+        group_name, _, broker_id = self.key.subject.partition("/")
+        return RUNBOOKS[self.key.code].advice.format(group=group_name, broker_id=broker_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Finding:
             cluster_name=finding.key.cluster_name,
             subject=finding.key.subject,
             evidence=JSON(dict(finding.evidence)),
-            advice=runbook.advice,
+            advice=finding.advice,
             since=finding.suspected_at,
             opened_at=finding.opened_at,
             closed_at=finding.closed_at,

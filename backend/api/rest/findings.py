@@ -76,7 +76,7 @@ def _out(finding: Finding) -> FindingOut:
         cluster_name=finding.key.cluster_name,
         subject=finding.key.subject,
         evidence=dict(finding.evidence),
-        advice=runbook.advice,
+        advice=finding.advice,
         since=finding.suspected_at,
         opened_at=finding.opened_at,
         closed_at=finding.closed_at,

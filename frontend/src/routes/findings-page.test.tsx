@@ -19,7 +19,10 @@ test('what is broken is told with its evidence, what to do, and since when', asy
     expect.stringMatching(/^\/replica-groups\/broker-a(\?cluster=regent)?$/),
   );
   expect(within(second as HTMLElement).getByText('topics: 12')).toBeVisible();
-  expect(within(second as HTMLElement).getByText('Start a broker of the group.')).toBeVisible();
+  expect(second).toHaveTextContent('Start a broker of the group, or forget it: ');
+  expect(within(second as HTMLElement).getByText('regent broker forget broker-b').tagName).toBe(
+    'CODE',
+  );
   expect(await violations(document.body)).toEqual([]);
 });
 

@@ -11,7 +11,7 @@ export function aFinding(change: Partial<Finding> = {}): Finding {
     clusterName: 'regent',
     subject: 'broker-b',
     evidence: { topics: 12 },
-    advice: 'Start a broker of the group.',
+    advice: 'Start a broker of the group, or forget it: `regent broker forget broker-b`.',
     since: '2026-11-22T09:59:58Z',
     openedAt: '2026-11-22T10:00:00Z',
     closedAt: null,

@@ -234,6 +234,8 @@ async def test_a_replica_is_missed_once_it_was_outside_its_set_for_a_minute(look
     assert await look() == []
     [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
     assert past.evidence == {"is_alive": True, "master_id": 1, "sync_state_set": [1, 2]}
+    assert "`regent replica lag g`" in past.advice
+    assert "`regent controller forget g --broker 3`" in past.advice
 
 
 @pytest.mark.usefixtures("sound")

@@ -105,8 +105,19 @@ def test_no_finding_is_not_said_to_be_all_well(told, capsys, options, words, ask
 
     printed = capsys.readouterr()
     assert printed.out == words
-    assert "is offline is none: regent broker list" in printed.err
+    assert "that are offline: regent broker list" in printed.err
     assert dict(told.requests[-1].url.params) == {"limit": "50", **asked}
+
+
+def test_what_to_do_is_said_once_for_findings_of_one_kind(told, capsys):
+    more = {**FINDING, "id": 3, "subject": "broker-b", "advice": "Stop the other of broker-b."}
+    told.on("GET", "/findings", {"items": [FINDING, more], "next": None, "total_count": 2})
+
+    run(["finding", "list"])
+
+    *_, title, advice, others = capsys.readouterr().out.splitlines()
+    assert title == "two_masters: Two brokers of a group act as master"
+    assert (advice, others) == ("  next: Stop the other.", "  likewise: broker-b")
 
 
 def test_the_exit_codes_are_those_that_are_promised():
