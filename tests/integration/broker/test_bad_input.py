@@ -173,6 +173,29 @@ async def test_a_bad_group_name_is_refused(client):
 
 
 @pytest.mark.parametrize(
+    "member",
+    [
+        b'"attributes":{"a":"\\ud800"}',
+        b'"retryMaxTimes":99999999999',
+        b'"groupRetryPolicy":{"type":18446744073709551616}',
+        b'"groupRetryPolicy":{"a":' + b"[" * 90 + b"]" * 90 + b"}",
+    ],
+)
+async def test_a_group_that_could_not_be_kept_is_refused(broker, client, member):
+    body = b'{"groupName":"g",' + member + b"}"
+
+    refused = await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body)
+
+    assert refused.code == 1
+    assert "internal error" not in (refused.remark or "")
+    assert broker.broker.groups.find("g") is None
+    # Whatever else changes is saved as ever.
+    kept = b'{"groupName":"other"}'
+    made = await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=kept)
+    assert made.code == 0
+
+
+@pytest.mark.parametrize(
     "garbage",
     [
         b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
