@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -33,6 +34,28 @@ def test_the_backup_stands_in_for_a_damaged_file(tmp_path, damage):
     file.path.unlink() if damage is None else file.path.write_bytes(damage)
 
     assert file.load(dict) == {"n": 1}
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xff"])
+@pytest.mark.parametrize("calls_before_crash", range(12))
+def test_a_crash_while_a_damaged_file_is_replaced_leaves_its_backup(
+    tmp_path, monkeypatch, damage, calls_before_crash
+):
+    StateFile(tmp_path / "a.json").save(b'{"n":1}')
+    StateFile(tmp_path / "a.json").save(b'{"n":2}')
+    file = StateFile(tmp_path / "a.json")
+    file.path.write_bytes(damage)
+    assert file.load(dict) == {"n": 1}
+    crash_after(monkeypatch, calls_before_crash)
+
+    with contextlib.suppress(CrashError):
+        file.save(b'{"n":3}')
+    monkeypatch.undo()
+
+    assert StateFile(tmp_path / "a.json").load(dict) in ({"n": 1}, {"n": 3})
+    file.save(b'{"n":4}')
+    file.save(b'{"n":5}')
+    assert json.loads(file.backup_path.read_bytes()) == {"n": 4}
 
 
 def test_damage_to_both_is_an_error_and_changes_nothing(tmp_path):
