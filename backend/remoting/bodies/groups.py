@@ -15,10 +15,10 @@ class SubscriptionData(Body, frozen=True, kw_only=True):
     """What a group wants of one topic."""
 
     class_filter_mode: bool = False
-    tag_hashes: list[int] = msgspec.field(name="codeSet", default_factory=list)
+    tag_hashes: list[Int32] = msgspec.field(name="codeSet", default_factory=list)
     expression_type: str = "TAG"
     expression: str = msgspec.field(name="subString", default="*")
-    version: int = msgspec.field(name="subVersion", default=0)
+    version: Int64 = msgspec.field(name="subVersion", default=0)
     tags: list[str] = msgspec.field(name="tagsSet", default_factory=list)
     topic: str = ""
 
@@ -47,7 +47,7 @@ class HeartbeatData(Body, frozen=True, kw_only=True):
 
     client_id: str = msgspec.field(name="clientID", default="")
     consumers: list[ConsumerData] = msgspec.field(name="consumerDataSet", default_factory=list)
-    fingerprint: int = msgspec.field(name="heartbeatFingerprint", default=0)
+    fingerprint: Int32 = msgspec.field(name="heartbeatFingerprint", default=0)
     producers: list[ProducerData] = msgspec.field(name="producerDataSet", default_factory=list)
     without_subscriptions: bool = msgspec.field(name="withoutSub", default=False)
 

@@ -143,6 +143,10 @@ async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, con
     assert server.store.offsets("T", 0) == (0, 1)
 
 
+CONSUMER = b'{"groupName":"g","subscriptionDataSet":[{"topic":"T",%s}]}'
+HEARTBEAT = b'{"clientID":"c","consumerDataSet":[' + CONSUMER + b"]}"
+
+
 @pytest.mark.parametrize(
     ("code", "body"),
     [
@@ -151,6 +155,8 @@ async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, con
         (RequestCode.HEART_BEAT, b"{}"),
         (RequestCode.HEART_BEAT, b"[" * 100_000),
         (RequestCode.HEART_BEAT, b'{"clientID":7,"consumerDataSet":"x"}'),
+        (RequestCode.HEART_BEAT, HEARTBEAT % b'"codeSet":[4294967296]'),
+        (RequestCode.HEART_BEAT, HEARTBEAT % b'"subVersion":9223372036854775808'),
         (RequestCode.LOCK_BATCH_MQ, b"\xff\xfe"),
         (RequestCode.LOCK_BATCH_MQ, b"{}"),
         (RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, b"nonsense"),
@@ -161,6 +167,7 @@ async def test_a_body_that_is_not_what_it_should_be_is_an_error(client, code, bo
 
     assert answer.code == 1
     assert answer.remark
+    assert "internal error" not in answer.remark
 
 
 async def test_a_bad_group_name_is_refused(client):
