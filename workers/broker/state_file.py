@@ -7,9 +7,9 @@ file or its backup is whole.
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
@@ -135,10 +135,20 @@ class StateSaver:
             if self._saved_count >= wanted:
                 return
             count, content = self._count(), self._snapshot()
-            await asyncio.to_thread(self._write, content)
+            await _see_through(asyncio.to_thread(self._write, content))
             self._saved_count = count
 
     def _write(self, content: bytes) -> None:
         if self._prepare is not None:
             self._prepare()
         self._file.save(content)
+
+
+async def _see_through(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work on a thread to its end, also when cancelled: nobody may write beside it."""
+    writing = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait({writing})
+        raise
