@@ -6,7 +6,7 @@ use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
 use crate::files::create_dir;
 use crate::queue_ahead::QueuesAhead;
-use crate::queue_layout::{FILLER, Layout, Placed};
+use crate::queue_layout::{FILLER, Layout, OFFSET_MAX, Placed};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
 
@@ -34,6 +34,7 @@ impl OpenTopic<'_> {
                     self.ahead,
                 )?;
             }
+            _ if offset > OFFSET_MAX => return Err(impossible(offset, log_position).into()),
             _ => self.restart(index, queue_id, offset, min_position())?,
         }
         self.reserve(queue_id, 1)
@@ -98,11 +99,7 @@ fn fill(
     let since = queue.writer.last_position().unwrap_or(0);
     let missing = offset - queue.end_offset();
     if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
-        let reason = format!("queue offset {offset} cannot be the next one there");
-        return Err(StoreError::Corrupt {
-            position: log_position,
-            reason,
-        });
+        return Err(impossible(offset, log_position));
     }
     if queue.writer.layout() == Layout::Plain {
         for _ in 0..missing {
@@ -111,4 +108,11 @@ fn fill(
         }
     }
     Ok(())
+}
+
+fn impossible(offset: u64, log_position: u64) -> StoreError {
+    StoreError::Corrupt {
+        position: log_position,
+        reason: format!("queue offset {offset} cannot be the next one there"),
+    }
 }
