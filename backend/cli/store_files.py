@@ -1,10 +1,13 @@
 """Where the files of a store are, who uses them, and how large they are."""
 
 import fcntl
+import os
 import re
 import struct
+from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +17,7 @@ from backend.cli.output import UNKNOWN
 SEGMENT_NAME: Final = re.compile(r"\d{20}")
 INDEX_NAME: Final = re.compile(r"\d{17}")
 STORES_SHOWN: Final = 5
+DIRECTORIES_SEARCHED_MAX: Final = 1_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # For who asks for a verification already.
 TRY_AGAIN: Final = "see that what is named above is whole and can be read, then try again"
@@ -85,11 +89,36 @@ def _holds_files(paths: StorePaths) -> bool:
 
 def _stores_near(directory: Path) -> list[Path]:
     """List stores inside a directory; without any, the one that it is a part of."""
-    inside = sorted(path.parent for path in directory.glob("**/commitlog"))
     # As it was typed where that suffices.
     around = (*directory.parents, *directory.absolute().parents)
-    found = [path for path in inside if _holds_files(_usual(path))][:STORES_SHOWN]
-    return found or [path for path in around if _holds_files(_usual(path))][:1]
+    return _stores_inside(directory) or [p for p in around if _holds_files(_usual(p))][:1]
+
+
+def _stores_inside(directory: Path) -> list[Path]:
+    """List a few stores, the nearest first: below a wrong path may lie a whole disk."""
+    found: list[Path] = []
+    waiting = deque([directory])
+    for _ in range(DIRECTORIES_SEARCHED_MAX):
+        if not waiting or len(found) == STORES_SHOWN:
+            break
+        place = waiting.popleft()
+        inside = _directories_in(place)
+        if place / "commitlog" in inside and _holds_files(_usual(place)):
+            found.append(place)
+        else:
+            waiting.extend(inside)
+    return found
+
+
+def _directories_in(directory: Path) -> list[Path]:
+    try:
+        with os.scandir(directory) as entries:
+            some = islice(
+                (e for e in entries if e.is_dir(follow_symlinks=False)), DIRECTORIES_SEARCHED_MAX
+            )
+            return sorted(directory / entry.name for entry in some)
+    except OSError:
+        return []
 
 
 def _usual(directory: Path) -> StorePaths:

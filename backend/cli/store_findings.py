@@ -116,8 +116,8 @@ WORDS: Final = {
     ),
     "torn_record": Words(
         means=(
-            "a message was being written when the broker died; it was never known to be on"
-            " the disk, and the next start cuts it"
+            "messages were being written when the broker died or the files were copied; they were"
+            " never known to be on the disk, and the next start cuts them"
         ),
         next_step=_NOTHING,
     ),

@@ -24,6 +24,7 @@ _BLANKS: Final = frozenset(" \t\r\n")
 _FLAT_OBJECT: Final = re.compile(r"\{[^{}\[\]]*\}")
 _BARE: Final = re.compile(r"[A-Za-z0-9_$.+-]+")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 _STRINGS: Final = json.JSONDecoder(strict=False)
 _WORDS: Final = {"true": True, "false": False, "null": None, "NaN": None}
 
@@ -42,6 +43,8 @@ def decode(data: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(data, type=kind, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidJson(str(error)) from error
+    except RecursionError as error:
+        raise InvalidJson("nesting too deep") from error
     except (msgspec.DecodeError, UnicodeDecodeError):
         pass
     try:
@@ -166,17 +169,16 @@ class _Reader:
                 return self._bare()
 
     def _object_key(self, depth: int) -> str:
-        members = self.value(depth + 1)
-        try:
-            return msgspec.json.encode(members, order="sorted").decode()
-        except UnicodeEncodeError as error:
-            raise self.fault("a key with half a character ends") from error
+        return msgspec.json.encode(self.value(depth + 1), order="sorted").decode()
 
     def _string(self) -> str:
         try:
             text, self._at = _STRINGS.raw_decode(self._text, self._at)
         except json.JSONDecodeError as error:
             raise self.fault("a string does not end") from error
+        if _HALF_CHARACTER.search(text):
+            # Nobody could write it as UTF-8 again, neither to a file nor to the next reader.
+            raise self.fault("a string with half a character ends")
         return str(text)
 
     def _bare(self) -> str:

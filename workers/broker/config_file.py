@@ -1,5 +1,6 @@
 """Change single properties of a `broker.conf`, and leave all else in it as an operator wrote it."""
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +28,7 @@ class ConfigFile:
         Raises:
             OSError: the file can't be read.
         """
-        return parse_properties_text(self.path.read_text(encoding="utf-8"))
+        return parse_properties_text(self._text())
 
     def change(self, changes: Mapping[str, str | None]) -> None:
         """Write other values of some properties, None for none, durably; blocks until it is done.
@@ -37,7 +38,7 @@ class ConfigFile:
         Raises:
             OSError: the disk refused; the former content is still there.
         """
-        text = self.path.read_text(encoding="utf-8")
+        text = self._text()
         folder = self.path.parent
         new_path = folder / (self.path.name + _NEW)
         mode = self.path.stat().st_mode
@@ -56,6 +57,13 @@ class ConfigFile:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            # Somebody wrote it so since the start, which would have said the same.
+            raise OSError(errno.EILSEQ, "is not UTF-8 text", str(self.path)) from error
 
 
 def change_properties_text(text: str, changes: Mapping[str, str | None]) -> str:

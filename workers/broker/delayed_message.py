@@ -20,6 +20,9 @@ from workers.broker.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
 _NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
 # Of properties that stock took and this store never will.
 _NEVER_STORED: Final = frozenset({"blank_properties", "properties_too_large"})
+# Whatever a store has queues for (FORMAT.md 1).
+_QUEUE_ID_MAX: Final = 65_535
+_QUEUE_ID_LENGTH_MAX: Final = 10
 
 log = structlog.get_logger()
 
@@ -49,8 +52,9 @@ def deliver_delayed(
         raise NotYet("the disk is nearly full")
     if record is None:
         return
-    topic, queue_id = record.properties.get(REAL_TOPIC), record.properties.get(REAL_QUEUE_ID)
-    if not topic or topic in _NEVER_REAL or not queue_id or not queue_id.isdecimal():
+    topic = record.properties.get(REAL_TOPIC)
+    queue_id = _queue_id_of(record.properties.get(REAL_QUEUE_ID, ""))
+    if not topic or topic in _NEVER_REAL or queue_id is None:
         log.error("delayed_message_discarded", log_position=log_position, topic=topic)
         return
     if is_being_deleted(topic):
@@ -60,7 +64,7 @@ def deliver_delayed(
         properties = encode_properties({k: v for k, v in record.properties.items() if k != CRC})
         appended = store.append(
             topic,
-            int(queue_id),
+            queue_id,
             record.body,
             properties,
             flag=record.flag,
@@ -79,7 +83,13 @@ def deliver_delayed(
             "delayed_message_discarded", log_position=log_position, topic=topic, reason=str(error)
         )
         return
-    arrived([(topic, int(queue_id), appended.queue_offset + 1)])
+    arrived([(topic, queue_id, appended.queue_offset + 1)])
+
+
+def _queue_id_of(text: str) -> int | None:
+    """Read the number of a queue; None for what no queue has, which stock's log may hold."""
+    is_number = text.isdecimal() and len(text) <= _QUEUE_ID_LENGTH_MAX
+    return int(text) if is_number and int(text) <= _QUEUE_ID_MAX else None
 
 
 def read_delayed(store: Store, log_position: int) -> Record | None:

@@ -10,6 +10,8 @@ from typing import Final, Generic, Protocol, TypeVar
 
 HELD_COUNT_MAX: Final = 100_000
 SLOT_MS: Final = 100
+# A client gives up after 30 s at the latest, so holding for longer serves nobody.
+HOLD_MS_MAX: Final = 30_000
 
 Request = TypeVar("Request")
 
@@ -70,8 +72,13 @@ class HeldPulls(Generic[Request]):
         return self._take_out([pull for pull in waiting if pull.offset < max_offset])
 
     def expire(self, now_ms: int) -> list[HeldPull[Request]]:
-        """Take out the pulls whose time is over."""
-        due = [slot for slot in self._by_slot if (slot + 1) * SLOT_MS <= now_ms]
+        """Take out the pulls whose time is over, and those of before the clock was set back."""
+        latest_ms = now_ms + HOLD_MS_MAX
+        due = [
+            slot
+            for slot in self._by_slot
+            if not now_ms < (slot + 1) * SLOT_MS <= latest_ms + SLOT_MS
+        ]
         return self._take_out([pull for slot in sorted(due) for pull in self._by_slot[slot]])
 
     def drop_owner(self, owner: object) -> None:

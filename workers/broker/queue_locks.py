@@ -86,8 +86,13 @@ class QueueLocks:
         return any(True for _ in self.all(now_ms, group=group))
 
     def sweep(self, now_ms: int) -> None:
-        """Drop locks that are over, so that the table does not grow."""
+        """Drop locks that are over, so that the table does not grow.
+
+        One that was renewed later than now, by a clock set back since, counts as renewed now.
+        """
         for group, locks in list(self._groups.items()):
+            for held in locks.values():
+                held.renewed_at_ms = min(held.renewed_at_ms, now_ms)
             for queue in [q for q, held in locks.items() if held.expires_in_ms(now_ms) < 0]:
                 del locks[queue]
             if not locks:

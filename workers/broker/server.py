@@ -330,9 +330,12 @@ def _open_store(settings: BrokerSettings) -> Store:
     if (lost := store.lost_unflushed) is not None:
         log.warning(
             "unflushed_records_lost",
-            reason="the machine went down before they were flushed, and the first of them are gone",
+            reason="the machine went down before they were flushed, or the files were copied while"
+            " a broker wrote them: the first are gone, and what followed was cut",
             log_position=lost[0],
             next_valid_position=lost[1],
+            next_step="none in a group, whose master has them; elsewhere go on without them, or put"
+            " back a copy of a stopped broker or of a snapshot (docs/maintenance.md, Backups)",
         )
     if (damage := store.damage) is not None:
         log.critical(

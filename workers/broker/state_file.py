@@ -7,16 +7,19 @@ file or its backup is whole.
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+import structlog
 
 from backend.remoting import java_json
 from backend.remoting.java_json import InvalidJson
 
 T = TypeVar("T")
+
+log = structlog.get_logger()
 
 
 class StateFileUnreadable(Exception):  # noqa: N818 - named for what it says, as all errors here
@@ -34,6 +37,7 @@ class StateFile:
         self.path = path
         self.backup_path = path.with_name(path.name + ".bak")
         self._new_path = path.with_name(path.name + ".new")
+        self._is_readable = True
 
     def load(self, kind: type[T], check: Callable[[Path, T], None] | None = None) -> T | None:
         """Read the file, or else its backup; None when there is neither.
@@ -51,11 +55,16 @@ class StateFile:
                     found = java_json.decode(content, kind)
                     if check is not None:
                         check(path, found)
+                    if reason:
+                        log.warning("state_read_from_backup", path=str(path), reason=reason)
                     return found
             except FileNotFoundError:
                 continue
             except (InvalidJson, OSError) as error:
                 reason = reason or str(error)
+            if path == self.path:
+                # What comes in its place must not make a backup of it.
+                self._is_readable = False
         if reason:
             raise StateFileUnreadable(self.path, reason)
         return None
@@ -79,9 +88,10 @@ class StateFile:
             file.write(msgspec.json.format(content, indent=2))
             file.flush()
             os.fsync(file.fileno())
-        if self.path.exists():
+        if self._is_readable and self.path.exists():
             self.path.replace(self.backup_path)
         self._new_path.replace(self.path)
+        self._is_readable = True
         directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(directory)
@@ -125,10 +135,20 @@ class StateSaver:
             if self._saved_count >= wanted:
                 return
             count, content = self._count(), self._snapshot()
-            await asyncio.to_thread(self._write, content)
+            await _see_through(asyncio.to_thread(self._write, content))
             self._saved_count = count
 
     def _write(self, content: bytes) -> None:
         if self._prepare is not None:
             self._prepare()
         self._file.save(content)
+
+
+async def _see_through(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work on a thread to its end, also when cancelled: nobody may write beside it."""
+    writing = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait({writing})
+        raise

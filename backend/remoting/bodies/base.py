@@ -2,6 +2,8 @@
 
 import msgspec
 
+from backend.remoting.integers import Int32
+
 
 class Body(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
     """One JSON object of the protocol; unknown members are ignored on reading."""
@@ -25,7 +27,7 @@ class MessageQueue(Body, frozen=True, kw_only=True):
     """One queue of a topic on one broker group."""
 
     broker_name: str = ""
-    queue_id: int = 0
+    queue_id: Int32 = 0
     topic: str = ""
 
 

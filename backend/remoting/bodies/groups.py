@@ -1,22 +1,24 @@
 """Bodies about consumer groups, their members and their progress (remoting.md 3.2, 3.5-3.7)."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
 from backend.remoting import java_json
 from backend.remoting.bodies.base import Body, DataVersion, MessageQueue
+from backend.remoting.integers import Int32, Int64
+
+_Scalar = str | Int64 | float | bool | None
 
 
 class SubscriptionData(Body, frozen=True, kw_only=True):
     """What a group wants of one topic."""
 
     class_filter_mode: bool = False
-    tag_hashes: list[int] = msgspec.field(name="codeSet", default_factory=list)
+    tag_hashes: list[Int32] = msgspec.field(name="codeSet", default_factory=list)
     expression_type: str = "TAG"
     expression: str = msgspec.field(name="subString", default="*")
-    version: int = msgspec.field(name="subVersion", default=0)
+    version: Int64 = msgspec.field(name="subVersion", default=0)
     tags: list[str] = msgspec.field(name="tagsSet", default_factory=list)
     topic: str = ""
 
@@ -45,7 +47,7 @@ class HeartbeatData(Body, frozen=True, kw_only=True):
 
     client_id: str = msgspec.field(name="clientID", default="")
     consumers: list[ConsumerData] = msgspec.field(name="consumerDataSet", default_factory=list)
-    fingerprint: int = msgspec.field(name="heartbeatFingerprint", default=0)
+    fingerprint: Int32 = msgspec.field(name="heartbeatFingerprint", default=0)
     producers: list[ProducerData] = msgspec.field(name="producerDataSet", default_factory=list)
     without_subscriptions: bool = msgspec.field(name="withoutSub", default=False)
 
@@ -83,21 +85,21 @@ class SubscriptionGroupConfig(Body, frozen=True, kw_only=True):
     """How one consumer group is served."""
 
     attributes: dict[str, str] = msgspec.field(default_factory=dict)
-    broker_id: int = 0
+    broker_id: Int64 = 0
     broadcast_allowed: bool = msgspec.field(name="consumeBroadcastEnable", default=True)
     consume_enabled: bool = msgspec.field(name="consumeEnable", default=True)
     consume_from_min_enable: bool = True
     consume_message_orderly: bool = False
-    consume_timeout_minute: int = 15
+    consume_timeout_minute: Int32 = 15
     name: str = msgspec.field(name="groupName", default="")
-    retry_policy: dict[str, Any] = msgspec.field(
+    retry_policy: dict[str, _Scalar | dict[str, _Scalar | list[_Scalar]]] = msgspec.field(
         name="groupRetryPolicy", default_factory=lambda: {"type": "CUSTOMIZED"}
     )
-    group_sys_flag: int = 0
+    group_sys_flag: Int32 = 0
     notify_members: bool = msgspec.field(name="notifyConsumerIdsChangedEnable", default=True)
-    retry_count_max: int = msgspec.field(name="retryMaxTimes", default=16)
-    retry_queue_count: int = msgspec.field(name="retryQueueNums", default=1)
-    which_broker_when_consume_slowly: int = 1
+    retry_count_max: Int32 = msgspec.field(name="retryMaxTimes", default=16)
+    retry_queue_count: Int32 = msgspec.field(name="retryQueueNums", default=1)
+    which_broker_when_consume_slowly: Int64 = 1
 
 
 class SubscriptionGroupTable(Body, frozen=True, kw_only=True):

@@ -18,8 +18,6 @@ from backend.remoting.headers.administration import (
 )
 from backend.remoting.headers.base import (
     Header,
-    Int32,
-    Int64,
     InvalidHeader,
     decode_header,
     encode_header,
@@ -102,8 +100,6 @@ __all__ = [
     "FencedAnswer",
     "GroupHeader",
     "Header",
-    "Int32",
-    "Int64",
     "InvalidHeader",
     "KeyValueHeader",
     "LeaseAnswer",

@@ -2,12 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
-
-Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
-Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 _FIELD_IN_MESSAGE: Final = re.compile(r"`\$?\.?([A-Za-z0-9_]+)`\s*$")
 

@@ -1,6 +1,7 @@
 """Headers of the requests that a controller answers and sends (control-plane.md 1.4-1.16)."""
 
-from backend.remoting.headers.base import Header, Int32, Int64
+from backend.remoting.headers.base import Header
+from backend.remoting.integers import Int32, Int64
 
 CALLER_IS_CONTROLLER = -1
 

@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-from backend.remoting.headers.base import Header, Int64
+from backend.remoting.headers.base import Header
+from backend.remoting.integers import Int64
 
 FENCE_FIELD: Final = "regentFence"
 """What makes a request a step."""

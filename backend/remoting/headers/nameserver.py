@@ -2,7 +2,8 @@
 
 import msgspec
 
-from backend.remoting.headers.base import Header, Int32, Int64
+from backend.remoting.headers.base import Header
+from backend.remoting.integers import Int32, Int64
 
 
 class RouteHeader(Header, frozen=True, kw_only=True):

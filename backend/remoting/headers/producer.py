@@ -5,7 +5,8 @@ from typing import Final
 
 import msgspec
 
-from backend.remoting.headers.base import Header, Int32, Int64, decode_header
+from backend.remoting.headers.base import Header, decode_header
+from backend.remoting.integers import Int32, Int64
 from backend.remoting.request_code import RequestCode
 
 # The short keys that 310, 320 and 325 use for the fields of 10.

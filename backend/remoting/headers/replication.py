@@ -1,6 +1,7 @@
 """Headers of what brokers of one group ask each other (control-plane.md 5.6)."""
 
-from backend.remoting.headers.base import Header, Int32, Int64
+from backend.remoting.headers.base import Header
+from backend.remoting.integers import Int32, Int64
 
 
 class HaInfoHeader(Header, frozen=True, kw_only=True):

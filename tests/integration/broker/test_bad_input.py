@@ -143,6 +143,10 @@ async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, con
     assert server.store.offsets("T", 0) == (0, 1)
 
 
+CONSUMER = b'{"groupName":"g","subscriptionDataSet":[{"topic":"T",%s}]}'
+HEARTBEAT = b'{"clientID":"c","consumerDataSet":[' + CONSUMER + b"]}"
+
+
 @pytest.mark.parametrize(
     ("code", "body"),
     [
@@ -151,6 +155,8 @@ async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, con
         (RequestCode.HEART_BEAT, b"{}"),
         (RequestCode.HEART_BEAT, b"[" * 100_000),
         (RequestCode.HEART_BEAT, b'{"clientID":7,"consumerDataSet":"x"}'),
+        (RequestCode.HEART_BEAT, HEARTBEAT % b'"codeSet":[4294967296]'),
+        (RequestCode.HEART_BEAT, HEARTBEAT % b'"subVersion":9223372036854775808'),
         (RequestCode.LOCK_BATCH_MQ, b"\xff\xfe"),
         (RequestCode.LOCK_BATCH_MQ, b"{}"),
         (RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, b"nonsense"),
@@ -161,6 +167,7 @@ async def test_a_body_that_is_not_what_it_should_be_is_an_error(client, code, bo
 
     assert answer.code == 1
     assert answer.remark
+    assert "internal error" not in answer.remark
 
 
 async def test_a_bad_group_name_is_refused(client):
@@ -170,6 +177,29 @@ async def test_a_bad_group_name_is_refused(client):
     answers = [await client.call(code, body=body) for body in bodies]
 
     assert [answer.code for answer in answers] == [29, 29, 29]
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        b'"attributes":{"a":"\\ud800"}',
+        b'"retryMaxTimes":99999999999',
+        b'"groupRetryPolicy":{"type":18446744073709551616}',
+        b'"groupRetryPolicy":{"a":' + b"[" * 90 + b"]" * 90 + b"}",
+    ],
+)
+async def test_a_group_that_could_not_be_kept_is_refused(broker, client, member):
+    body = b'{"groupName":"g",' + member + b"}"
+
+    refused = await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body)
+
+    assert refused.code == 1
+    assert "internal error" not in (refused.remark or "")
+    assert broker.broker.groups.find("g") is None
+    # Whatever else changes is saved as ever.
+    kept = b'{"groupName":"other"}'
+    made = await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=kept)
+    assert made.code == 0
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,8 @@ async def test_what_was_not_flushed_when_the_machine_went_down_is_no_damage(agen
     (told,) = agent.events("unflushed_records_lost")
     assert f"log_position={places[3]}" in told
     assert f"next_valid_position={places[4]}" in told
+    assert "files were copied" in told
+    assert "docs/maintenance.md" in told
     assert not agent.events("store_damaged")
     sent = await client.send("T", b"new")
     assert (sent.code, sent.ext["queueOffset"]) == (ResponseCode.SUCCESS, "3")

@@ -51,3 +51,14 @@ def test_the_former_file_is_kept_beside_the_new_one(tmp_path):
     assert (path.read_text(), (tmp_path / "broker.conf.bak").read_text()) == ("a=3\n", "a=2\n")
     assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(p.name for p in tmp_path.iterdir()) == ["broker.conf", "broker.conf.bak"]
+
+
+def test_a_file_that_is_no_text_any_more_is_named_and_left_alone(tmp_path):
+    path = tmp_path / "broker.conf"
+    path.write_bytes(b"brokerName=\xff\n")
+
+    for use in (ConfigFile(path).read, lambda: ConfigFile(path).change({"brokerName": "a"})):
+        with pytest.raises(OSError, match=r"not UTF-8 text.*broker\.conf"):
+            use()
+
+    assert path.read_bytes() == b"brokerName=\xff\n"

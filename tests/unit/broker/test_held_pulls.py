@@ -32,6 +32,16 @@ def test_a_pull_expires_within_a_slot_after_its_deadline_and_never_before():
     assert held.next_deadline_ms is None
 
 
+def test_a_clock_that_is_set_back_holds_no_pull_for_longer():
+    held = HeldPulls()
+    before, since = pull(deadline_ms=3_630_000), pull(deadline_ms=31_000)
+    held.hold(before)
+    held.hold(since)
+
+    assert held.expire(1_000) == [before]
+    assert held.expire(31_000 + SLOT_MS) == [since]
+
+
 def test_a_woken_pull_does_not_expire_as_well():
     held = HeldPulls()
     held.hold(pull(deadline_ms=100))

@@ -31,6 +31,16 @@ def test_a_renewed_lock_lives_on_and_a_silent_one_ends():  # S126
     assert (kept, taken) == ([], QUEUES[:1])
 
 
+def test_a_clock_that_is_set_back_keeps_no_queue_from_others_for_longer():
+    locks = QueueLocks()
+    locks.lock("g", client_id="a", queues=QUEUES, now_ms=3_600_000)
+
+    locks.sweep(1_000)
+
+    assert locks.lock("g", client_id="b", queues=QUEUES, now_ms=1_000 + LOCK_LIFE_MS) == []
+    assert locks.lock("g", client_id="b", queues=QUEUES, now_ms=1_001 + LOCK_LIFE_MS) == QUEUES
+
+
 def test_only_the_holder_can_unlock():
     locks = QueueLocks()
     locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=0)

@@ -1,6 +1,8 @@
 import asyncio
+import contextlib
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,28 @@ def test_the_backup_stands_in_for_a_damaged_file(tmp_path, damage):
     file.path.unlink() if damage is None else file.path.write_bytes(damage)
 
     assert file.load(dict) == {"n": 1}
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xff"])
+@pytest.mark.parametrize("calls_before_crash", range(12))
+def test_a_crash_while_a_damaged_file_is_replaced_leaves_its_backup(
+    tmp_path, monkeypatch, damage, calls_before_crash
+):
+    StateFile(tmp_path / "a.json").save(b'{"n":1}')
+    StateFile(tmp_path / "a.json").save(b'{"n":2}')
+    file = StateFile(tmp_path / "a.json")
+    file.path.write_bytes(damage)
+    assert file.load(dict) == {"n": 1}
+    crash_after(monkeypatch, calls_before_crash)
+
+    with contextlib.suppress(CrashError):
+        file.save(b'{"n":3}')
+    monkeypatch.undo()
+
+    assert StateFile(tmp_path / "a.json").load(dict) in ({"n": 1}, {"n": 3})
+    file.save(b'{"n":4}')
+    file.save(b'{"n":5}')
+    assert json.loads(file.backup_path.read_bytes()) == {"n": 4}
 
 
 def test_damage_to_both_is_an_error_and_changes_nothing(tmp_path):
@@ -142,6 +166,36 @@ async def test_changes_made_while_saving_are_saved_together_afterwards(tmp_path)
     assert file.load(dict) == {"n": 20}
     assert len(contents) < 20
     assert not saver.is_dirty
+
+
+async def test_no_save_begins_beside_one_that_was_cancelled(tmp_path, monkeypatch):
+    file, content = StateFile(tmp_path / "a.json"), {"n": 1}
+    saver = StateSaver(file, lambda: json.dumps(content).encode(), count=lambda: content["n"])
+    content["n"] = 2
+    begun, may_end, sync = threading.Event(), threading.Event(), os.fsync
+
+    def slow(descriptor):
+        begun.set()
+        may_end.wait()
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    cancelled = asyncio.create_task(saver.save())
+    await asyncio.to_thread(begun.wait)
+    cancelled.cancel()
+    content["n"] = 3
+    latest = asyncio.create_task(saver.save())
+    begun.clear()
+    for _ in range(50):
+        await asyncio.sleep(0)
+    is_beside = await asyncio.to_thread(begun.wait, 0.2)
+    may_end.set()
+    await asyncio.wait({cancelled, latest})
+
+    assert not is_beside
+    assert (cancelled.cancelled(), latest.exception()) == (True, None)
+    assert file.load(dict) == {"n": 3}
+    assert json.loads(file.backup_path.read_bytes()) == {"n": 2}
 
 
 class CrashError(Exception):

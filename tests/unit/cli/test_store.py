@@ -1,6 +1,7 @@
 """`regent store verify|stats|dump` on stores that are whole, in use, damaged and absent."""
 
 import json
+import os
 import shutil
 import sys
 import zlib
@@ -8,6 +9,7 @@ import zlib
 import pytest
 from regent_engine import finding_kinds
 
+from backend.cli import store_files
 from backend.cli.store_findings import NOT_REBUILT, OBSTACLES, SEVERITIES, WORDS
 from tests.unit.cli.stores import ask, files_of, fill, flip, open_store
 
@@ -117,6 +119,23 @@ def test_a_directory_without_a_store_names_those_inside_it(directory, capsys):
 
     assert code == 4
     assert f"try {directory}" in err
+
+
+def test_a_wrong_path_is_not_searched_to_its_end(tmp_path, capsys, monkeypatch):
+    for number in range(60):
+        (tmp_path / f"{number:02}" / "a" / "b").mkdir(parents=True)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    open_store(tmp_path / "50" / "store").close()
+    open_store(tmp_path / "00" / "a" / "b" / "store").close()
+    looked_at = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looked_at.append(path) or scan(path))
+    monkeypatch.setattr(store_files, "DIRECTORIES_SEARCHED_MAX", 150)
+
+    _, _, err = ask(capsys, "verify", tmp_path)
+
+    assert f"next: try {tmp_path}/50/store\n" in err
+    assert len(looked_at) <= 150
 
 
 @pytest.mark.parametrize("inside", ["commitlog", "consumequeue/orders/0", "index"])

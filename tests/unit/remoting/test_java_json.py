@@ -73,6 +73,8 @@ def test_enumerations_by_number_and_unknown_members_are_read():
         b"--1",
         b"{a:b}",
         b'{{"a":"\\ud800"}:1}',
+        b'{"\\udfff":1}',
+        b'["a\\ud800b"]',
     ],
 )
 def test_what_is_not_json_is_an_error(text):
@@ -85,6 +87,16 @@ def test_a_body_of_another_shape_is_an_error():
         java_json.decode(b'{"counter":"x"}', DataVersion)
     with pytest.raises(InvalidJson):
         java_json.decode(b'{counter:"x"}', DataVersion)
+
+
+@pytest.mark.parametrize("text", [b'{"counter":1,"x":%s' % (b"[" * 5000), b'{"x":"\\ud83d"}'])
+def test_a_body_too_deep_or_with_half_a_character_is_an_error(text):
+    with pytest.raises(InvalidJson):
+        java_json.decode(text, dict)
+
+
+def test_a_pair_of_escapes_is_one_character():
+    assert java_json.decode(b'{0:"\\ud83d\\ude00"}', dict) == {"0": "\U0001f600"}
 
 
 def test_the_object_map_is_written_as_java_writes_it():

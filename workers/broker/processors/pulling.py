@@ -15,13 +15,11 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
-from workers.broker.held_pulls import SLOT_MS, HeldPull, Resumable
+from workers.broker.held_pulls import HOLD_MS_MAX, SLOT_MS, HeldPull, Resumable
 from workers.broker.topics import READABLE
 
 COUNT_MAX: Final = 32
 SIZE_MAX_BYTES: Final = 256 << 10
-# A client gives up after 30 s at the latest, so holding for longer serves nobody.
-HOLD_MS_MAX: Final = 30_000
 MASTER_ID: Final = 0
 
 _COMMIT_FLAG: Final = 1
@@ -160,7 +158,7 @@ class Pull:
     def _hold_ms(self) -> int:
         settings = self.broker.settings
         if not settings.long_polling:
-            return settings.short_polling_ms
+            return min(settings.short_polling_ms, HOLD_MS_MAX)
         return max(0, min(self.header.suspend_timeout_ms, HOLD_MS_MAX))
 
     def _hold(self, pull: HeldPull[Resumable]) -> None:

@@ -74,17 +74,24 @@ def begin_verification(root: Path, *, boot_id_path: Path = _BOOT_ID_PATH) -> Ver
     root.mkdir(parents=True, exist_ok=True)
     boot_path = root / BOOT_NAME
     boot_id = boot_id_path.read_text(encoding="ascii").strip()
-    former = boot_path.read_text(encoding="ascii").strip() if boot_path.exists() else ""
-    if (root / ABORT_NAME).exists() and (former != boot_id or _has_failed_flush(root)):
+    former, mark = (_read(boot_path) or "").strip(), _read(root / ABORT_NAME)
+    if mark is not None and (former != boot_id or _tells_failed_flush(mark)):
         _put(root / MARK_NAME, "")
     if former != boot_id:
         _put(boot_path, boot_id)
     return Verification(root)
 
 
-def _has_failed_flush(root: Path) -> bool:
-    lines = (root / ABORT_NAME).read_text(encoding="ascii", errors="replace").splitlines()
-    return lines[1:2] == [UNFLUSHED]
+def _read(path: Path) -> str | None:
+    """Read a file, None where there is none: one that can't be read must not count as absent."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def _tells_failed_flush(mark: str) -> bool:
+    return mark.splitlines()[1:2] == [UNFLUSHED]
 
 
 def _put(path: Path, text: str) -> None:

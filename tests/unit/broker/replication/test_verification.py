@@ -78,3 +78,22 @@ def test_who_doubts_a_log_is_heard_by_later_starts_until_it_is_whole(root, boot)
     assert not again.is_verified
     again.succeed()
     assert begin(root, boot).is_verified
+
+
+def test_a_mark_that_cannot_be_read_is_not_taken_for_a_clean_stop(root, boot):
+    begin(root, boot)
+    (root / "abort").symlink_to("abort")
+
+    with pytest.raises(OSError, match="abort"):
+        begin(root, boot)
+
+
+def test_whatever_is_in_the_files_of_a_store_that_was_not_closed_it_is_not_verified(root, boot):
+    begin(root, boot)
+    (root / "abort").write_bytes(b"\xff\nunflushed\n")
+    assert not begin(root, boot).is_verified
+
+    (root / ".unverified").unlink()
+    (root / "abort").write_bytes(b"\xff")
+    (root / ".boot").write_bytes(b"\xff\xfe")
+    assert not begin(root, boot).is_verified

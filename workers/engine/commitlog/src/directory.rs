@@ -1,6 +1,6 @@
 //! The store directory: its lock file, its mark of an unclean stop, its places.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,10 @@ use crate::epoch_file::backup_of;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{create_dir, list, remove_dir, remove_file, sync_dir};
-use crate::spares::boot_id;
+use crate::mark::{ASYNC, Mark, UNFLUSHED};
 use crate::sys::lock::lock_first_byte;
 use crate::table::QueueHomes;
-use crate::write_limit::{BOOT_ID_LINE, WriteLimit};
-
-/// What the mark of an unclean stop says instead of a run of the system once a flush has failed.
-const UNFLUSHED: &str = "unflushed";
-/// What it says in the line behind the run where messages are acknowledged before they are flushed.
-const ASYNC: &str = "asynchronous";
+use crate::write_limit::WriteLimit;
 
 /// The run of the system in which a store is used, and what its mark says of it.
 #[derive(Debug)]
@@ -27,21 +22,6 @@ pub(crate) struct MarkedRun<'a> {
     /// The first write limit of a log that uses segments again; else messages are acknowledged before they
     /// are flushed.
     pub(crate) write_limit: Option<u64>,
-}
-
-/// Whether the system went down since the run that a mark of an unclean stop names, in which messages were
-/// acknowledged before they were flushed: so what was not flushed may be gone in parts.
-pub(crate) fn lost_unflushed(mark: &Path) -> bool {
-    // Where nothing names this run of the system, it may be the same one.
-    asynchronous_run(mark).is_some_and(|run| boot_id().is_some_and(|now| now != run))
-}
-
-/// The run of the system that a mark names, if messages were acknowledged before they were flushed in it.
-fn asynchronous_run(mark: &Path) -> Option<String> {
-    let text = fs::read_to_string(mark).ok()?;
-    let mut lines = text.lines().skip(BOOT_ID_LINE);
-    let run = lines.next().filter(|run| *run != UNFLUSHED)?;
-    (lines.next() == Some(ASYNC)).then(|| run.to_owned())
 }
 
 /// A locked store directory; dropping it releases the lock.
@@ -128,16 +108,9 @@ impl StoreDirectory {
         self.root.join("abort")
     }
 
-    /// Whether the last user of the store stopped without closing it.
-    pub(crate) fn has_abort_mark(&self) -> bool {
-        self.abort().exists()
-    }
-
-    /// Which run of the system the mark is of, if its writer told: stock, which may have written
-    /// over the mark, does not. No run at all where a flush failed.
-    pub(crate) fn abort_boot_id(&self) -> Option<String> {
-        let text = fs::read_to_string(self.abort()).ok()?;
-        text.lines().nth(BOOT_ID_LINE).map(str::to_owned)
+    /// The mark of the last user, if the store was not closed.
+    pub(crate) fn mark(&self) -> Result<Option<Mark>, StoreError> {
+        Mark::find(&self.abort())
     }
 
     /// Writes the mark, on the disk: the process id in decimal, and where recovery must know it, the
@@ -191,8 +164,9 @@ impl StoreDirectory {
     /// Has the mark of this run of the system name none any more: what is damaged now was so before the system
     /// goes down, and must not be taken for what that loses.
     pub(crate) fn note_damage(&self) -> Result<(), StoreError> {
-        let path = self.abort();
-        if asynchronous_run(&path).is_some() && !lost_unflushed(&path) {
+        let is_of_this_run =
+            |mark: &Mark| mark.asynchronous_run().is_some() && !mark.has_lost_unflushed();
+        if self.mark()?.as_ref().is_some_and(is_of_this_run) {
             self.put_abort_mark(None)?;
         }
         Ok(())
@@ -208,11 +182,6 @@ impl StoreDirectory {
             file.write_all_at(content.as_bytes(), 0)?;
             file.set_len(content.len() as u64)
         });
-    }
-
-    /// Whether a flush failed since the store was opened last.
-    pub(crate) fn has_failed_flush(&self) -> bool {
-        self.abort_boot_id().as_deref() == Some(UNFLUSHED)
     }
 
     /// Where all is that a store writes down of its messages, files and directories.

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{Checkpoint, CheckpointFile};
 use crate::error::StoreError;
+use crate::log::SharedLog;
 use crate::queue_flush::flush_queues;
 use crate::record::{Found, locate};
 use crate::seal::SealFile;
@@ -177,6 +178,21 @@ impl Store {
 }
 
 impl Checkpointer {
+    /// Has the checkpoint cover all that recovery kept, before the mark says that nothing behind it was
+    /// promised: of messages that waited for the disk until the process died that would not be true.
+    pub(crate) fn vouch_for_kept(&mut self, log: &SharedLog) -> Result<(), StoreError> {
+        self.note(&Flushed {
+            timestamp_ms: log.last_store_timestamp_ms(),
+            position: log.flush(None)?,
+        });
+        match self.file.write(self.checkpoint) {
+            // A full disk is to be read from nevertheless: the one before stays, and is true.
+            Err(StoreError::DiskFull { .. }) => return Ok(()),
+            written => written?,
+        };
+        self.file.sync()
+    }
+
     fn note(&mut self, flushed: &Flushed) {
         self.checkpoint.log_timestamp_ms = flushed.timestamp_ms;
         self.checkpoint.flushed_position = flushed.position;

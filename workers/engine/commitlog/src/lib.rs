@@ -38,6 +38,7 @@ mod index;
 pub mod inspect;
 mod log;
 mod loss;
+mod mark;
 mod memory;
 mod message;
 mod prepare;

@@ -78,7 +78,8 @@ pub(crate) fn tags_code(
     if let Some(levels) = delay_levels_ms
         && let Some(delay_ms) = delay_ms(properties, levels)
     {
-        return store_timestamp_ms + delay_ms;
+        // No checksum covers the time.
+        return store_timestamp_ms.saturating_add(delay_ms);
     }
     find_tags(properties).map_or(0, |tags| i64::from(java_hash(tags)))
 }

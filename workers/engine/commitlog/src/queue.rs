@@ -246,6 +246,17 @@ impl SharedQueue {
         *self.has_left_dir.lock() = true;
     }
 
+    /// As [`Self::leave_dir`], if what gives the directory to another queue does not fail.
+    pub(crate) fn leave_dir_by(
+        &self,
+        give: impl FnOnce() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut has_left_dir = self.has_left_dir.lock();
+        give()?;
+        *has_left_dir = true;
+        Ok(())
+    }
+
     /// Raises the first readable offset to the first entry at or behind `log_position`.
     pub(crate) fn correct_min_offset(&self, log_position: u64) {
         let end = self.end_number();

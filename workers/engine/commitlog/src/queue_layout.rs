@@ -16,6 +16,9 @@ pub(crate) const ENTRY_SIZE: usize = 20;
 /// Size of an entry of a batch queue.
 pub(crate) const BATCH_ENTRY_SIZE: usize = ENTRY_SIZE + 8 + 8 + 2 + 4 + 4;
 
+/// Last offset whose place in the queue's files is a signed 64-bit integer.
+pub(crate) const OFFSET_MAX: u64 = i64::MAX as u64 / BATCH_ENTRY_SIZE as u64 - 1;
+
 /// Stands before the first real entry of a queue that does not begin at offset 0.
 pub(crate) const FILLER: QueueEntry = QueueEntry {
     log_position: 0,

@@ -9,7 +9,7 @@ use crate::files::{remove_dir, sync_file_system};
 use crate::message::{QUEUE_ID_MAX, QueueEntry};
 use crate::properties::tags_code;
 use crate::queue_flush::FLUSHED_SINGLY_COUNT_MAX;
-use crate::queue_layout::{BATCH_ENTRY_SIZE, Layout, Placed};
+use crate::queue_layout::{Layout, OFFSET_MAX, Placed};
 use crate::queue_places::{LIGHT_QUEUE_ID, light_places, message_count, offset_after};
 use crate::record::{RecordView, is_inner_batch, occupies_queue};
 use crate::recovery::RecoveryReport;
@@ -25,9 +25,6 @@ mod topics;
 use rebuilding::{Rebuilding, Topic};
 pub(crate) use stored::list_by_layout;
 use topics::Topics;
-
-/// Last offset whose place in the queue's files is a signed 64-bit integer.
-const OFFSET_MAX: u64 = i64::MAX as u64 / BATCH_ENTRY_SIZE as u64 - 1;
 
 /// All queues while the log is walked.
 #[derive(Debug)]

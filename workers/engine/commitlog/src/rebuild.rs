@@ -204,7 +204,7 @@ impl Rebuild {
         sync_file_system(self.directory.commit_log())?;
         sync_file_system(&self.places.root)?;
         self.places.exchange(self.parts)?;
-        if !self.directory.has_abort_mark() {
+        if self.directory.mark()?.is_none() {
             // All of the log and the new parts are on the disk now.
             let path = self.directory.checkpoint();
             let found = Checkpoint::load(&path)?;

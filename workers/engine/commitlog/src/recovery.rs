@@ -11,13 +11,14 @@ use std::path::Path;
 
 use crate::checkpoint::Checkpoint;
 use crate::config::StoreConfig;
-use crate::directory::{StoreDirectory, lost_unflushed};
+use crate::directory::StoreDirectory;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{
     clear_file, data_end, is_unwritten, list_segments, open_segment, remove_file, sync_dir,
 };
 use crate::log::LogSegment;
+use crate::mark::Mark;
 use crate::queue_rebuild::QueueRebuild;
 use crate::record::{Found, RecordView};
 use crate::seal;
@@ -27,7 +28,6 @@ use crate::sys::{ExclusiveMap, MapWriter};
 use crate::table::QueueTable;
 use crate::truncation::Truncation;
 use crate::walk::{EndHints, LogDamage, Segment, WalkEnd, walk};
-use crate::write_limit::WriteLimit;
 
 /// What recovery found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,7 +82,8 @@ pub(crate) fn recover(
     directory: &StoreDirectory,
 ) -> Result<Recovered, StoreError> {
     let truncation = Truncation::load(directory)?;
-    let was_clean = !directory.has_abort_mark() && truncation.is_none();
+    let mark = directory.mark()?;
+    let was_clean = mark.is_none() && truncation.is_none();
     if truncation.is_some_and(|truncation| truncation.leaves_nothing()) {
         // Before they are looked at: of some a crash may have left a part.
         directory.remove_queues()?;
@@ -100,15 +101,16 @@ pub(crate) fn recover(
         rebuild.check_ends(min_position, |position| record_at(&segments, position));
     }
     let flushed = checkpoint.known_flushed_position();
-    let sealed = sealed_position(directory, &segments, truncation.as_ref())?;
+    let last_run = mark.as_ref().and_then(Mark::run);
+    let sealed = sealed_position(directory, last_run, &segments, truncation.as_ref())?;
     let hints = EndHints {
         // Stock leaves 0 where it keeps no such position.
         clean_end: Some(flushed).filter(|flushed| was_clean && *flushed > 0),
         flushed: sealed.map_or(flushed, |sealed| flushed.max(sealed)),
         ends_where_flushed: sealed.is_some(),
         // Nothing tells what was flushed where there is no checkpoint.
-        has_lost_unflushed: flushed > 0 && lost_unflushed(&directory.abort()),
-        write_limit: WriteLimit::find(&directory.abort()),
+        has_lost_unflushed: flushed > 0 && mark.as_ref().is_some_and(Mark::has_lost_unflushed),
+        write_limit: mark.as_ref().and_then(Mark::write_limit),
         cut_damage_at: config.cut_damage_at,
     };
     let dispatched = rebuild.dispatched_position();
@@ -225,11 +227,11 @@ fn load_segments(dir: &Path, config: &StoreConfig) -> Result<Vec<Segment>, Store
 /// segments again, and the system went down meanwhile.
 fn sealed_position(
     directory: &StoreDirectory,
+    last_run: Option<&str>,
     segments: &[Segment],
     truncation: Option<&Truncation>,
 ) -> Result<Option<u64>, StoreError> {
-    let last_run = directory.abort_boot_id();
-    if last_run.is_none() || last_run == boot_id() {
+    if last_run.is_none() || last_run == boot_id().as_deref() {
         return Ok(None);
     }
     let path = Spares::seal_of(directory.commit_log());
@@ -312,7 +314,7 @@ fn scan(
 /// emptied. Until they are flushed again, whoever opens the store next must not start behind the
 /// records of a queue that is not there.
 fn disown_queues(directory: &StoreDirectory) -> Result<(), StoreError> {
-    if !directory.has_abort_mark() {
+    if directory.mark()?.is_none() {
         directory.put_abort_mark(None)?;
     }
     let found = Checkpoint::load(&directory.checkpoint())?;

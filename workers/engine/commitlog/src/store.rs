@@ -76,7 +76,8 @@ impl Store {
     pub fn open(config: StoreConfig, now_ms: i64) -> Result<Self, StoreError> {
         let config = config.validated()?;
         let directory = Arc::new(StoreDirectory::open(&config)?);
-        let had_failed_flush = directory.has_failed_flush();
+        let mark = directory.mark()?;
+        let had_failed_flush = mark.is_some_and(|mark| mark.has_failed_flush());
         if had_failed_flush {
             memory::forget(&directory)?;
         }
@@ -115,13 +116,21 @@ impl Store {
             report.scanned_from
         };
         log.restore(recovered.last_store_timestamp_ms, safe_end);
-        let checkpoint = Checkpoint::load(&directory.checkpoint())?;
-        let trust = Trust::after(&report, &checkpoint);
+        let mut checkpointer = Checkpointer {
+            checkpoint: Checkpoint::load(&directory.checkpoint())?,
+            file: directory.open_checkpoint()?,
+            queues_flushed_at_ms: now_ms,
+            queues_position: report.scanned_from,
+        };
+        let trust = Trust::after(&report, &checkpointer.checkpoint);
         let (mut spares, mut seals) = (None, None);
         let writer = if is_read_only {
             directory.note_damage()?;
             LogWriter::idle(Arc::clone(&log), plan, end)?
         } else {
+            if config.flush_mode == FlushMode::Async && !report.was_clean {
+                checkpointer.vouch_for_kept(&log)?;
+            }
             (plan.spares, seals) = spares::begin(&config, &directory, &log)?.unzip();
             spares.clone_from(&plan.spares);
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
@@ -131,12 +140,6 @@ impl Store {
             Truncation::finish(&directory)?;
         }
         let queues = Arc::clone(recovered.queues.shared());
-        let checkpointer = Checkpointer {
-            checkpoint,
-            file: directory.open_checkpoint()?,
-            queues_flushed_at_ms: now_ms,
-            queues_position: recovered.report.scanned_from,
-        };
         // The consent was to the damage of this opening, not to that of one after a truncation.
         config.cut_damage_at = None;
         Ok(Self {

@@ -315,13 +315,30 @@ impl StoredQueue {
         let Some(last) = self.files.last() else {
             return Ok(());
         };
-        let (from, to) = (0, last.map.bytes().len());
-        let path = self.dir.join(segment_name(last.base));
-        step(Step::SyncRange { from, to }, &path, || {
-            last.map.flush(from, to)
-        })
-        .map_err(|error| StoreError::io(path, error))?;
+        self.flush_file(last)?;
         sync_dir(&self.dir)
+    }
+
+    /// Makes all of the queue durable in its directory, which is there.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.files
+            .iter()
+            .try_for_each(|file| self.flush_file(file))?;
+        sync_dir(&self.dir)
+    }
+
+    fn flush_file(&self, file: &StoredFile) -> Result<(), StoreError> {
+        let (from, to) = (0, file.map.bytes().len());
+        let path = self.dir.join(segment_name(file.base));
+        step(Step::SyncRange { from, to }, &path, || {
+            file.map.flush(from, to)
+        })
+        .map_err(|error| StoreError::io(path, error))
+    }
+
+    /// Notes that its directory has another name now.
+    pub(crate) fn moved_to(self, dir: PathBuf) -> Self {
+        Self { dir, ..self }
     }
 
     /// Hands the files to the queue's writer.

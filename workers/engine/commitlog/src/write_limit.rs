@@ -5,17 +5,12 @@
 //! the writer may have come, before it goes on there. It is for the same run of the system only, whose
 //! page cache has both the mark and the log, and so need not reach the disk.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::spares::boot_id;
-
-/// Line of the mark that names the run of the system, and the one that says the limit.
-pub(crate) const BOOT_ID_LINE: usize = 1;
-const LIMIT_LINE: usize = 2;
 
 /// The place of the limit in the mark, which is written over in one piece.
 #[derive(Debug)]
@@ -39,14 +34,6 @@ impl WriteLimit {
             self.mark.write_all_at(line.as_bytes(), self.at)
         })
         .map_err(|error| StoreError::io(&self.path, error))
-    }
-
-    /// What the mark at a path says, if it is of this run of the system.
-    pub(crate) fn find(mark: &Path) -> Option<u64> {
-        let text = fs::read_to_string(mark).ok()?;
-        let last_run = text.lines().nth(BOOT_ID_LINE)?;
-        let limit = text.lines().nth(LIMIT_LINE)?.parse().ok();
-        limit.filter(|_| boot_id().as_deref() == Some(last_run))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::epoch_file::{backup_of, inspect};
 use crate::epochs::{Epoch, EpochList};
 use crate::error::StoreError;
 use crate::index::Trust;
+use crate::mark::Mark;
 use crate::truncation::Truncation;
 
 /// Three times, then two positions, of eight bytes each.
@@ -57,7 +58,7 @@ impl Control {
             backup: inspect(&backup_of(&epoch_path))?,
             journal: Truncation::inspect(&root.join("truncation"))?,
             checkpoint: Checkpoint::find(&root.join("checkpoint"))?,
-            has_abort_mark: root.join("abort").exists(),
+            has_abort_mark: Mark::find(&root.join("abort"))?.is_some(),
             root: root.to_path_buf(),
             epoch_path,
         })

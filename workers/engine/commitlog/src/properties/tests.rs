@@ -83,3 +83,10 @@ fn the_search_for_tags_finds_what_a_walk_finds() {
         assert_eq!(find_tags(&text), find_property(&text, b"TAGS"), "{text:?}");
     }
 }
+
+#[test]
+fn a_delivery_time_beyond_all_times_is_the_last_one() {
+    let code = tags_code(b"DELAY\x012\x02", i64::MAX - 1, Some(&DELAY_LEVELS_MS));
+
+    assert_eq!(code, i64::MAX);
+}

@@ -4,10 +4,11 @@
 //! recognised by a few comparisons; every other record goes the general way, and what this one does
 //! to a queue is what the general way would do.
 
+use super::QueueRebuild;
 use super::rebuilding::Rebuilding;
-use super::{OFFSET_MAX, QueueRebuild};
 use crate::message::QueueEntry;
 use crate::properties::tags_code;
+use crate::queue_layout::OFFSET_MAX;
 use crate::queue_places::may_have_light_places;
 use crate::record::PlainRecord;
 use crate::table::SCHEDULE_TOPIC;

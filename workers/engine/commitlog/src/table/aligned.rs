@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
+use crate::files::create_dir;
 use crate::queue_ahead::QueuesAhead;
-use crate::queue_layout::{FILLER, Layout, Placed};
+use crate::queue_layout::{FILLER, Layout, OFFSET_MAX, Placed};
 use crate::record::RECORD_SIZE_MIN;
 use crate::stored_queue::StoredQueue;
 
@@ -33,13 +34,15 @@ impl OpenTopic<'_> {
                     self.ahead,
                 )?;
             }
+            _ if offset > OFFSET_MAX => return Err(impossible(offset, log_position).into()),
             _ => self.restart(index, queue_id, offset, min_position())?,
         }
         self.reserve(queue_id, 1)
     }
 
-    /// Makes the queue anew, with its entries before `offset` and that as its next offset. Where that
-    /// fails, the old one stays known, so that the next attempt has its entries.
+    /// Makes the queue anew, with its entries before `offset` and that as its next offset. It is made beside
+    /// the old one, and takes its place on the disk in one step: until then, whatever fails, the old one is
+    /// as it was, and a crash leaves one of them whole.
     fn restart(
         &mut self,
         index: usize,
@@ -49,23 +52,29 @@ impl OpenTopic<'_> {
     ) -> Result<(), StoreError> {
         let layout = self.topic.traits.layout;
         let dir = self.homes.queue_dir(layout, &self.topic.name, queue_id);
-        self.removed.take(&dir)?;
         let old = self.topic.queues.get(index).and_then(Option::as_ref);
         let kept: Vec<Placed> = old.map_or_else(Vec::new, |old| {
             let shared = old.shared();
-            shared.leave_dir();
             (shared.first_number()..shared.end_number())
                 .map_while(|number| shared.placed(number))
                 .take_while(|placed| placed.end_offset() <= offset)
                 .collect()
         });
-        let mut stored = StoredQueue::empty(dir.clone(), layout, self.homes.file_size(layout));
+        let new = dir.with_extension("new");
+        let mut stored = StoredQueue::empty(new.clone(), layout, self.homes.file_size(layout));
         stored.restart_at(kept.first().map_or(offset, |first| first.offset))?;
         for placed in &kept {
             stored.push(placed)?;
         }
         stored.fill_to(offset)?;
-        let queue = stored.into_writer();
+        create_dir(&new)?;
+        stored.flush()?;
+        let mut put = || self.removed.put_in_place(&new, &dir);
+        match old {
+            Some(old) => old.shared().leave_dir_by(put)?,
+            None => put()?,
+        }
+        let queue = stored.moved_to(dir.clone()).into_writer();
         queue.shared().correct_min_offset(min_position);
         self.dirty.retain(|queue| queue.dir() != dir);
         if queue.mark_dirty() {
@@ -90,11 +99,7 @@ fn fill(
     let since = queue.writer.last_position().unwrap_or(0);
     let missing = offset - queue.end_offset();
     if missing > log_position.saturating_sub(since) / RECORD_SIZE_MIN as u64 {
-        let reason = format!("queue offset {offset} cannot be the next one there");
-        return Err(StoreError::Corrupt {
-            position: log_position,
-            reason,
-        });
+        return Err(impossible(offset, log_position));
     }
     if queue.writer.layout() == Layout::Plain {
         for _ in 0..missing {
@@ -103,4 +108,11 @@ fn fill(
         }
     }
     Ok(())
+}
+
+fn impossible(offset: u64, log_position: u64) -> StoreError {
+    StoreError::Corrupt {
+        position: log_position,
+        reason: format!("queue offset {offset} cannot be the next one there"),
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{QueueTable, TopicWriter};
 use crate::error::StoreError;
-use crate::files::{create_dir, list, remove_dir, rename};
+use crate::files::{create_dir, exchange, list, remove_dir, rename};
 use crate::queue::QueueWriter;
 use crate::queue_layout::Layout;
 use crate::store::Store;
@@ -65,6 +65,19 @@ impl RemovedQueues {
             return remove_dir(queues);
         }
         self.count += 1;
+        Ok(())
+    }
+
+    /// Gives a queue that was made beside another one, and is on the disk, the directory of that.
+    pub(super) fn put_in_place(&mut self, new: &Path, queues: &Path) -> Result<(), StoreError> {
+        if exchange(new, queues).is_ok() {
+            // What was there may stay: nobody reads it, and the next to be made beside it removes it.
+            let _ = self.take(new);
+        } else {
+            // Nothing was there, or the file system exchanges no directories.
+            self.take(queues)?;
+            rename(new, queues)?;
+        }
         Ok(())
     }
 }

@@ -217,9 +217,10 @@ fn a_queue_that_could_not_be_made_anew_is_made_by_the_next_attempt() {
         topic.reserve_at((0, 2), 1 << 20, || 0).map(drop)
     };
 
-    let held = Held::new(dir.path(), "plain/a/0");
+    let in_the_way = dir.path().join("plain/a/0.new");
+    fs::write(&in_the_way, "no directory").unwrap();
     restart(&mut table).unwrap_err();
-    drop(held);
+    fs::remove_file(&in_the_way).unwrap();
 
     assert_eq!(before.max_offset(), 5);
     restart(&mut table).unwrap();

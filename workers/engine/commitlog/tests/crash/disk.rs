@@ -29,6 +29,7 @@ enum Change {
     Put(String, Node),
     Drop(String),
     Rename(String, String, Node),
+    Exchange(String, String),
     Size(usize, usize),
 }
 
@@ -59,6 +60,12 @@ fn apply(names: &mut Names, change: &Change) {
         Change::Rename(from, to, node) => {
             names.remove(from);
             names.insert(to.clone(), *node);
+        }
+        Change::Exchange(one, other) => {
+            if let (Some(first), Some(second)) = (names.remove(one), names.remove(other)) {
+                names.insert(one.clone(), second);
+                names.insert(other.clone(), first);
+            }
         }
         Change::Size(..) => {}
     }
@@ -164,7 +171,13 @@ impl Disk {
                     self.dirs[dir].pending.push(Change::Drop(name));
                 }
             }
-            Step::Exchange(_) => unreachable!("no store that is open exchanges directories"),
+            Step::Exchange(other) => {
+                let (dir, name) = self.parent(event.path);
+                let (_, other_name) = self.parent(other);
+                self.dirs[dir]
+                    .pending
+                    .push(Change::Exchange(name, other_name));
+            }
             Step::Remove => {
                 let (dir, name) = self.parent(event.path);
                 self.dirs[dir].pending.push(Change::Drop(name));

@@ -136,3 +136,24 @@ fn after_a_cut_queues_go_on_behind_their_last_message_as_if_made_anew() {
         }
     });
 }
+
+#[test]
+fn a_copied_record_at_an_offset_that_no_queue_has_is_refused() {
+    let (dir, master_dir) = (tempdir(), tempdir());
+    let master = open(master_dir.path());
+    append(&master, "t", 0, b"x");
+    let copied = master.log_slice(0, u64::MAX).unwrap().bytes().to_vec();
+    let replica = open(dir.path());
+    for offset in [u64::MAX, i64::MAX as u64, i64::MAX as u64 / 20, 1 << 60] {
+        let mut bytes = copied.clone();
+        bytes[20..28].copy_from_slice(&offset.to_be_bytes());
+
+        let refused = replica.append_copied(0, &bytes).unwrap_err();
+
+        assert_eq!(refused.code(), "corrupt", "{offset}: {refused}");
+        assert_eq!(replica.max_position(), 0, "{offset}");
+        assert!(!dir.path().join("consumequeue/t").exists(), "{offset}");
+    }
+    assert_eq!(replica.append_copied(0, &copied).unwrap(), copied.len());
+    assert_eq!(replica.queue_offsets("t", 0), Some((0, 1)));
+}

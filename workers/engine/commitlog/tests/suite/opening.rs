@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
+use regent_commitlog::inspect::Survey;
 use regent_commitlog::{NewMessage, Retention, Store, StoreConfig, StoreError};
 
 use crate::support::*;
@@ -53,6 +56,40 @@ fn the_abort_mark_stays_until_the_store_is_closed() {
     assert!(!abort.exists());
     drop(store);
     assert!(open(dir.path()).recovery().was_clean);
+}
+
+#[test]
+fn a_mark_that_cannot_be_read_is_no_clean_stop_and_refuses_to_be_opened() {
+    let dir = tempdir();
+    let store = open(dir.path());
+    append(&store, "t", 0, b"x");
+    store.close().unwrap();
+    drop(store);
+    let abort = dir.path().join("abort");
+    // The system refuses to follow the one, and to read the other.
+    let make: [fn(&Path) -> std::io::Result<()>; 2] =
+        [|path| symlink(path, path), |path| fs::create_dir(path)];
+    for make in make {
+        make(&abort).unwrap();
+
+        let refused = try_open(dir.path()).unwrap_err();
+
+        assert_eq!(refused.code(), "io");
+        assert!(refused.to_string().contains("abort"), "{refused}");
+        assert!(Survey::new(&config(dir.path())).is_err());
+        fs::remove_file(&abort)
+            .or_else(|_| fs::remove_dir(&abort))
+            .unwrap();
+    }
+    // Whatever is in it, it is there.
+    for content in [&b""[..], b"\xff\xfe\n\xff\nasynchronous\n", b"\n\n\n\n"] {
+        fs::write(&abort, content).unwrap();
+        let store = open(dir.path());
+        assert!(!store.recovery().was_clean);
+        store.close().unwrap();
+    }
+    fs::write(&abort, b"\xff\nunflushed\n").unwrap();
+    assert!(open(dir.path()).recovery().had_failed_flush);
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use super::segments::WINDOW_SIZE;
 use super::{Found, LogWalk, Look, Step};
 use crate::config::CrcProperty;
-use crate::directory::lost_unflushed;
 use crate::error::StoreError;
+use crate::mark::Mark;
 use crate::record::{BLANK_SIZE, Glance, MAGIC_AT, MAGIC_V1};
-use crate::write_limit::{WriteLimit, search_end};
+use crate::write_limit::search_end;
 
 impl LogWalk {
     /// Tells what the bytes where the walk stands are, which were no record when they were read:
@@ -23,14 +23,19 @@ impl LogWalk {
     ) -> Result<Option<Step<'static>>, StoreError> {
         let (index, at) = (self.index, self.at);
         // Not before: a broker that goes on meanwhile moves it.
-        let limit = self.mark.as_deref().and_then(WriteLimit::find);
-        let to = search_end(limit, position);
-        let behind = if self.lost_unflushed(position) {
-            None
-        } else {
-            self.find_record_behind(at + claimed, to)?
-        };
-        let Some((next_index, next_at)) = behind else {
+        let mark = self.mark.as_deref().map(Mark::find).transpose()?.flatten();
+        let to = search_end(mark.as_ref().and_then(Mark::write_limit), position);
+        if self.lost_unflushed(position, mark.as_ref()) {
+            // The next start cuts what is there, whatever is gone before it.
+            let has_expired = !self.segments.open(index)?;
+            let cut_bytes = if has_expired {
+                0
+            } else {
+                self.segments.count_written(index, at, to)?
+            };
+            return Ok(Some(self.end(position, cut_bytes)));
+        }
+        let Some((next_index, next_at)) = self.find_record_behind(at + claimed, to)? else {
             let torn_bytes = self.count_torn((index, at), to)?;
             return Ok(Some(self.end(position, torn_bytes)));
         };
@@ -61,10 +66,10 @@ impl LogWalk {
     }
 
     /// Whether what is missing at a position was never flushed, and is gone with the memory that held it.
-    fn lost_unflushed(&self, position: u64) -> bool {
+    fn lost_unflushed(&self, position: u64, mark: Option<&Mark>) -> bool {
         let is_behind = self.flushed > 0 && position >= self.flushed;
         // Of a damaged log nothing is cut.
-        !self.is_damaged && is_behind && self.mark.as_deref().is_some_and(lost_unflushed)
+        !self.is_damaged && is_behind && mark.is_some_and(Mark::has_lost_unflushed)
     }
 
     /// Index of the segment, and place in it, of the first valid record from a place of this one on,
