@@ -116,6 +116,18 @@ async def test_a_run_that_died_loses_its_slot_once_its_time_is_over(run, shift, 
     assert await run(done) == Done(3)
 
 
+@pytest.mark.parametrize("was_lost", [False, True])
+async def test_a_clock_that_is_set_back_holds_no_task_up(run, shift, database, was_lost):
+    await run(done)
+    if was_lost:
+        async with database.begin() as connection:
+            await connection.execute(text("UPDATE maintenance_runs SET ended_at = NULL"))
+
+    await shift(-3)
+
+    assert (await run(done), await run(done)) == (Done(3), None)
+
+
 async def test_tasks_are_listed_with_their_last_runs_and_who_is_overdue(run, shift, database):
     await run(done)
     fresh = await list_tasks(database=database, clock=SystemClock())
