@@ -179,7 +179,9 @@ async def test_a_row_that_everybody_may_read_names_no_cluster(run, database):
 
 
 def test_every_periodic_task_is_on_the_schedule_and_has_a_function(monkeypatch, tmp_path):
-    for name in ("DATABASE_URL", "REDIS_URL", "HISTORY_DIR", "REPORT_DIR"):
+    monkeypatch.setenv("REGENT_DATABASE_URL", "postgresql:///regent")
+    monkeypatch.setenv("REGENT_REDIS_URL", f"unix://{tmp_path}/redis.sock")
+    for name in ("HISTORY_DIR", "REPORT_DIR"):
         monkeypatch.setenv(f"REGENT_{name}", str(tmp_path))
     celery_app = import_module("workers.celery_app")
     celery_app.app.loader.import_default_modules()
