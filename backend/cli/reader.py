@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TextIO
 
 from backend.cli.errors import CommandError
@@ -29,7 +28,8 @@ def new_output() -> Iterator[None]:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             # Closed by whoever began us; errors would be printed among the result otherwise.
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
     token = _outlives_reader.set(False)
     try:
         yield
