@@ -162,7 +162,7 @@ class ServerSettings(_RetentionSettings):
     allowed_origins: Origins = Field(
         default=(), description="Origins besides the server's own that may use a session cookie."
     )
-    shutdown_deadline_ms: int = Field(default=5_000, ge=100, le=3_600_000)
+    shutdown_deadline_ms: int = Field(default=5_000, ge=100, le=86_400_000)
 
 
 class WorkerSettings(_RetentionSettings):
