@@ -117,6 +117,11 @@ async def _prepare(settings: ServerSettings, resources: Resources) -> None:
     except OSError as error:
         message = f"cannot read the bootstrap secret: {error}"
         raise CannotStart(message, exit_code=EXIT_MISUSED) from error
+    except UnicodeDecodeError:
+        # The error itself would tell a byte of it.
+        file = settings.bootstrap_secret_file
+        message = f"cannot read the bootstrap secret: {file} is no UTF-8 text"
+        raise CannotStart(message, exit_code=EXIT_MISUSED) from None
 
 
 async def _serve_http(

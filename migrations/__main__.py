@@ -5,7 +5,7 @@ import sys
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
-from backend.settings import MigrationSettings
+from backend.settings import MigrationSettings, faults_of
 from migrations import upgrade
 
 
@@ -13,8 +13,8 @@ def main() -> int:
     """Run the migrations; what a person can put right is one line and a code that is not zero."""
     try:
         settings = MigrationSettings()
-    except ValidationError:
-        print("REGENT_DATABASE_URL is not set", file=sys.stderr)  # noqa: T201 - the command's answer
+    except ValidationError as error:
+        print(faults_of(error), file=sys.stderr)  # noqa: T201 - the command's answer
         return 2
     try:
         upgrade(settings.database_url.get_secret_value())

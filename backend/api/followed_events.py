@@ -2,16 +2,11 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
 
 from backend.api.context import ApiContext
-from backend.domain.access import Permission, require
-from backend.domain.errors import Unauthenticated
+from backend.api.standing import Standing
 from backend.domain.event import EventFilter
-from backend.services.credentials import find_principal
 from backend.services.event_feed import EventBatch
-
-SESSION_CHECK_INTERVAL_MS: Final = 5_000
 
 
 async def follow_events(
@@ -28,17 +23,11 @@ async def follow_events(
         Unauthenticated: the session has ended.
         PasswordChangeRequired: their password was reset.
     """
-    checked_at_ms, within = api.clock.now_ms(), chosen.within
+    standing, within = Standing(api, token), chosen.within
     async with aclosing(api.events.follow(after, chosen)) as batches:
         async for batch in batches:
-            now_ms = api.clock.now_ms()
-            # Also at once where the clock was set back, which would put the next look off.
-            if not 0 <= now_ms - checked_at_ms < SESSION_CHECK_INTERVAL_MS:
-                checked_at_ms = now_ms
-                found = await find_principal(token, database=api.database, clock=api.clock)
-                if found is None:
-                    raise Unauthenticated
-                require(found, Permission.READ)
+            found = await standing.look()
+            if found is not None:
                 within = found.clusters
             reached = (one for one in batch.events if within.includes(one.cluster_name))
             yield EventBatch(tuple(reached), batch.position)

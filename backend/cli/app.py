@@ -188,13 +188,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     with new_output():
         try:
-            code = _run(words)
-            # What was printed may not have been written yet.
-            with reader():
-                sys.stdout.flush()
+            return _run(words)
         except BrokenPipeError:
             return ExitCode.READER_GONE
-    return code
 
 
 def _run(words: Sequence[str]) -> int:
@@ -204,6 +200,9 @@ def _run(words: Sequence[str]) -> int:
     try:
         _refuse_option_first(words)
         app(words, exit_on_error=False)
+        # What was printed may not have been written yet.
+        with reader():
+            sys.stdout.flush()
     except CycloptsError as error:
         print_note(str(usage_error(error, app)))
         return ExitCode.USAGE

@@ -42,8 +42,10 @@ def print_table(
     """Print rows under headings; columns whose heading ends in `#` stand to the right."""
     from backend.cli.terminal import draw_table  # noqa: PLC0415 - programs don't wait for it
 
+    # Made before, so that what fails behind the door to the reader is the writing alone.
+    shown = [[_shown(value) for value in row] for row in rows]
     with reader():
-        draw_table(columns, ([_shown(value) for value in row] for row in rows), title=title)
+        draw_table(columns, shown, title=title)
 
 
 def print_line(text: str) -> None:

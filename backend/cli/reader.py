@@ -1,7 +1,8 @@
 """Hold out when whoever reads the output of a command leaves, as `head` does.
 
 What only looks ends then, since nobody looks any more. What changes something goes on to its end
-with its output dropped, and ends as it would have: a closed pipe decides nothing.
+with its output dropped, and ends as it would have: a closed pipe decides nothing. So it is where
+what was printed can't be kept, on a full disk for one, but what only looks has failed then.
 """
 
 import os
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
+
+from backend.cli.errors import CommandError
 
 _outlives_reader: ContextVar[bool] = ContextVar("outlives_reader", default=False)
 
@@ -22,6 +25,11 @@ def outlive_reader() -> None:
 @contextmanager
 def new_output() -> Iterator[None]:
     """Begin the output of one command, of which nothing is known yet."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by whoever began us; errors would be printed among the result otherwise.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
     token = _outlives_reader.set(False)
     try:
         yield
@@ -35,6 +43,7 @@ def reader() -> Iterator[None]:
 
     Raises:
         BrokenPipeError: they are, and the command only looks.
+        CommandError: it can't be kept, and the command only looks.
     """
     try:
         yield
@@ -42,6 +51,14 @@ def reader() -> Iterator[None]:
         drop(sys.stdout)
         if not _outlives_reader.get():
             raise
+    except OSError as error:
+        drop(sys.stdout)
+        lost = CommandError(
+            "the result can't be written", why=error.strerror, next_step="print it elsewhere"
+        )
+        if not _outlives_reader.get():
+            raise lost from error
+        print_note(str(lost))
 
 
 def print_note(text: str) -> None:

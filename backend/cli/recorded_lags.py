@@ -1,5 +1,8 @@
 """The command `regent group recorded-lag`: how far all groups were when last measured."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from cyclopts import App
 
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
@@ -22,7 +25,9 @@ def list_lags(
     """List how many messages all consumer groups had left when a worker last measured it.
 
     That is every 30 s. No broker is asked, as `regent group lag` does for one group; a line older
-    than the others is of a master that did not answer.
+    than the others is of a master that did not answer. QUEUES says of how many queues the number
+    is, and of how many the topic has where these are more: in the others the group never committed,
+    or their master was never heard.
 
     Examples:
         regent group recorded-lag
@@ -45,10 +50,15 @@ def list_lags(
             (
                 one["consumer_group"],
                 one["topic_name"],
-                one["queue_count"],
+                _queues(one),
                 one["lag"],
                 time_text(one["measured_at"]),
             )
             for one in found
         ],
     )
+
+
+def _queues(one: Mapping[str, Any]) -> str:
+    told, there_are = one["queue_count"], one["topic_queue_count"]
+    return str(told) if there_are is None or there_are <= told else f"{told} of {there_are}"

@@ -6,6 +6,7 @@ job reads these columns by these names and types (`workers/capacity/schemas.py`)
 an older file lacks for null.
 """
 
+import hashlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -114,7 +115,7 @@ class SampleHistory:
         Raises:
             OSError: the disk is full or not writable; nothing is left behind in the name's place.
         """
-        partition = Path(dataset, f"cluster={quote(cluster_name, safe='')}", f"day={day}")
+        partition = Path(dataset, f"cluster={_folder_name(cluster_name)}", f"day={day}")
         target = self._directory / partition / f"{name}.parquet"
         target.parent.mkdir(parents=True, exist_ok=True)
         table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[dataset])
@@ -156,6 +157,16 @@ class SampleHistory:
 
 
 _DAY: Final = "day="
+_QUOTED_MAX: Final = 200
+
+
+def _folder_name(cluster_name: str) -> str:
+    """Return a name that a file system takes, which is shorter than the longest one quoted."""
+    quoted = quote(cluster_name, safe="")
+    if len(quoted) <= _QUOTED_MAX:
+        return quoted
+    # No cluster's name may have this sign.
+    return "~" + hashlib.sha256(cluster_name.encode()).hexdigest()
 
 
 def _day_of(partition: Path) -> date:

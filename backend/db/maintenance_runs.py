@@ -1,7 +1,8 @@
 """Keep whose turn a slot of a periodic task is, so that a slot is worked off once.
 
 A slot is the number of whole intervals since 1970. One statement takes it, by the clock of
-Postgres, so that the clocks of two workers never meet.
+Postgres, so that the clocks of two workers never meet. A run that is to end more than a
+minute behind one that begins now was begun before that clock was set back, and holds nobody up.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,8 @@ SELECT CAST(:task_name AS text), floor(extract(epoch FROM now_.at) * 1000 / :int
    SET slot = EXCLUDED.slot, interval_ms = EXCLUDED.interval_ms, run_id = EXCLUDED.run_id,
        began_at = CASE WHEN held.ended_at IS NULL THEN held.began_at ELSE EXCLUDED.began_at END,
        lost_at = EXCLUDED.lost_at, ended_at = NULL, outcome = NULL
- WHERE CASE WHEN held.ended_at IS NULL THEN held.lost_at <= EXCLUDED.began_at
+ WHERE held.lost_at > EXCLUDED.lost_at + interval '1 minute'
+    OR CASE WHEN held.ended_at IS NULL THEN held.lost_at <= EXCLUDED.began_at
             ELSE held.slot < EXCLUDED.slot OR held.interval_ms <> EXCLUDED.interval_ms END
 RETURNING slot
 """)

@@ -38,6 +38,7 @@ from backend.domain.operation import (
     Wish,
 )
 from backend.domain.operation_errors import OperationNotFound
+from backend.domain.operation_run import AHEAD_MAX
 from backend.domain.plan import Plan, ReadBack
 
 OperationKey = tuple[datetime, UUID]
@@ -193,9 +194,10 @@ async def take_due(
     connection: Connection, *, at: datetime, again_after: timedelta, limit: int
 ) -> list[OutboxEntry]:
     """Take what is due; it is due again after a while, should its message be lost."""
+    is_noted_by_a_later_clock = outbox.c.due_at > at + AHEAD_MAX
     due = (
         select(outbox.c.operation_id)
-        .where(outbox.c.due_at <= at)
+        .where((outbox.c.due_at <= at) | is_noted_by_a_later_clock)
         .order_by(outbox.c.due_at)
         .limit(limit)
         .with_for_update(skip_locked=True)

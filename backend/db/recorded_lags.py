@@ -3,12 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import delete, func, insert, select, text, tuple_
+from sqlalchemy import Select, delete, func, insert, select, text, tuple_
 
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import recorded_lags
+from backend.db.tables import clusters, topic_placements, topics
 from backend.domain.recorded_lag import RecordedLag, ToldLag
 
 LagKey = tuple[str, str]
@@ -51,26 +52,11 @@ async def list_of_cluster(
     connection: Connection, cluster_name: str, *, after: LagKey | None, limit: int
 ) -> list[RecordedLag]:
     """List how far the groups of a cluster are, by group and topic, from the first past `after`."""
-    columns = recorded_lags.c
-    key = (columns.consumer_group, columns.topic_name)
-    statement = (
-        select(
-            *key,
-            func.sum(columns.queue_count),
-            func.sum(columns.lag),
-            func.min(columns.measured_at),
-        )
-        .where(columns.cluster_name == cluster_name)
-        .group_by(*key)
-        .order_by(*key)
-        .limit(limit)
-    )
+    key = (recorded_lags.c.consumer_group, recorded_lags.c.topic_name)
+    statement = _sums(cluster_name).order_by(*key).limit(limit)
     if after is not None:
         statement = statement.where(tuple_(*key) > after)
-    return [
-        RecordedLag(group, topic, int(queues), int(lag), at)
-        for group, topic, queues, lag, at in await connection.execute(statement)
-    ]
+    return await _read(connection, statement)
 
 
 async def list_of_topics(
@@ -78,21 +64,37 @@ async def list_of_topics(
 ) -> list[RecordedLag]:
     """List how far the groups are that read some topics, by topic and group."""
     columns = recorded_lags.c
-    key = (columns.topic_name, columns.consumer_group)
-    statement = (
+    statement = _sums(cluster_name).where(columns.topic_name.in_(topic_names))
+    return await _read(connection, statement.order_by(columns.topic_name, columns.consumer_group))
+
+
+def _sums(cluster_name: str) -> Select[Any]:
+    """Add up what was told of each group and topic, beside how many queues the topic has."""
+    columns = recorded_lags.c
+    topic_queue_count = (
+        select(func.sum(topic_placements.c.read_queue_count))
+        .select_from(topic_placements.join(topics).join(clusters))
+        .where(clusters.c.name == cluster_name, topics.c.name == columns.topic_name)
+        .scalar_subquery()
+    )
+    return (
         select(
-            *key,
+            columns.consumer_group,
+            columns.topic_name,
             func.sum(columns.queue_count),
+            topic_queue_count,
             func.sum(columns.lag),
             func.min(columns.measured_at),
         )
-        .where(columns.cluster_name == cluster_name, columns.topic_name.in_(topic_names))
-        .group_by(*key)
-        .order_by(*key)
+        .where(columns.cluster_name == cluster_name)
+        .group_by(columns.consumer_group, columns.topic_name)
     )
+
+
+async def _read(connection: Connection, statement: Select[Any]) -> list[RecordedLag]:
     return [
-        RecordedLag(group, topic, int(queues), int(lag), at)
-        for topic, group, queues, lag, at in await connection.execute(statement)
+        RecordedLag(group, topic, int(told), None if queues is None else int(queues), int(lag), at)
+        for group, topic, told, queues, lag, at in await connection.execute(statement)
     ]
 
 

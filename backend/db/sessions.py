@@ -16,7 +16,13 @@ SessionKey = tuple[datetime, UUID]
 
 async def add(connection: Connection, token_hash: bytes, session: Session, *, user_id: int) -> None:
     """Open a session, and forget those that have ended by then."""
-    await connection.execute(delete(sessions).where(sessions.c.expires_at <= session.created_at))
+    # Others may be at the same ones, in whatever order: who waited for them could wait for ever.
+    ended = (
+        select(sessions.c.id)
+        .where(sessions.c.expires_at <= session.created_at)
+        .with_for_update(skip_locked=True)
+    )
+    await connection.execute(delete(sessions).where(sessions.c.id.in_(ended)))
     await connection.execute(
         insert(sessions).values(
             token_hash=token_hash,

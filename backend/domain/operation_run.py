@@ -6,6 +6,7 @@ Every function but `claim` refuses a worker whose fencing number is no longer th
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from backend.domain.operation import (
     ATTEMPTS_MAX,
@@ -23,6 +24,10 @@ from backend.domain.operation import (
 from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 
+AHEAD_MAX: Final = timedelta(minutes=1)
+"""Nothing waits for longer, nor are the clocks of two processes as far apart: an instant further
+ahead was noted before a clock was set back."""
+
 
 def claim(
     operation: Operation, *, at: datetime, lease: timedelta, fence_floor: int = 0
@@ -32,8 +37,8 @@ def claim(
     Its fencing number is greater than any before it of this operation, and at least `fence_floor`,
     which orders it among the claims of others: an agent compares them too.
     """
-    is_due = operation.not_before is None or operation.not_before <= at
-    is_lost = operation.lease_until is None or operation.lease_until <= at
+    is_due = _has_come(operation.not_before, at=at)
+    is_lost = _has_come(operation.lease_until, at=at)
     if operation.state is OperationState.QUEUED and is_due:
         taken = move(operation, OperationState.RUNNING, "begun", {OperationState.QUEUED})
     elif operation.state is OperationState.RUNNING and is_lost:
@@ -198,6 +203,10 @@ def finish(
     else:
         state, outcome = OperationState.DONE, "read back as intended"
     return replace(end(operation, state, outcome, at), read_back=tuple(read_back))
+
+
+def _has_come(instant: datetime | None, *, at: datetime) -> bool:
+    return instant is None or not at < instant <= at + AHEAD_MAX
 
 
 def _with_step(operation: Operation, step: Step) -> Operation:

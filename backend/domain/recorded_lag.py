@@ -22,12 +22,15 @@ class RecordedLag:
     """Hold how far a group is in a topic on all broker groups together, in messages.
 
     `measured_at` is of the broker group that was heard the longest ago: older than the interval of
-    `lags.measure`, the number is of then, and not of now (D21).
+    `lags.measure`, the number is of then, and not of now (D21). `topic_queue_count` is how many
+    queues consumers can read there are by the records: of the others, which the group never
+    committed in or whose master was never heard, the lag tells nothing.
     """
 
     consumer_group: str
     topic_name: str
     queue_count: int
+    topic_queue_count: int | None
     lag: int
     measured_at: datetime
 

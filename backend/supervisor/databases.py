@@ -67,7 +67,7 @@ class EmbeddedPostgres:
 
     async def ended(self) -> str:
         """Wait until the server is gone; it is nobody's child, so that nobody is told how."""
-        while self.pid is not None:  # noqa: ASYNC110 - nobody tells
+        while not self._is_gone():  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(CHECK_S)
         return "ended"
 
@@ -91,9 +91,17 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running server, or None while it is down."""
-        process = find_postmaster(self._directory)
-        return None if process is None else process.pid
+        """The process id of the running server, or None while it is down or can't be looked at."""
+        with contextlib.suppress(OSError):
+            process = find_postmaster(self._directory)
+            return None if process is None else process.pid
+        return None
+
+    def _is_gone(self) -> bool:
+        try:
+            return find_postmaster(self._directory) is None
+        except OSError:
+            return False
 
     async def _start(self) -> None:
         if self._server is None:
@@ -105,14 +113,18 @@ class EmbeddedPostgres:
 def find_postmaster(directory: Path) -> psutil.Process | None:
     """Find the server that works on a directory.
 
-    The process id in a file that a power cut left may be anybody's by now.
+    The process id in a file that a power cut left may be anybody's by now. One that we may not look
+    at is of another user, and so not ours.
+
+    Raises:
+        OSError: it can't be looked for, for want of open files perhaps: it may live.
     """
     try:
         first_line = (directory / PID_FILE_NAME).read_text().partition("\n")[0]
         process = psutil.Process(int(first_line))
         # Its working directory would tell as well, but root can't read that in a container.
         is_ours = process.name() == "postgres" and str(directory.resolve()) in process.cmdline()
-    except (OSError, ValueError, psutil.Error):
+    except (FileNotFoundError, ValueError, psutil.Error):
         return None
     return process if is_ours else None
 

@@ -16,11 +16,15 @@ from backend.services.recorded_lags import list_lags
 
 @strawberry.type
 class RecordedLag:
-    """Present how many messages a group has left in a topic, and since when that is known."""
+    """Present how many messages a group has left in a topic, and since when that is known.
+
+    That is of `queueCount` queues; the topic has `topicQueueCount`, where that is known.
+    """
 
     consumer_group: str
     topic_name: str
     queue_count: int
+    topic_queue_count: int | None
     lag: Int64
     measured_at: datetime
 
@@ -31,6 +35,7 @@ class RecordedLag:
             consumer_group=one.consumer_group,
             topic_name=one.topic_name,
             queue_count=one.queue_count,
+            topic_queue_count=one.topic_queue_count,
             lag=Int64(one.lag),
             measured_at=one.measured_at,
         )

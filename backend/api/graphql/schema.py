@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import strawberry
@@ -41,15 +41,17 @@ from backend.api.graphql.recorded_lags import RecordedLagQuery
 from backend.api.graphql.samples import BrokerSample
 from backend.api.graphql.scalars import INT64, Id, Int64
 from backend.api.graphql.topic_figures import TopicFigureQuery
-from backend.domain.access import Permission, require
-from backend.domain.errors import CapacityReportNotFound, ClusterNotFound, InvalidName
+from backend.api.standing import Standing
+from backend.domain.errors import (
+    CapacityReportNotFound,
+    ClusterNotFound,
+    InvalidName,
+    Unauthenticated,
+)
 from backend.services.adoptions import list_candidates
 from backend.services.capacity import describe_report, list_reports, request_report
 from backend.services.clusters import describe_cluster, list_clusters, take_census
 from backend.services.controllers import describe_controller
-from backend.services.credentials import find_principal
-
-SESSION_CHECK_INTERVAL_MS: Final = 10_000
 
 ItemT = TypeVar("ItemT")
 
@@ -225,19 +227,14 @@ async def _while_signed_in(info: Info, feed: Feed[ItemT]) -> AsyncGenerator[Item
         PasswordChangeRequired: their password was reset.
     """
     context = info.context
-    api = context.api
-    checked_at_ms = api.clock.now_ms()
+    standing = Standing(context.api, context.token)
     async with aclosing(feed.listen()) as items:
         async for item in items:
-            now_ms = api.clock.now_ms()
-            # Also at once where the clock was set back, which would put the next look off.
-            if not 0 <= now_ms - checked_at_ms < SESSION_CHECK_INTERVAL_MS:
-                checked_at_ms = now_ms
-                found = await find_principal(context.token, database=api.database, clock=api.clock)
-                if found is None:
-                    return
-                require(found, Permission.READ)
-                context.principal = found
+            try:
+                found = await standing.look()
+            except Unauthenticated:
+                return
+            context.principal = found or context.principal
             yield item
 
 

@@ -17,11 +17,15 @@ router = APIRouter(prefix="/clusters/{cluster_name}", tags=["consumer groups"])
 
 
 class RecordedLagOut(BaseModel):
-    """How many messages a group has left in a topic, and since when that is known."""
+    """How many messages a group has left in a topic, and since when that is known.
+
+    That is of `queue_count` queues; the topic has `topic_queue_count`, null where it is not known.
+    """
 
     consumer_group: str
     topic_name: str
     queue_count: int
+    topic_queue_count: int | None
     lag: int
     measured_at: datetime
 
@@ -45,6 +49,7 @@ def _out(one: RecordedLag) -> RecordedLagOut:
         consumer_group=one.consumer_group,
         topic_name=one.topic_name,
         queue_count=one.queue_count,
+        topic_queue_count=one.topic_queue_count,
         lag=one.lag,
         measured_at=one.measured_at,
     )

@@ -30,13 +30,15 @@ from backend.domain.operation import (
     Step,
     StepState,
 )
-from backend.domain.operation_errors import BrokerSilent, OperationFenced
+from backend.domain.operation_errors import BrokerSilent, InvalidParameters, OperationFenced
 from backend.domain.plan import Agreement, ReadBack
 from backend.services.operations import journal
 from backend.services.operations.kind import (
     Effect,
+    Kind,
     Kinds,
     OperationContext,
+    Order,
     StepRun,
     StepWork,
     Unfinished,
@@ -159,11 +161,17 @@ class _Run:
         """End an operation that was confirmed and whose facts have moved before its first step."""
         if self.operation.has_effect:
             return False
-        void = await find_void(self.operation, self._context, self._kinds)
+        void: DomainError | None
+        try:
+            self._read()
+            void = await find_void(self.operation, self._context, self._kinds)
+        except InvalidParameters as unreadable:
+            void = unreadable
         if void is None:
             return False
+        why = str(void)
         await self._change(
-            lambda held: domain.fail(held, fence=self._fence, why=str(void), at=self._now())
+            lambda held: domain.fail(held, fence=self._fence, why=why, at=self._now())
         )
         return True
 
@@ -231,9 +239,8 @@ class _Run:
             self.step_count += 1
 
     async def _finish(self) -> None:
-        kind = self._kinds[self.operation.kind]
-        order = kind.read_order(self.operation.parameters)
         try:
+            kind, order = self._read()
             found = await kind.verify(order, self.operation, self._context)
         except (*_OPEN, DomainError) as error:
             reason = str(error) or type(error).__name__
@@ -243,9 +250,28 @@ class _Run:
         )
 
     def _works(self) -> list[StepWork]:
-        kind = self._kinds[self.operation.kind]
-        order = kind.read_order(self.operation.parameters)
-        return [*kind.steps(order, self.operation, self._context)]
+        kind, order = self._read()
+        works = [*kind.steps(order, self.operation, self._context)]
+        if len(works) != len(self.operation.steps):
+            raise InvalidParameters(
+                kind.name, "its steps are others in this version: plan it again"
+            )
+        return works
+
+    def _read(self) -> tuple[Kind, Order]:
+        """Find what is to be done, which a later version may have ordered.
+
+        Raises:
+            InvalidParameters: the kind, or what it was ordered with, is not known here.
+        """
+        kind = self._kinds.get(self.operation.kind)
+        if kind is None:
+            raise InvalidParameters(
+                self.operation.kind,
+                "workers of this version do not know it: once they are of one that does, try it"
+                " again",
+            )
+        return kind, kind.read_order(self.operation.parameters)
 
     async def _keep(self) -> None:
         while True:

@@ -1,9 +1,9 @@
 """Move observed samples from Redis into the Parquet history, each exactly once.
 
 The waiting stream is renamed first, which freezes it; from then on every run sees the same entries
-in the same pages, and a file's name follows from the first entry of its page. A run that died at
-any point is therefore simply done again: it writes the same files, the manifest already knows some
-of them, and only then the frozen stream is deleted.
+in the same pages, and a file's name follows from the first entry of its page. A page goes from the
+stream once the manifest knows its files. A run that died at any point is therefore simply gone on
+with: it writes at most one page again, to the same files, which the manifest may know already.
 """
 
 import asyncio
@@ -60,15 +60,14 @@ async def archive_samples(
     """
     await _freeze(redis)
     sample_count = file_count = 0
-    after: bytes | str = "-"
-    while page := await redis.xrange(ARCHIVING_KEY, min=after, count=PAGE_ENTRY_COUNT):
-        first_id, last_id = _text(page[0][0]), _text(page[-1][0])
+    while page := await redis.xrange(ARCHIVING_KEY, count=PAGE_ENTRY_COUNT):
+        ids = [_text(entry_id) for entry_id, _ in page]
         samples = _readable(fields or {} for _, fields in page)
-        files = await asyncio.to_thread(_write_page, history, samples, first_id)
+        files = await asyncio.to_thread(_write_page, history, samples, ids[0])
         async with database.begin() as connection:
             file_count += await sample_files.add(connection, files, at=clock.now())
+        await redis.xdel(ARCHIVING_KEY, *ids)
         sample_count += len(samples)
-        after = f"({last_id}"
     await redis.delete(ARCHIVING_KEY)
     return ArchiveOutcome(sample_count=sample_count, file_count=file_count)
 

@@ -22,6 +22,21 @@ async def test_a_file_that_is_gone_is_not_the_page(stranger):
     assert (await stranger.get("/assets/app-old.js")).status_code == 404
 
 
+async def test_a_console_that_is_built_anew_is_served_without_a_restart(stranger, console_dir):
+    assert (await stranger.get("/")).status_code == 200
+    (console_dir / "assets/app-1a2b.js").unlink()
+    (console_dir / "index.html").unlink()
+
+    meanwhile = [await stranger.get(path) for path in ("/", "/topics", "/assets/app-1a2b.js")]
+    (console_dir / "assets/app-3c4d.js").write_text("new")
+    (console_dir / "index.html").write_text("<title>Regent</title> anew")
+
+    assert [answer.status_code for answer in meanwhile] == [404, 404, 404]
+    assert (await stranger.get("/assets/app-3c4d.js")).text == "new"
+    for path in ("/", "/topics"):
+        assert "anew" in (await stranger.get(path)).text, path
+
+
 @pytest.mark.parametrize(
     "path", ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/link", "/assets/../../secret"]
 )

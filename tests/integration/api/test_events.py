@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.api import followed_events
+from backend.api import standing
 from backend.clients.clock import SystemClock
 from backend.services import event_feed
 from backend.services.event_feed import EventFeed
@@ -252,7 +252,7 @@ async def test_what_is_too_old_goes_and_numbers_go_on(client, database):
 async def test_signing_out_ends_the_stream_with_its_reason(
     followed, database, token, monkeypatch, kind
 ):
-    monkeypatch.setattr(followed_events, "SESSION_CHECK_INTERVAL_MS", 0)
+    monkeypatch.setattr(standing, "CHECK_INTERVAL_MS", 0)
     monkeypatch.setattr(event_feed, "HEARTBEAT_INTERVAL_S", 0.05)
     subscriber = followed(kind, after=0)
     await write(database)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from backend.api import followed_events
+from backend.api import followed_events, standing
 from backend.db.access_tables import users
 from backend.domain.errors import Unauthenticated
 from backend.domain.event import EventFilter
@@ -25,7 +25,7 @@ async def test_a_reset_password_ends_the_streams_of_its_user_s_tokens(
 ):
     wanted = {"name": "follow", "lifetime_days": 1, "role": "viewer"}
     secret = (await client.post("/api/v1/tokens", json=wanted)).json()["secret"]
-    monkeypatch.setattr(followed_events, "SESSION_CHECK_INTERVAL_MS", 0)
+    monkeypatch.setattr(standing, "CHECK_INTERVAL_MS", 0)
     monkeypatch.setattr(event_feed, "HEARTBEAT_INTERVAL_S", 0.05)
     subscriber = kind(served, secret, after=0)
     following = asyncio.create_task(subscriber.follow())

@@ -301,7 +301,7 @@ async def test_who_follows_hears_of_clusters_within_reach_alone(
 async def test_who_reaches_less_meanwhile_is_told_of_no_more(
     client, anybody, credentials, context, database, monkeypatch
 ):
-    monkeypatch.setattr("backend.api.followed_events.SESSION_CHECK_INTERVAL_MS", 0)
+    monkeypatch.setattr("backend.api.standing.CHECK_INTERVAL_MS", 0)
     headers = await credentials("session", Role.VIEWER)
     name = (await anybody.get("/api/v1/session", headers=headers)).json()["name"]
     token, told = headers["Cookie"].partition("=")[2], []

@@ -203,3 +203,14 @@ def test_a_database_without_tables_is_one_line(environment, empty_database_url):
     assert code == 1
     assert "python -m migrations" in errors.strip().splitlines()[-1]
     assert "Traceback" not in errors
+
+
+def test_a_bootstrap_secret_that_is_no_text_ends_the_start_with_a_clear_line(environment, tmp_path):
+    (tmp_path / "secret").write_bytes(b"\xff\xfe\x00")
+
+    code, errors = run(environment)
+
+    assert code == 2
+    assert errors.splitlines()[-1] == (
+        f"regent server: cannot read the bootstrap secret: {tmp_path}/secret is no UTF-8 text"
+    )

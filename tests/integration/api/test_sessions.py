@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import OperationalError
 
 from backend.db import users as user_rows
@@ -46,6 +46,27 @@ async def test_a_bearer_token_is_as_good_as_a_cookie(stranger):
     answer = await stranger.get(PATH, headers={"Authorization": f"Bearer {token}"})
 
     assert answer.status_code == 200
+
+
+async def test_a_sign_in_and_another_that_forget_the_same_sessions_do_not_wait_for_each_other(
+    stranger, database
+):
+    for _ in range(2):
+        await stranger.post(PATH, json=CREDENTIALS)
+    ended = update(sessions).values(expires_at=func.now() - timedelta(days=1))
+    async with database.begin() as connection:
+        await connection.execute(ended)
+        newest = select(sessions.c.id).order_by(sessions.c.created_at.desc()).limit(1)
+        newest_id = await connection.scalar(newest)
+
+    async with database.begin() as other:
+        await other.execute(delete(sessions).where(sessions.c.id == newest_id))
+        answer = await stranger.post(PATH, json=CREDENTIALS)
+        await other.execute(delete(sessions).where(sessions.c.expires_at < func.now()))
+
+    assert answer.status_code == 200
+    async with database.connect() as connection:
+        assert await connection.scalar(select(func.count()).select_from(sessions)) == 1
 
 
 async def test_signing_out_ends_the_session(stranger):

@@ -1,10 +1,14 @@
-"""Share the agents that kinds about brokers change."""
+"""Share the world of the engine, and the agents that kinds about brokers change."""
 
 import pytest
 
 from backend.clients.clock import SystemClock
 from backend.db.engine import open_database
+from backend.domain.operation import Confirmation
+from backend.services.operations import orders
+from backend.services.operations.kind import OperationRequest
 from tests.integration.operations.agents import running_agents
+from tests.integration.operations.crashing import ANNA, World
 
 
 @pytest.fixture
@@ -13,3 +17,37 @@ async def agents(database, database_url, redis, tmp_path):
     async with running_agents(database, workers, redis, tmp_path, SystemClock()) as running:
         yield running
     await workers.dispose()
+
+
+@pytest.fixture
+def world(database):
+    return World(database)
+
+
+@pytest.fixture
+def plan(world):
+    async def make(step_count=3):
+        request = OperationRequest("count", world.parameters(step_count))
+        return await orders.plan_operation(request, ANNA, world.context, kinds=world.kinds)
+
+    return make
+
+
+@pytest.fixture
+def order(world, plan):
+    async def make(step_count=3):
+        planned = await plan(step_count)
+        await orders.confirm_operation(
+            planned.id, Confirmation(), ANNA, world.context, kinds=world.kinds
+        )
+        return planned.id
+
+    return make
+
+
+@pytest.fixture
+def look(world):
+    async def find(operation_id):
+        return await orders.describe_operation(operation_id, world.context)
+
+    return find

@@ -16,6 +16,7 @@ from sqlalchemy import event
 
 from backend.clients.brokers import BrokerUnreachable
 from backend.clients.task_queue import TaskQueueUnavailable
+from backend.domain.operation import Author
 from backend.domain.operation_approval import SecondPerson
 from backend.domain.operation_errors import OperationFenced
 from backend.domain.plan import Plan, PlannedStep, Precondition, Risk
@@ -23,6 +24,7 @@ from backend.services.operations import engine, orders
 from backend.services.operations.groups import compare
 from backend.services.operations.kind import Kind, OperationContext, StepWork
 
+ANNA = Author("anna", "test")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 

@@ -10,7 +10,6 @@ from backend.db import operations as operation_rows
 from backend.domain.errors import BrokerGroupBusy, UnknownReplica
 from backend.domain.operation import (
     ATTEMPTS_MAX,
-    Author,
     Confirmation,
     OperationState,
     StepState,
@@ -25,45 +24,10 @@ from backend.services import audit
 from backend.services.audit import AuditFilter
 from backend.services.operations import expiry, orders
 from backend.services.operations.kind import OperationRequest
-from tests.integration.operations.crashing import World
+from tests.integration.operations.crashing import ANNA
 from tests.waiting import PATIENCE_S
 
-ANNA = Author("anna", "test")
 S = OperationState
-
-
-@pytest.fixture
-def world(database):
-    return World(database)
-
-
-@pytest.fixture
-def plan(world):
-    async def make(step_count=3):
-        request = OperationRequest("count", world.parameters(step_count))
-        return await orders.plan_operation(request, ANNA, world.context, kinds=world.kinds)
-
-    return make
-
-
-@pytest.fixture
-def order(world, plan):
-    async def make(step_count=3):
-        planned = await plan(step_count)
-        await orders.confirm_operation(
-            planned.id, Confirmation(), ANNA, world.context, kinds=world.kinds
-        )
-        return planned.id
-
-    return make
-
-
-@pytest.fixture
-def look(world):
-    async def find(operation_id):
-        return await orders.describe_operation(operation_id, world.context)
-
-    return find
 
 
 async def held_up(world, operation_id):
@@ -163,6 +127,29 @@ async def test_a_worker_that_was_stalled_can_do_nothing_more(world, order, look)
     ended = await look(operation_id)
     assert (ended.state, ended.fence > held) == (S.DONE, True)
     assert list(world.agent.effects.values()) == [1, 1, 1]
+
+
+async def test_a_clock_that_is_set_back_holds_up_nothing_that_was_noted_before(world, order, look):
+    queued, lost = await order(1), await order(1)
+    worker = await held_up(world, lost)
+    worker.cancel()
+    world.agent.may_go_on.set()
+
+    world.clock.advance(hours=-2)
+    await world.settle()
+
+    assert [(await look(one)).state for one in (queued, lost)] == [S.DONE, S.DONE]
+
+
+async def test_a_worker_whose_clock_is_a_little_behind_takes_nothing_from_another(world, order):
+    operation_id = await order(1)
+    worker = await held_up(world, operation_id)
+
+    world.clock.advance(seconds=-2)
+    assert await world.run(operation_id) is None
+
+    world.agent.may_go_on.set()
+    assert await worker is not None
 
 
 @pytest.mark.parametrize(

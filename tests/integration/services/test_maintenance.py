@@ -116,6 +116,18 @@ async def test_a_run_that_died_loses_its_slot_once_its_time_is_over(run, shift, 
     assert await run(done) == Done(3)
 
 
+@pytest.mark.parametrize("was_lost", [False, True])
+async def test_a_clock_that_is_set_back_holds_no_task_up(run, shift, database, was_lost):
+    await run(done)
+    if was_lost:
+        async with database.begin() as connection:
+            await connection.execute(text("UPDATE maintenance_runs SET ended_at = NULL"))
+
+    await shift(-3)
+
+    assert (await run(done), await run(done)) == (Done(3), None)
+
+
 async def test_tasks_are_listed_with_their_last_runs_and_who_is_overdue(run, shift, database):
     await run(done)
     fresh = await list_tasks(database=database, clock=SystemClock())
@@ -167,7 +179,9 @@ async def test_a_row_that_everybody_may_read_names_no_cluster(run, database):
 
 
 def test_every_periodic_task_is_on_the_schedule_and_has_a_function(monkeypatch, tmp_path):
-    for name in ("DATABASE_URL", "REDIS_URL", "HISTORY_DIR", "REPORT_DIR"):
+    monkeypatch.setenv("REGENT_DATABASE_URL", "postgresql:///regent")
+    monkeypatch.setenv("REGENT_REDIS_URL", f"unix://{tmp_path}/redis.sock")
+    for name in ("HISTORY_DIR", "REPORT_DIR"):
         monkeypatch.setenv(f"REGENT_{name}", str(tmp_path))
     celery_app = import_module("workers.celery_app")
     celery_app.app.loader.import_default_modules()

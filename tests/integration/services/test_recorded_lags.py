@@ -5,6 +5,7 @@ import pytest
 from backend.clients.brokers import BrokerUnreachable
 from backend.domain.errors import ClusterNotFound
 from backend.domain.queue_reading import QueueProgress
+from backend.domain.topic import READ_WRITE, QueueSettings
 from backend.services.recorded_lags import list_lags, measure_lags
 from tests.integration.tasks.conftest import NOON, SetClock, register
 
@@ -63,6 +64,24 @@ async def test_lags_are_added_up_over_queues_and_broker_groups(measure):
     assert rows == [
         *(("audit", "orders", 1, 9), ("billing", "orders", 3, 7), ("billing", "refunds", 1, 0)),
     ]
+
+
+async def test_a_lag_that_not_all_queues_told_says_of_how_many_it_is(
+    measure, brokers, database, clock
+):
+    for address, group_name, count in ((A, "broker-a", 2), (B, "broker-b", 6)):
+        topics = {"orders": QueueSettings(count, count, READ_WRITE)}
+        await register(database, clock, address, group_name=group_name, topics=topics)
+    del brokers.told[B]
+    await measure()
+
+    page = await list_lags("east", size=100, after=None, database=database)
+
+    told = {
+        (one.consumer_group, one.topic_name): (one.queue_count, one.topic_queue_count)
+        for one in page.items
+    }
+    assert told == {("audit", "orders"): (1, 8), ("billing", "orders"): (2, 8)}
 
 
 async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, brokers, clock):

@@ -1,17 +1,20 @@
 """The embedded Postgres starts and stops whatever earlier runs and power cuts have left."""
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
 import psycopg
 import pytest
 
-from backend.supervisor.databases import EmbeddedPostgres, start_postgres
+from backend.supervisor.databases import CHECK_S, EmbeddedPostgres, start_postgres
+from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import ClusterLayout, plan_layout
 from backend.supervisor.supervision import Supervised
 from tests.system.cluster import short_directory
@@ -127,6 +130,31 @@ async def test_a_killed_server_is_started_again(layout: ClusterLayout):
         await eventually(lambda: postgres.pid not in (None, first) and is_up(postgres))
     finally:
         await supervised.stop()
+
+    assert servers_of(layout.postgres_dir) == []
+
+
+async def test_a_living_server_that_cannot_be_looked_at_stays_the_one(
+    layout: ClusterLayout, monkeypatch: pytest.MonkeyPatch
+):
+    postgres = EmbeddedPostgres(layout)
+    await postgres.spawn()
+    first = postgres.pid
+
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    try:
+        for owner, name in ((psutil.Process, "cmdline"), (Path, "read_text")):
+            with monkeypatch.context() as short_of_files:
+                short_of_files.setattr(owner, name, refuse)
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(postgres.ended(), 3 * CHECK_S)
+                with pytest.raises(CannotStart, match="too many open files"):
+                    await postgres.spawn()
+            assert (postgres.pid, answers(postgres)) == (first, True)
+    finally:
+        await postgres.terminate()
 
     assert servers_of(layout.postgres_dir) == []
 

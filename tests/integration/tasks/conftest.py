@@ -156,6 +156,7 @@ async def register(database, clock, address, **values) -> None:
                 heartbeat_timeout_ms=10_000,
                 data_version=DataVersion(),
             ),
+            topics=values.get("topics", {}),
         ),
         database=database,
         clock=clock,

@@ -8,6 +8,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from backend.clients.sample_history import SCHEMAS, SampleHistory, instant
 from backend.db import sample_files
+from backend.domain.names import CLUSTER_NAME_BYTES_MAX
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic
 from backend.services.samples.archive import archive_samples
 from backend.services.samples.observed import (
@@ -112,6 +113,21 @@ async def test_clusters_and_days_have_files_of_their_own(archive, redis, databas
     }
 
 
+async def test_the_longest_cluster_names_there_may_be_have_folders_of_their_own(
+    archive, redis, database, history
+):
+    names = ["|" * CLUSTER_NAME_BYTES_MAX, "%" * CLUSTER_NAME_BYTES_MAX]
+    await wait(redis, *(observed(topics=(), cluster_name=name) for name in names))
+
+    await archive()
+
+    files = await manifest(database)
+    assert {file.cluster_name for file in files} == set(names)
+    assert len({file.path.split("/")[1] for file in files}) == len(names)
+    [told] = {pq.read_table(history.absolute(file.path)).num_rows for file in files}
+    assert told == 1
+
+
 async def test_nothing_waiting_makes_no_file(archive, database):
     outcome = await archive()
 
@@ -120,7 +136,7 @@ async def test_nothing_waiting_makes_no_file(archive, database):
 
 
 class DyingRedis:
-    """Lose the connection when the frozen stream should be deleted."""
+    """Lose the connection when a page that is recorded should go."""
 
     def __init__(self, redis) -> None:
         self._redis = redis
@@ -128,7 +144,7 @@ class DyingRedis:
     def __getattr__(self, name):
         return getattr(self._redis, name)
 
-    async def delete(self, *_names):
+    async def xdel(self, *_names):
         raise RedisConnectionError
 
 
@@ -151,6 +167,32 @@ async def test_a_run_that_died_before_its_end_is_repeated_without_doubling(
     assert sum(file.row_count for file in files if file.dataset == "broker_samples") == 2
     on_disk = sorted(str(path.relative_to(history.absolute("."))) for path in files_of(history))
     assert on_disk == sorted(file.path for file in files)
+
+
+async def test_a_run_goes_on_behind_what_those_that_were_cut_off_have_archived(
+    archive, redis, database, history, monkeypatch
+):
+    monkeypatch.setattr("backend.services.samples.archive.PAGE_ENTRY_COUNT", 1)
+    await wait(redis, *(observed(NOON_MS + i, topics=()) for i in range(3)))
+    write, written = history.write, []
+
+    def write_one(dataset, rows, **names):
+        if len(written) % 2:
+            written.append("cut off")
+            raise TimeoutError
+        written.append(rows[0]["observed_at"])
+        return write(dataset, rows, **names)
+
+    monkeypatch.setattr(history, "write", write_one)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            await archive()
+    await archive()
+
+    instants = [instant(NOON_MS + i) for i in range(3)]
+    assert written == [instants[0], "cut off", instants[1], "cut off", instants[2]]
+    assert sum(file.row_count for file in await manifest(database)) == 3
+    assert not await redis.exists(PENDING_KEY, ARCHIVING_KEY)
 
 
 async def test_a_disk_that_takes_nothing_leaves_the_samples_waiting_and_no_trace(
