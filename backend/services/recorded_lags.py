@@ -51,22 +51,26 @@ class MeasureOutcome:
 async def measure_lags(
     *, database: Database, brokers: ProgressSource, clock: Clock
 ) -> MeasureOutcome:
-    """Ask every master once; who does not answer leaves what it told before, with its instant."""
+    """Ask every master once; who does not answer leaves what it told before, with its instant.
+
+    What one tells is kept at once, so that slow ones cost nobody else a run that is cut off.
+    """
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
     masters = [one for one in online if one.broker_id == MASTER_ID]
     slots = asyncio.Semaphore(BROKERS_AT_ONCE_MAX)
-
-    async def ask(master: Broker) -> list[ToldLag] | None:
-        async with slots:
-            return await _ask(master.address, brokers)
-
-    answers = await asyncio.gather(*(ask(master) for master in masters))
-    measured_count = 0
     # One after another: a pool has few connections.
-    for master, told in zip(masters, answers, strict=True):
-        if told is not None:
-            measured_count += await _record(master, told, database=database, clock=clock)
+    turn = asyncio.Lock()
+
+    async def measure(master: Broker) -> bool:
+        async with slots:
+            told = await _ask(master.address, brokers)
+        if told is None:
+            return False
+        async with turn:
+            return await _record(master, told, database=database, clock=clock)
+
+    measured_count = sum(await asyncio.gather(*(measure(master) for master in masters)))
     async with database.begin() as connection:
         await recorded_lags.forget_groups(connection)
     return MeasureOutcome(measured_count, len(masters) - measured_count)

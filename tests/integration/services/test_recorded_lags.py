@@ -1,5 +1,7 @@
 """What masters tell of their groups is kept for lists; who is silent leaves what it told before."""
 
+import asyncio
+
 import pytest
 
 from backend.clients.brokers import BrokerUnreachable
@@ -14,6 +16,7 @@ A, B = "10.0.0.1:10911", "10.0.0.2:10911"
 
 class Progress:
     def __init__(self):
+        self.slow = set()
         self.told = {
             A: {
                 "billing": [QueueProgress("orders", 0, 5, 9), QueueProgress("orders", 1, 9, 9)],
@@ -23,6 +26,8 @@ class Progress:
         }
 
     async def groups_with_offsets(self, address):
+        if address in self.slow:
+            await asyncio.Event().wait()
         if address not in self.told:
             raise BrokerUnreachable(address, "nobody listens")
         return sorted(self.told[address])
@@ -95,6 +100,23 @@ async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, bro
     assert (outcome.measured_count, outcome.silent_count) == (1, 1)
     assert ("billing", "orders", 2, 3) in rows
     assert instants == [clock.now(), NOON, NOON]
+
+
+async def test_a_run_that_is_cut_off_keeps_what_was_told_by_then(
+    measure, brokers, database, clock, eventually
+):
+    brokers.slow = {B}
+    running = asyncio.create_task(measure())
+
+    async def is_kept():
+        page = await list_lags("east", size=100, after=None, database=database)
+        return {one.lag for one in page.items} == {9, 4}
+
+    await eventually(is_kept)
+    assert not running.done()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
 
 
 @pytest.mark.parametrize(
