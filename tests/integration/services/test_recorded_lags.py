@@ -103,7 +103,7 @@ async def test_a_silent_master_leaves_what_it_told_with_its_instant(measure, bro
 
 
 async def test_a_run_that_is_cut_off_keeps_what_was_told_by_then(
-    measure, brokers, database, clock, eventually
+    measure, brokers, database, eventually
 ):
     brokers.slow = {B}
     running = asyncio.create_task(measure())
