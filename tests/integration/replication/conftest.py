@@ -112,9 +112,12 @@ class Group:
         return any(re.search(rf"\bmembers\W+{members}\]", change) for change in changes)
 
     async def await_master(self, epoch):
-        """Wait for the election of an epoch and give the state after it."""
+        """Wait until a master serves an epoch, and give the controller's state of it.
+
+        Before it serves it answers as the replica that it was, from what it knew as that.
+        """
         deadline = time.monotonic() + PATIENCE_S
-        while (state := await self.state())[1] != epoch:
+        while (state := await self.state())[1] != epoch or not self.serves(*state[:2]):
             assert time.monotonic() < deadline, f"the group is {state}"
             await asyncio.sleep(0.01)
         return state
