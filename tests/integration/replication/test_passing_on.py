@@ -131,7 +131,9 @@ async def test_a_client_that_never_looks_at_the_route_feels_no_planned_election(
     held = await places(group.client(2))
     held.pop(b"first")
     assert producer.refusals == [] or group.waited_in_vain()
-    assert producer.acknowledged == held
+    acknowledged = producer.acknowledged
+    # What a master that was replaced in a hurry left in doubt is there all the same.
+    assert acknowledged == held or (group.hurried and acknowledged.items() <= held.items())
     assert (await counts(group.client(1)))[0] > 0
 
 
