@@ -32,7 +32,9 @@ async def group(database, redis, tmp_path):
             quorum = LeasePolicy.QUORUM
             group = Group(server, tmp_path, stack, stop_controller=None, lease_policy=quorum)
             # A tool is a Java process: while it runs, this machine is slow.
-            await group.add_many(2, controllerHeartBeatTimeoutMills="20000")
+            # Delays are longer than what a message is to be late for takes then.
+            slow = {"controllerHeartBeatTimeoutMills": "20000", "messageDelayLevel": "6s"}
+            await group.add_many(2, **slow)
             yield group
             for client in [*group.clients, group.admin]:
                 if client is not None:

@@ -58,6 +58,11 @@ class RecordingNameServer:
         registrations = self.of(RequestCode.REGISTER_BROKER)
         return [table_of(command) for command in registrations]
 
+    def has_topics(self, *names: str) -> bool:
+        """Whether a broker has registered, and the last time with these topics."""
+        tables = self.tables()
+        return bool(tables) and set(names) <= tables[-1].topics.keys()
+
 
 def table_of(command: Command) -> TopicConfigTable:
     header = decode_header(RegisterBrokerHeader, command.ext)

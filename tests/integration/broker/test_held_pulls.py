@@ -6,7 +6,7 @@ import pytest
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import bodies
+from tests.integration.broker.client import HELD_MS, bodies
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_pulling import SUBSCRIPTION, SUSPEND, holding
 from tests.waiting import PATIENCE_S
@@ -77,13 +77,17 @@ async def test_a_held_pull_of_a_topic_that_is_deleted_hears_that_it_is_unknown(c
 
 
 async def test_a_held_pull_whose_group_may_not_read_is_refused_when_its_time_is_over(
-    client, broker
+    client, broker, monkeypatch
 ):
     await client.send("T", b"x")
-    pull = client.start_pull("T", **HOLDING | {"suspendTimeoutMillis": 1_000})
+    pull = client.start_pull("T", **HOLDING)
     await holding(broker, 1)
 
     await forbid_the_group(client)
+    # Its time is over now, however long that took.
+    late_ms = broker.broker.clock() + 2 * HELD_MS
+    monkeypatch.setattr(broker.broker.polling, "_clock", lambda: late_ms)
+    broker.broker.polling._expire()
 
     assert (await pull).code == 16
 

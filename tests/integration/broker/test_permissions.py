@@ -75,7 +75,7 @@ async def test_a_broker_that_starts_cordoned_registers_so(start_broker, connect,
 
     await create(client, "T")
 
-    await eventually(lambda: "T" in name_server.tables()[-1].topics)
+    await eventually(lambda: name_server.has_topics("T"))
     assert permissions_of(name_server, "T") == 4
     # Routes to a template that can't be written create no topic.
     assert permissions_of(name_server, "TBW102") == 4

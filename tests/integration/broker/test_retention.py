@@ -84,9 +84,12 @@ async def test_a_full_disk_refuses_messages_with_the_reason_until_there_is_room(
 async def test_a_disk_that_is_nearly_full_holds_delayed_messages_back(start_broker, connect):
     server = await start_broker(messageDelayLevel="1s")
     client = await connect(server)
+    # Nothing is delivered before the disk is full.
+    server.broker.state.delays.stop()
     await client.send("T", b"late", properties={"DELAY": "1"})
     server.broker.block_writes(WriteBlock.DISK_FULL)
     with capture_logs() as logs:
+        server.broker.state.delays.start()
         await eventually(lambda: "delayed_delivery_refused" in [entry["event"] for entry in logs])
     held_back = server.store.offsets("T", 0)
 

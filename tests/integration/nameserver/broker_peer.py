@@ -93,6 +93,12 @@ class BrokerPeer:
         answer = await self.ask(1006, {}, body)
         return json.loads(answer.body)["replicasInfoTable"]
 
+    async def misses(self, broker_id):
+        """Whether the controller tells this one that another broker of its group is dead."""
+        told = (await self.sync_state_data())[self.group]
+        known = told["inSyncReplicas"] + told["notInSyncReplicas"]
+        return not [one for one in known if one["brokerId"] == broker_id and one["alive"]]
+
     async def clean(self, ids=None, *, living=False, cluster="c"):
         ext = {"brokerName": self.group, "isCleanLivingBroker": str(living).lower()}
         if ids is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from backend.clients.brokers import BrokerRefused, Brokers, BrokerUnreachable
 from backend.clients.clock import SystemClock
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
@@ -36,6 +37,8 @@ class Group:
     agents: list[Agent] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
     admin: Client | None = None
+    hurried: list[str] = field(default_factory=list)
+    """Why masters were replaced that could not have all confirmed in the short time they have."""
 
     async def add_many(self, count, **properties):
         """Add agents that are all in sync; the first is master."""
@@ -112,9 +115,12 @@ class Group:
         return any(re.search(rf"\bmembers\W+{members}\]", change) for change in changes)
 
     async def await_master(self, epoch):
-        """Wait for the election of an epoch and give the state after it."""
+        """Wait until a master serves an epoch, and give the controller's state of it.
+
+        Before it serves it answers as the replica that it was, from what it knew as that.
+        """
         deadline = time.monotonic() + PATIENCE_S
-        while (state := await self.state())[1] != epoch:
+        while (state := await self.state())[1] != epoch or not self.serves(*state[:2]):
             assert time.monotonic() < deadline, f"the group is {state}"
             await asyncio.sleep(0.01)
         return state
@@ -140,9 +146,10 @@ class Group:
             await asyncio.sleep(0.02)
 
     def waited_in_vain(self):
-        """What agents tell of clients that waited longer than they may for a change of masters."""
+        """What is told of changes of masters that took longer than clients, or they, may wait."""
         names = ("clients_waited_in_vain", "no_other_master_named")
-        return [line for agent in self.agents for name in names for line in agent.events(name)]
+        told = [line for agent in self.agents for name in names for line in agent.events(name)]
+        return told + self.hurried
 
     def log_bytes(self, number):
         folder = self.agents[number - 1].root / "store" / "commitlog"
@@ -183,7 +190,23 @@ def lease_policy():
 
 
 @pytest.fixture
-async def group(database, redis, tmp_path, lease_policy):
+def hurried(monkeypatch):
+    """Note why masters that were asked to hand over did not."""
+    reasons, hand_over = [], Brokers.hand_over
+
+    async def noted(brokers, address, **asked):
+        try:
+            await hand_over(brokers, address, **asked)
+        except (BrokerRefused, BrokerUnreachable) as error:
+            reasons.append(str(error))
+            raise
+
+    monkeypatch.setattr(Brokers, "hand_over", noted)
+    return reasons
+
+
+@pytest.fixture
+async def group(database, redis, tmp_path, lease_policy, hurried):
     async with AsyncExitStack() as controller:
         server = await controller.enter_async_context(
             NameServer.serve(
@@ -202,6 +225,7 @@ async def group(database, redis, tmp_path, lease_policy):
                 stack,
                 stop_controller=controller.aclose,
                 lease_policy=lease_policy,
+                hurried=hurried,
             )
             yield group
             for client in [*group.clients, group.admin]:

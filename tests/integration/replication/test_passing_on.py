@@ -13,6 +13,7 @@ from tests.integration.broker.client import Client, messages, send_fields
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_fenced_changes import step
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.waiting import PATIENCE_S
 
 TOPIC = "orders"
 QUEUE_COUNT = 4
@@ -47,7 +48,7 @@ def pair(group):
 
 
 async def await_topic(client, topic=TOPIC):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             if not (await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": topic})).code:
                 return
@@ -92,7 +93,7 @@ class Producer:
 
     async def await_more(self, eventually, count=200):
         wanted = len(self.acknowledged) + count
-        await eventually(lambda: len(self.acknowledged) >= wanted, timeout_s=30)
+        await eventually(lambda: len(self.acknowledged) >= wanted)
 
 
 async def places(client):
@@ -130,7 +131,9 @@ async def test_a_client_that_never_looks_at_the_route_feels_no_planned_election(
     held = await places(group.client(2))
     held.pop(b"first")
     assert producer.refusals == [] or group.waited_in_vain()
-    assert producer.acknowledged == held
+    acknowledged = producer.acknowledged
+    # What a master that was replaced in a hurry left in doubt is there all the same.
+    assert acknowledged == held or (group.hurried and acknowledged.items() <= held.items())
     assert (await counts(group.client(1)))[0] > 0
 
 
@@ -249,7 +252,7 @@ async def test_consumers_of_a_former_master_lock_commit_and_send_back(pair, even
     async def is_back():
         return await read_all(master, "%RETRY%g") == [b"first"]
 
-    await eventually(is_back, timeout_s=20)
+    await eventually(is_back)
 
 
 async def test_a_oneway_send_stays_oneway(pair):

@@ -228,22 +228,23 @@ async def test_what_no_replica_held_is_undone_on_a_master_that_loses_its_log(gro
 
 
 async def test_queues_without_a_topic_are_cleaned_by_the_master_for_all(group, eventually):
-    await group.add_many(2)
+    # Longer than the deletion takes where a broker stands still meanwhile.
+    await group.add_many(2, messageDelayLevel="6s")
     assert (await group.send(1, b"late", topic="Gone")).code == 0
     delayed = await group.client(1).send("Gone", b"later", properties={"DELAY": "1"})
     assert delayed.code == 0
     await order(group.client(1), DELETE, {"topic": "Gone"})
     folders = [agent.root / "store" / "consumequeue" / "Gone" for agent in group.agents]
     # The delayed message comes due and makes a queue that no topic claims.
-    await eventually(lambda: not any(one.exists() for one in folders), timeout_s=20)
-    await eventually(lambda: all(one.exists() for one in folders), timeout_s=20)
+    await eventually(lambda: not any(one.exists() for one in folders))
+    await eventually(lambda: all(one.exists() for one in folders))
 
     by_replica = await group.client(2).call(RequestCode.CLEAN_UNUSED_TOPIC)
     assert (by_replica.code, [one.exists() for one in folders]) == (0, [True, True])
     cleaned = await group.client(1).call(RequestCode.CLEAN_UNUSED_TOPIC)
 
     assert cleaned.code == 0, cleaned.remark
-    await eventually(lambda: not any(one.exists() for one in folders), timeout_s=20)
+    await eventually(lambda: not any(one.exists() for one in folders))
     group.kill(1)
     await group.await_state(2, 2, {2})
     assert (await order(group.client(2), CREATE, create_fields("Gone"))).code == 0

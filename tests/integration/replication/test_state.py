@@ -126,7 +126,7 @@ async def test_a_planned_change_of_the_master_keeps_every_offset(group, consumer
         await elect(group, 2)
         # What is committed from now on is passed on by the former master.
         count = len(committer.answered)
-        await eventually(lambda: len(committer.answered) > count + 100, timeout_s=20)
+        await eventually(lambda: len(committer.answered) > count + 100)
         committer.is_over = True
     await asyncio.wait([committer.task])
 

@@ -1,6 +1,5 @@
 """Machines that went down: a log that may have lost its end counts once that is made good."""
 
-import signal
 from functools import partial
 
 from tests.integration.replication.conftest import read_all
@@ -51,7 +50,7 @@ async def test_a_group_whose_machines_all_went_down_goes_on(group, eventually): 
     assert (await group.send(1, b"before")).code == 0
     # At one blow: the master, which stands still first, drops nobody from the set, and by the time
     # that the controller hears of its end nobody else is there to be elected.
-    group.agents[0].process.send_signal(signal.SIGSTOP)
+    await group.pause(1)
     for number in (3, 2):
         group.kill(number)
 
