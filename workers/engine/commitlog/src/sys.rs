@@ -359,10 +359,9 @@ pub(crate) fn start_write_back(file: &File, from: usize, to: usize) -> io::Resul
     write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE)
 }
 
-/// Writes changed pages of a range of a file to the disk, which may still hold them in its cache.
-pub(crate) fn finish_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
-    let and_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE | and_wait)
+/// Waits for the pages of a range that are on their way to the disk, which may still hold them in its cache.
+pub(crate) fn await_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
+    write_back(file, from, to, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
 }
 
 fn write_back(file: &File, from: usize, to: usize, flags: libc::c_uint) -> io::Result<()> {
