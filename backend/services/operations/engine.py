@@ -8,7 +8,7 @@ finds out itself whether it had its effect.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -91,7 +91,13 @@ async def run_operation(
         if not await run.claim():
             return None
         async with run.held():
-            await run.carry_on()
+            try:
+                await run.carry_on()
+            except (*_OPEN, OperationFenced):
+                raise
+            except Exception as error:
+                log.exception("operation_fault", operation_id=str(operation_id))
+                await run.put_off(error)
     except OperationFenced as error:
         log.info("operation_taken_over", operation_id=str(operation_id), reason=str(error))
         return None
@@ -157,6 +163,15 @@ class _Run:
             else:
                 await self._do(step)
 
+    async def put_off(self, fault: Exception) -> None:
+        """Count a fault of ours as an attempt that failed."""
+        reason = f"a fault of ours, see the log of the worker: {type(fault).__name__}: {fault}"
+        step = self.operation.next_step
+        if step is None:
+            await self._end([_not_read_back(reason)])
+        else:
+            await self._postpone(step.position, reason)
+
     async def _is_void(self) -> bool:
         """End an operation that was confirmed and whose facts have moved before its first step."""
         if self.operation.has_effect:
@@ -182,11 +197,7 @@ class _Run:
         if step.state is StepState.RUNNING and step.attempt_count >= ATTEMPTS_MAX:
             # Whatever ends its workers would end the next one too.
             reason = f"it was begun {step.attempt_count} times and never came to an end"
-            await self._change(
-                lambda held: domain.postpone_step(
-                    held, position, fence=self._fence, error=step.error or reason, at=self._now()
-                )
-            )
+            await self._postpone(position, step.error or reason)
             return
         try:
             work = self._works()[position]
@@ -213,12 +224,7 @@ class _Run:
                 )
             )
         except _OPEN as error:
-            reason = str(error) or type(error).__name__
-            await self._change(
-                lambda held: domain.postpone_step(
-                    held, position, fence=self._fence, error=reason, at=self._now()
-                )
-            )
+            await self._postpone(position, str(error) or type(error).__name__)
         except DomainError as error:
             reason = str(error)
             await self._change(
@@ -238,13 +244,22 @@ class _Run:
             )
             self.step_count += 1
 
+    async def _postpone(self, position: int, reason: str) -> None:
+        await self._change(
+            lambda held: domain.postpone_step(
+                held, position, fence=self._fence, error=reason, at=self._now()
+            )
+        )
+
     async def _finish(self) -> None:
         try:
             kind, order = self._read()
             found = await kind.verify(order, self.operation, self._context)
         except (*_OPEN, DomainError) as error:
-            reason = str(error) or type(error).__name__
-            found = [ReadBack("all of it", "to be read back", reason, Agreement.UNKNOWN)]
+            found = [_not_read_back(str(error) or type(error).__name__)]
+        await self._end(found)
+
+    async def _end(self, found: Sequence[ReadBack]) -> None:
         await self._change(
             lambda held: domain.finish(held, found, fence=self._fence, at=self._now())
         )
@@ -298,3 +313,7 @@ class _Run:
 
     def _now(self) -> datetime:
         return self._context.clock.now()
+
+
+def _not_read_back(reason: str) -> ReadBack:
+    return ReadBack("all of it", "to be read back", reason, Agreement.UNKNOWN)

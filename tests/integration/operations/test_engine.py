@@ -24,7 +24,7 @@ from backend.services import audit
 from backend.services.audit import AuditFilter
 from backend.services.operations import expiry, orders
 from backend.services.operations.kind import OperationRequest
-from tests.integration.operations.crashing import ANNA
+from tests.integration.operations.crashing import ANNA, Crash
 from tests.waiting import PATIENCE_S
 
 S = OperationState
@@ -220,12 +220,12 @@ async def test_a_step_that_ends_every_worker_is_given_up_as_unknown(
     operation_id = await order(1)
     add = world.agent.add
 
-    async def fault(_counter, _run):
-        raise RuntimeError("a fault of ours")
+    async def end(_counter, _run):
+        raise Crash
 
-    monkeypatch.setattr(world.agent, "add", fault)
+    monkeypatch.setattr(world.agent, "add", end)
     for _ in range(ATTEMPTS_MAX):
-        with pytest.raises(RuntimeError):
+        with pytest.raises(Crash):
             await world.run(operation_id)
         world.clock.advance(seconds=6)
     await world.settle()

@@ -1,0 +1,46 @@
+"""A fault in a kind of operation is told and ends the operation, instead of being met for ever."""
+
+from dataclasses import replace
+
+import pytest
+
+from backend.domain.operation import OperationState, StepState
+
+S = OperationState
+
+
+async def fail(*_):
+    raise TypeError("a mistake")
+
+
+def with_fault(kind, part):
+    """The kind with a mistake in one of its parts."""
+    if part != "step":
+        return replace(kind, **{part: fail})
+
+    def steps(*given):
+        return [replace(work, do=fail) for work in kind.steps(*given)]
+
+    return replace(kind, steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("part", "state", "step_state"),
+    [
+        ("plan", S.FAILED, StepState.FAILED),
+        ("step", S.UNKNOWN, StepState.UNKNOWN),
+        ("verify", S.UNKNOWN, StepState.DONE),
+    ],
+)
+async def test_a_fault_of_ours_is_told_and_met_only_so_often(
+    world, order, look, part, state, step_state
+):
+    operation_id = await order(1)
+    world.kinds = {"count": with_fault(world.kinds["count"], part)}
+
+    await world.settle()
+
+    ended = await look(operation_id)
+    assert (ended.state, ended.steps[0].state) == (state, step_state)
+    told = ended.read_back[0].observed if part == "verify" else ended.steps[0].error
+    assert told == "a fault of ours, see the log of the worker: TypeError: a mistake"
