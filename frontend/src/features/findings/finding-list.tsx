@@ -1,17 +1,10 @@
-import { createElement, Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ReplicaGroupLink } from '@/components/replica-group-link';
 import { StateMark } from '@/components/state-mark';
 import { formatDateTime } from '@/lib/format';
+import { Advice } from './advice';
 import { evidenceOf, type Finding, groupOf, toneOf } from './finding';
 import classes from './finding-list.module.css';
-
-/** What to do, with its commands between backticks set apart. */
-function Advice({ children }: { children: string }) {
-  const parts = children.split('`');
-  const drawn = parts.map((part, place) => (place % 2 ? createElement('code', null, part) : part));
-  return createElement(Fragment, null, ...drawn);
-}
 
 /** What is or was wrong: how bad it is, of whom, what shows it and what to do about it. */
 export function FindingList({ findings }: { findings: Finding[] }) {
