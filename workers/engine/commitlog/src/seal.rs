@@ -14,7 +14,7 @@ use crate::cursor::{Reader, Writer};
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
 use crate::files::{BLOCK_SIZE, open_segment, sync_parent};
-use crate::sys::{await_write_back, start_write_back};
+use crate::sys::{await_write_back, finish_write_back, start_write_back};
 
 const SLOT_COUNT: usize = 2;
 const SEAL_SIZE: usize = 24;
@@ -139,7 +139,7 @@ impl SealFile {
         .map_err(|error| StoreError::io(&self.path, error))?;
         // The seal is there a moment after the range: who wakes up for that need not sleep again.
         await_write_back(segment, from, to).map_err(|error| StoreError::io(path, error))?;
-        await_write_back(&self.file, seal_from, seal_to)
+        finish_write_back(&self.file, seal_from, seal_to)
             .map_err(|error| StoreError::io(&self.path, error))
     }
 

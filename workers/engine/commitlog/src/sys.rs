@@ -360,8 +360,16 @@ pub(crate) fn start_write_back(file: &File, from: usize, to: usize) -> io::Resul
 }
 
 /// Waits for the pages of a range that are on their way to the disk, which may still hold them in its cache.
+///
+/// One that was changed amid its way, or was passed over because it was under way, is none of them.
 pub(crate) fn await_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
     write_back(file, from, to, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
+}
+
+/// Writes all changed pages of a range of a file to the disk, which may still hold them in its cache.
+pub(crate) fn finish_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
+    let and_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    write_back(file, from, to, libc::SYNC_FILE_RANGE_WRITE | and_wait)
 }
 
 fn write_back(file: &File, from: usize, to: usize, flags: libc::c_uint) -> io::Result<()> {
