@@ -7,15 +7,16 @@ file or its backup is whole.
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 import structlog
 
 from backend.remoting import java_json
 from backend.remoting.java_json import InvalidJson
+from workers.broker.finishing import finish
 
 T = TypeVar("T")
 
@@ -135,20 +136,10 @@ class StateSaver:
             if self._saved_count >= wanted:
                 return
             count, content = self._count(), self._snapshot()
-            await _see_through(asyncio.to_thread(self._write, content))
+            await finish(asyncio.to_thread(self._write, content))
             self._saved_count = count
 
     def _write(self, content: bytes) -> None:
         if self._prepare is not None:
             self._prepare()
         self._file.save(content)
-
-
-async def _see_through(work: Coroutine[Any, Any, None]) -> None:
-    """Wait for work on a thread to its end, also when cancelled: nobody may write beside it."""
-    writing = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(writing)
-    except asyncio.CancelledError:
-        await asyncio.wait({writing})
-        raise

@@ -39,24 +39,21 @@ def test_a_message_that_the_store_will_never_take_is_reported_and_passed_over(tm
     store.close()
 
 
-@pytest.mark.parametrize("queue_id", ["70000", "99999999999999999999", "9" * 5000, "-1", "x"])
-def test_a_message_for_a_queue_that_cannot_be_is_passed_over(tmp_path, queue_id):
+QUEUES_THAT_CANNOT_BE = ("70000", "99999999999999999999", "9" * 5000, "-1", "x")
+WITHOUT_ROOM = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02K\x01".ljust(32_767, b"v")
+"""As stock stores them: as many as fit, with room for no separator more."""
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        *(f"REAL_TOPIC\x01T\x02REAL_QID\x01{one}\x02".encode() for one in QUEUES_THAT_CANNOT_BE),
+        WITHOUT_ROOM,
+    ],
+    ids=[*(one[:10] for one in QUEUES_THAT_CANNOT_BE), "no room for a separator"],
+)
+def test_a_message_that_cannot_be_delivered_is_passed_over(tmp_path, properties):
     store, arrived = open_store(tmp_path), []
-    properties = f"REAL_TOPIC\x01T\x02REAL_QID\x01{queue_id}\x02".encode()
-    aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
-
-    with capture_logs() as logs:
-        deliver(store, arrived.extend, aside.log_position)
-
-    assert arrived == []
-    assert [entry["event"] for entry in logs] == ["delayed_message_discarded"]
-    store.close()
-
-
-def test_what_stock_stored_with_properties_that_hold_no_separator_more_is_passed_over(tmp_path):
-    store, arrived = open_store(tmp_path), []
-    properties = b"REAL_TOPIC\x01T\x02REAL_QID\x011\x02K\x01"
-    properties += b"v" * (32_767 - len(properties))
     aside = store.append("SCHEDULE_TOPIC_XXXX", 0, b"body", properties)
 
     with capture_logs() as logs:

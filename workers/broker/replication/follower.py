@@ -2,10 +2,10 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import structlog
@@ -14,6 +14,7 @@ from regent_engine import ProtocolError, ReplicaLink, Store, StoreError
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
+from workers.broker.finishing import finish
 from workers.broker.flusher import Flusher
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
@@ -139,7 +140,7 @@ class Follower:
                 await copying.tick(self._settings)
         finally:
             self._copying = None
-            await _finish(copying.end())
+            await finish(copying.end())
 
     async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> None:
         """Cut what the master does not hold, so that this log is a beginning of its log."""
@@ -159,7 +160,7 @@ class Follower:
             if damage is not None and self._verification.is_verified:
                 # It may have been acknowledged, and counts once it is there again (D11).
                 self._verification.doubt("what is damaged comes from the master again")
-            await _finish(self._cut(end, partial(self._store.truncate_to, end)))
+            await finish(self._cut(end, partial(self._store.truncate_to, end)))
             log.warning("log_truncated", position=end, bytes=own_end - end)
         if self._settings.flush_mode == "sync":
             # The first report is of the whole log.
@@ -181,7 +182,7 @@ class Follower:
             )
         # Until it holds again what its master holds it must not be elected (D11).
         self._verification.doubt("begins anew: the master's log begins behind the end of this one")
-        await _finish(self._cut(0, self._store.empty))
+        await finish(self._cut(0, self._store.empty))
         log.warning("log_begun_anew", held_from=own_start, held_to=own_end, begins_at=master_start)
 
     async def _cut(self, end: int, cut: Callable[[], None]) -> None:
@@ -242,17 +243,3 @@ async def _greet(link: ReplicaLink, master_socket: socket.socket) -> None:
         if link.receive(data):
             return
     raise ConnectionResetError("the master hung up")
-
-
-async def _finish(work: Coroutine[Any, Any, None]) -> None:
-    """Do all of something; who gives it up waits for its end, for the log must be quiet then."""
-    task = asyncio.ensure_future(work)
-    is_given_up = False
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError:
-            is_given_up = True
-    if is_given_up:
-        raise asyncio.CancelledError from task.exception()
-    task.result()
