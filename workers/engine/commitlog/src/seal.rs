@@ -111,10 +111,8 @@ impl SealFile {
         })
     }
 
-    /// Has a range of a segment begin its way to the disk, and its seal reach the disk's cache
-    /// meanwhile. The flush of the range then takes both to the disk: file systems on which a store
-    /// has seals write in place.
-    pub(crate) fn join(
+    /// Has a range of a segment begin its way to the disk's cache, and its seal.
+    pub(crate) fn start(
         &mut self,
         path: &Path,
         (from, to): (usize, usize),
@@ -136,9 +134,17 @@ impl SealFile {
             self.file.write_all_at(&seal().encode(), seal_from as u64)?;
             start_write_back(&self.file, seal_from, seal_to)
         })
-        .map_err(|error| StoreError::io(&self.path, error))?;
+        .map_err(|error| StoreError::io(&self.path, error))
+    }
+
+    /// Waits until the range that was started, and its seal, are in the disk's cache. The flush of the
+    /// range then takes both to the disk: file systems on which a store has seals write in place.
+    pub(crate) fn arrive(&self, (from, to): (usize, usize)) -> Result<(), StoreError> {
         // The seal is there a moment after the range: who wakes up for that need not sleep again.
-        await_write_back(segment, from, to).map_err(|error| StoreError::io(path, error))?;
+        if let Some((path, segment)) = &self.segment {
+            await_write_back(segment, from, to).map_err(|error| StoreError::io(path, error))?;
+        }
+        let (seal_from, seal_to) = range_of(self.slot);
         finish_write_back(&self.file, seal_from, seal_to)
             .map_err(|error| StoreError::io(&self.path, error))
     }

@@ -17,7 +17,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memmap2::{Advice, UncheckedAdvice};
+use memmap2::Advice;
 
 pub(crate) mod crc32;
 pub(crate) mod fetch;
@@ -25,10 +25,12 @@ pub(crate) mod lock;
 pub(crate) mod pair;
 pub(crate) mod residency;
 pub(crate) mod trap;
+mod unmap;
 
-use fetch::fetch_line;
+use fetch::{fetch_bytes, fetch_line};
 use residency::{page_size, resident_pages};
 use trap::Map;
+use unmap::unmap;
 
 const LOST: &str =
     "a part of the file cannot be read or written any more: it was cut short, or the disk is bad";
@@ -311,13 +313,7 @@ impl MapReader {
     ///
     /// Mapped pages stay in memory whatever the kernel is told about their file.
     pub(crate) fn unmap_pages(&self, from: usize, to: usize) -> io::Result<()> {
-        // SAFETY: the map is shared with its file, so that no content is lost: whoever reads such
-        // a page, now or later, gets the same bytes from the page cache or the disk.
-        unsafe {
-            self.shared
-                .raw
-                .unchecked_advise_range(UncheckedAdvice::DontNeed, from, to - from)
-        }
+        unmap(&self.shared.raw, from, to)
     }
 
     /// Takes pages that are about to go to the disk out of this map, as far as it reaches.
@@ -327,6 +323,13 @@ impl MapReader {
     /// together, they are interrupted once. Where it fails it only costs speed.
     pub(crate) fn unmap_written(&self, from: usize, to: usize) {
         let _ = self.unmap_pages(from, to.min(self.size()));
+    }
+
+    /// Has the processor fetch what will be written from a position on.
+    pub(crate) fn fetch(&self, from: usize, size: usize) {
+        let from = from.min(self.size());
+        let size = size.min(self.size() - from);
+        fetch_bytes(self.shared.raw.as_ptr().wrapping_add(from), size);
     }
 
     /// Has the disk begin to read a range, all of it at once, and does not wait for it.

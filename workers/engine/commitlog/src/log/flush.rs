@@ -10,6 +10,9 @@ use crate::record::BLANK_SIZE;
 use crate::seal::{Seal, SealFile};
 use crate::sys::crc32::crc32;
 
+/// A part of what the cache next to a processor holds.
+const FETCHED_BYTES_MAX: usize = 256 << 10;
+
 /// What of a segment a flush covers.
 struct Part {
     segment: LogSegment,
@@ -39,7 +42,9 @@ impl SharedLog {
                 // The parts before are on the disk by then, and their segments may expire: what is
                 // sealed lies in one segment.
                 if number == count {
-                    seals.join(&path, (from, to), || part.seal())?;
+                    seals.start(&path, (from, to), || part.seal())?;
+                    self.fetch_next(part);
+                    seals.arrive((from, to))?;
                 }
             }
             let flush = || part.segment.map.flush(from, to);
@@ -51,6 +56,18 @@ impl SharedLog {
         }
         self.flushed_position.store(to, Ordering::Release);
         Ok(to)
+    }
+
+    /// Fetches what the next flush may cover, as much as this one does.
+    ///
+    /// While the disk writes there is time for it: who appends next on this processor waits for no
+    /// memory then (16 to 12 µs for 64 messages). Not where others append meanwhile: it would be
+    /// taken out of the caches of theirs.
+    fn fetch_next(&self, part: &Part) {
+        if part.segment.base + part.to as u64 == self.max_position() {
+            let size = (part.to - part.from).min(FETCHED_BYTES_MAX);
+            part.segment.map.fetch(part.to, size);
+        }
     }
 
     fn parts(&self, from: u64, to: u64) -> Vec<Part> {
