@@ -16,6 +16,8 @@ TURN_COUNT = 4
 """As many as a segment holds: the first runs beside what making the queues left to do."""
 MEMORY = 2 << 30
 SYNC_DIFFERENCE_MAX = 0.20
+SYNC_BLOCK_COUNT = 3 * BLOCK_COUNT
+"""Of R4: half a second each, in which what the disk does otherwise moves it by a tenth."""
 BLOCK_REPEATS_MAX = 3
 """A block of R4 is void when `fdatasync` differs by more before and after it, and is repeated so
 often (targets.md 1.3)."""
@@ -56,7 +58,7 @@ def measure_sync_flush(directory: str) -> list[Measure]:
     warm_memory(MEMORY)
     all_blocks = sync_flush_blocks(directory)
     blocks = [block for block in all_blocks if not is_void(block)]
-    if len(blocks) < BLOCK_COUNT:
+    if len(blocks) < SYNC_BLOCK_COUNT:
         raise UnsteadyError(len(blocks), len(all_blocks), "an fdatasync")
     for block in blocks:
         block["most_acks_per_s"] = block["syncs_per_s"] * IN_FLIGHT
@@ -88,10 +90,10 @@ def sync_flush_blocks(directory: str) -> list[dict[str, Any]]:
     """Measure until enough blocks are valid, or too many were void; all of them, in their order."""
     blocks: list[dict[str, Any]] = []
     valid_count = 0
-    while valid_count < BLOCK_COUNT and len(blocks) < BLOCK_COUNT * (1 + BLOCK_REPEATS_MAX):
-        missing = BLOCK_COUNT - valid_count
-        count = min(missing, BLOCK_COUNT * (1 + BLOCK_REPEATS_MAX) - len(blocks))
-        measured = run_json("sync_flush", directory, str(count))
+    count_max = SYNC_BLOCK_COUNT * (1 + BLOCK_REPEATS_MAX)
+    while valid_count < SYNC_BLOCK_COUNT and len(blocks) < count_max:
+        missing = min(SYNC_BLOCK_COUNT - valid_count, count_max - len(blocks))
+        measured = run_json("sync_flush", directory, str(min(missing, BLOCK_COUNT)))
         blocks += measured
         valid_count += sum(not is_void(block) for block in measured)
     return blocks
