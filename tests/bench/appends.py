@@ -4,24 +4,22 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from statistics import harmonic_mean
 
 from regent_engine import Store
 
 from tests.bench.measure import BLOCK_COUNT, Measure, median, spread
 from tests.bench.memory import warm_memory
-from tests.bench.native import run_json
+from tests.bench.native import run_json, taking_turns
 
 BODY_SIZE = 1024
 OTHER_SIZES = (128, 4096)
 BATCH_SIZE = 64
 QUEUE_COUNT = 8
-BLOCK_BYTES = 112 << 20
-WARM_BYTES = 32 << 20
-"""Moved before what counts, as by the native program: a processor that slept needs some
-milliseconds to be as fast as it can."""
-
-TURN_COUNT = 2 * BLOCK_COUNT + 1
-"""A block takes a 60th of a second, and what the machine does meanwhile moves it by a quarter."""
+TURN_BYTES = 8 << 20
+WARM_TURN_COUNT, TURN_COUNT = 2, 16
+"""As of the native program: what comes first does not count, since a processor that slept needs
+some milliseconds to be as fast as it can."""
 
 SEGMENT_BYTES = 256 << 20
 BLOCK_MEMORY = 512 << 20
@@ -36,20 +34,10 @@ def measure_appends() -> list[Measure]:
     blocks: dict[int, list[dict[str, float]]] = {size: [] for size in (BODY_SIZE, *OTHER_SIZES)}
     through_python = []
     with tempfile.TemporaryDirectory(prefix="regent-bench-") as directory:
-        for _ in range(TURN_COUNT):
-            for size in OTHER_SIZES:
+        for _ in range(BLOCK_COUNT):
+            for size in (*OTHER_SIZES, BODY_SIZE, BODY_SIZE):
                 blocks[size].append(native_block(directory, size))
-            before = native_block(directory, BODY_SIZE)
-            warm_memory(BLOCK_MEMORY)
-            rate = python_block(Path(directory) / "store")
-            after = native_block(directory, BODY_SIZE)
-            blocks[BODY_SIZE] += [before, after]
-            through_python.append(
-                {
-                    "gb_per_s": rate,
-                    "native_gb_per_s": (before["append_gb_per_s"] + after["append_gb_per_s"]) / 2,
-                }
-            )
+            through_python += [python_block(directory) for _ in range(2)]
     ratios = [block["gb_per_s"] / block["native_gb_per_s"] for block in through_python]
     return [
         append_measure("R1", BODY_SIZE, blocks[BODY_SIZE], floor=0.30),
@@ -97,30 +85,41 @@ def append_measure(
     )
 
 
-def python_block(path: Path) -> float:
-    """Append one block to a fresh store, and return GB/s.
+def python_block(directory: str) -> dict[str, float]:
+    """Append through Python in turn with the native program, each to a fresh store, in GB/s.
 
-    Its pages are touched just before, as the native program's are: one that the kernel has
-    written back meanwhile costs a fault more.
+    In turns of a millisecond both meet the same machine, whose speed moves by a quarter within a
+    second. The pages are touched just before, as the native program's are: one that the kernel has written
+    back meanwhile costs a fault more.
     """
-    store = Store(str(path), segment_size_bytes=SEGMENT_BYTES, populate_ahead_bytes=SEGMENT_BYTES)
-    append_block(store, block_bytes=1 << 20)
-    deadline = time.monotonic() + POPULATE_TIMEOUT_S
-    while store.populated_position < SEGMENT_BYTES:
-        if time.monotonic() > deadline:
-            raise TimeoutError("the segment was not populated within a minute")
-        time.sleep(0.01)
-    append_block(store, block_bytes=WARM_BYTES)
-    rate = append_block(store)
+    warm_memory(BLOCK_MEMORY)
+    path = Path(directory) / "store"
+    with taking_turns("limits", directory, str(BODY_SIZE), "turns") as native_turn:
+        store = Store(
+            str(path), segment_size_bytes=SEGMENT_BYTES, populate_ahead_bytes=SEGMENT_BYTES
+        )
+        append_turn(store)
+        deadline = time.monotonic() + POPULATE_TIMEOUT_S
+        while store.populated_position < SEGMENT_BYTES:
+            if time.monotonic() > deadline:
+                raise TimeoutError("the segment was not populated within a minute")
+            time.sleep(0.01)
+        turns = [
+            (append_turn(store), float(native_turn())) for _ in range(WARM_TURN_COUNT + TURN_COUNT)
+        ][WARM_TURN_COUNT:]
     store.close()
     shutil.rmtree(path)
-    return rate
+    of_python, of_native = zip(*turns, strict=True)
+    return {"gb_per_s": harmonic_mean(of_python), "native_gb_per_s": harmonic_mean(of_native)}
 
 
-def append_block(store: Store, *, block_bytes: int = BLOCK_BYTES) -> float:
-    """Append a block and return GB/s of records on this thread's clock, as the native program."""
+def append_turn(store: Store) -> float:
+    """Append as much as the native program does in a turn.
+
+    Returns GB/s of records on this thread's clock, as of the native program.
+    """
     bodies = [b"\x42" * BODY_SIZE] * BATCH_SIZE
-    batch_count = block_bytes // (BATCH_SIZE * BODY_SIZE)
+    batch_count = TURN_BYTES // (BATCH_SIZE * BODY_SIZE)
     started_at_position = store.max_position
     started_at = time.thread_time()
     for turn in range(batch_count):

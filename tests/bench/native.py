@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +51,32 @@ def running(name: str) -> Iterator[Server]:
     assert process.stdout is not None
     try:
         yield Server(f"127.0.0.1:{process.stdout.readline().strip()}", process.pid)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def taking_turns(name: str, *arguments: str) -> Iterator[Callable[[], str]]:
+    """Run a program that does something for each line it is given, and then prints a line."""
+    process = subprocess.Popen(
+        [EXAMPLES / name, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    told, answers = process.stdin, process.stdout
+
+    def turn() -> str:
+        told.write("\n")
+        told.flush()
+        return answers.readline()
+
+    try:
+        if answers.readline() != "ready\n":
+            raise RuntimeError(f"{name} is not ready")
+        yield turn
+        told.close()
+        process.wait(RUN_TIMEOUT_S)
     finally:
         process.kill()
         process.wait()

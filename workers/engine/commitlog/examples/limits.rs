@@ -3,9 +3,13 @@
 //! Both sides write into populated file maps of the same directory, in short turns, on the clock
 //! of this thread, so that other work on the machine counts for neither; the wall's clock is told
 //! beside it (targets.md R1). Usage: `limits DIRECTORY BODY_SIZE`.
+//!
+//! With `turns` behind that it prints `ready`, and then for each line that it is given the rate of one
+//! turn of appends in GB/s, so that somebody else can take turns with it (R2).
 
 use std::error::Error;
 use std::hint::black_box;
+use std::io::stdin;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -27,14 +31,31 @@ type Failure = Box<dyn Error>;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [parent, body_size] = arguments.as_slice() else {
-        return Err("usage: limits DIRECTORY BODY_SIZE".into());
+    let (parent, body_size, takes_turns) = match arguments.as_slice() {
+        [parent, body_size] => (parent, body_size, false),
+        [parent, body_size, turns] if turns == "turns" => (parent, body_size, true),
+        _ => return Err("usage: limits DIRECTORY BODY_SIZE [turns]".into()),
     };
     let dir = tempfile::Builder::new()
         .prefix("regent-limits-")
         .tempdir_in(PathBuf::from(parent))?;
+    if takes_turns {
+        return take_turns(dir.path(), body_size.parse()?);
+    }
     println!("{}", measure(dir.path(), body_size.parse()?)?);
     Ok(())
+}
+
+fn take_turns(dir: &Path, body_size: usize) -> Result<(), Failure> {
+    let store = prepared_store(dir, body_size)?;
+    println!("ready");
+    for line in stdin().lines() {
+        line?;
+        let mut moved = Moved::default();
+        append_turn(&store, body_size, &mut moved)?;
+        println!("{:.3}", moved.gb() / moved.thread_seconds);
+    }
+    Ok(store.close()?)
 }
 
 /// What one side moved in how much time.
