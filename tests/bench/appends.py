@@ -89,8 +89,8 @@ def python_block(directory: str) -> dict[str, float]:
     """Append through Python in turn with the native program, each to a fresh store, in GB/s.
 
     In turns of a millisecond both meet the same machine, whose speed moves by a quarter within a
-    second. The pages are touched just before, as the native program's are: one that the kernel has written
-    back meanwhile costs a fault more.
+    second. The pages are touched just before, as the native program's are: one that the kernel has
+    written back meanwhile costs a fault more.
     """
     warm_memory(BLOCK_MEMORY)
     path = Path(directory) / "store"
