@@ -322,7 +322,7 @@ impl MapReader {
     /// this program are interrupted to hear of it, which costs more than the write. Taken out
     /// together, they are interrupted once. Where it fails it only costs speed.
     pub(crate) fn unmap_written(&self, from: usize, to: usize) {
-        let _ = self.unmap_pages(from, to.min(self.size()));
+        let _ = self.unmap_pages(from, to);
     }
 
     /// Has the processor fetch what will be written from a position on.

@@ -24,11 +24,11 @@ const THIS_PROCESS: libc::c_int = -10_001;
 /// Linux before 6.16 does not do it in one step; a filter of system calls may know nothing of it.
 static IS_REFUSED: AtomicBool = AtomicBool::new(!cfg!(target_arch = "x86_64"));
 
-/// Takes the pages of a range out of a map that is shared with its file.
+/// Takes the pages of a range, as far as the map reaches, out of a map that is shared with its file.
 pub(super) fn unmap(map: &MmapRaw, from: usize, to: usize) -> io::Result<()> {
-    assert!(from <= to && to <= map.len(), "a range beyond the map");
     let page = page_size()?;
-    let from = from - from % page;
+    let to = to.min(map.len());
+    let from = to.min(from - from % page);
     if WITH_ELSEWHERE.contains(&(to - from).div_ceil(page)) && !IS_REFUSED.load(Ordering::Relaxed) {
         if unmap_with_elsewhere(map, from, to, page) {
             return Ok(());
@@ -123,7 +123,10 @@ mod tests {
                 let to = (2 + count) * page - if count > 1 { short } else { 0 };
                 let from = 2 * page + if count > 1 { lead } else { 0 };
 
+                let end = PAGE_COUNT * page;
+
                 unmap(&map, from, to).unwrap();
+                unmap(&map, end + 1, end + page).unwrap();
 
                 let expected = (0..PAGE_COUNT).filter(|at| !(2..2 + count).contains(at));
                 assert_eq!(present(&map, page), expected.collect::<Vec<_>>(), "{count}");
