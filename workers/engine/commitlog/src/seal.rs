@@ -111,12 +111,15 @@ impl SealFile {
         })
     }
 
-    /// Has a range of a segment begin its way to the disk's cache, and its seal.
-    pub(crate) fn start(
+    /// Has a range of a segment begin its way to the disk, and its seal reach the disk's cache, and
+    /// does something else meanwhile. The flush of the range then takes both to the disk: file systems
+    /// on which a store has seals write in place.
+    pub(crate) fn join(
         &mut self,
         path: &Path,
         (from, to): (usize, usize),
         seal: impl FnOnce() -> Seal,
+        meanwhile: impl FnOnce(),
     ) -> Result<(), StoreError> {
         let segment = match &mut self.segment {
             Some((known, file)) if known == path => file,
@@ -134,17 +137,10 @@ impl SealFile {
             self.file.write_all_at(&seal().encode(), seal_from as u64)?;
             start_write_back(&self.file, seal_from, seal_to)
         })
-        .map_err(|error| StoreError::io(&self.path, error))
-    }
-
-    /// Waits until the range that was started, and its seal, are in the disk's cache. The flush of the
-    /// range then takes both to the disk: file systems on which a store has seals write in place.
-    pub(crate) fn arrive(&self, (from, to): (usize, usize)) -> Result<(), StoreError> {
+        .map_err(|error| StoreError::io(&self.path, error))?;
+        meanwhile();
         // The seal is there a moment after the range: who wakes up for that need not sleep again.
-        if let Some((path, segment)) = &self.segment {
-            await_write_back(segment, from, to).map_err(|error| StoreError::io(path, error))?;
-        }
-        let (seal_from, seal_to) = range_of(self.slot);
+        await_write_back(segment, from, to).map_err(|error| StoreError::io(path, error))?;
         finish_write_back(&self.file, seal_from, seal_to)
             .map_err(|error| StoreError::io(&self.path, error))
     }

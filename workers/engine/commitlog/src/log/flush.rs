@@ -42,9 +42,8 @@ impl SharedLog {
                 // The parts before are on the disk by then, and their segments may expire: what is
                 // sealed lies in one segment.
                 if number == count {
-                    seals.start(&path, (from, to), || part.seal())?;
-                    self.fetch_next(part);
-                    seals.arrive((from, to))?;
+                    let meanwhile = || self.fetch_next(part);
+                    seals.join(&path, (from, to), || part.seal(), meanwhile)?;
                 }
             }
             let flush = || part.segment.map.flush(from, to);

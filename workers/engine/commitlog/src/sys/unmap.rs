@@ -122,7 +122,6 @@ mod tests {
                 let (file, map) = changed_map(page);
                 let to = (2 + count) * page - if count > 1 { short } else { 0 };
                 let from = 2 * page + if count > 1 { lead } else { 0 };
-
                 let end = PAGE_COUNT * page;
 
                 unmap(&map, from, to).unwrap();
