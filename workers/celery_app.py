@@ -5,6 +5,8 @@ Acknowledgement is late and every task may run twice, so every task is safe to r
 """
 
 import contextlib
+import gc
+import importlib
 import logging
 import signal
 import sys
@@ -12,7 +14,12 @@ from typing import Any, Final
 
 from billiard.util import set_pdeathsig  # type: ignore[import-untyped]
 from celery import Celery
-from celery.signals import setup_logging, worker_process_init, worker_process_shutdown
+from celery.signals import (
+    celeryd_init,
+    setup_logging,
+    worker_process_init,
+    worker_process_shutdown,
+)
 from pydantic import ValidationError
 
 from backend.clients.task_queue import (
@@ -21,15 +28,13 @@ from backend.clients.task_queue import (
     REPORT_QUEUE,
     broker_url,
 )
-from backend.domain.maintenance import PERIODIC_TASKS
+from backend.domain.maintenance import PERIODIC_TASKS, REPORT_DEADLINE
 from backend.logging import configure_logging
-from backend.services.capacity import RUN_DEADLINE
 from backend.settings import WorkerSettings, faults_of
-from workers.runtime import close_runtime
 
 CONCURRENCY: Final = 3
 """A report takes minutes and a step of an operation seconds; one process is left for the rest."""
-VISIBILITY_TIMEOUT_S: Final = int(RUN_DEADLINE.total_seconds()) + 360
+VISIBILITY_TIMEOUT_S: Final = int(REPORT_DEADLINE.total_seconds()) + 360
 """A message is delivered again when its worker is gone; never while a task may still be at it."""
 SCHEDULE_KEY_PREFIX: Final = "regent:beat:"
 EXIT_MISUSED: Final = 2
@@ -38,7 +43,7 @@ EXIT_MISUSED: Final = 2
 def make_app(settings: WorkerSettings) -> Celery:
     """Build the application from a process's settings."""
     redis_url = settings.redis_url.get_secret_value()
-    app = Celery("regent", broker=broker_url(redis_url), include=["workers.tasks"])
+    app = Celery("regent", broker=broker_url(redis_url))
     app.conf.update(
         accept_content=["json"],
         task_serializer="json",
@@ -96,9 +101,23 @@ def _die_with_the_worker(**_: Any) -> None:
         set_pdeathsig(signal.SIGKILL)
 
 
+def _import_tasks(**_: Any) -> None:
+    # The worker alone needs the tasks; the scheduler would spend most of its start on the imports.
+    # Frozen objects are neither collected nor copied by collections in the forked processes.
+    gc.disable()
+    importlib.import_module("workers.tasks")
+    gc.freeze()
+    gc.enable()
+
+
+def _close_runtime(**_: Any) -> None:
+    importlib.import_module("workers.runtime").close_runtime()
+
+
 setup_logging.connect(_configure_logging)
+celeryd_init.connect(_import_tasks)
 worker_process_init.connect(_die_with_the_worker)
-worker_process_shutdown.connect(close_runtime)
+worker_process_shutdown.connect(_close_runtime)
 
 try:
     app = make_app(WorkerSettings())

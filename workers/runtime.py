@@ -29,7 +29,7 @@ from backend.clients.task_queue import CeleryTaskQueue, TaskQueue
 from backend.db.engine import Database, open_database
 from backend.db.replica_sightings import ReplicaKey
 from backend.domain.election import Sighting
-from backend.services.capacity import RUN_DEADLINE
+from backend.domain.maintenance import REPORT_DEADLINE
 from backend.services.group_changes import Controller
 from backend.services.operations.kind import OperationContext
 from backend.settings import WorkerSettings
@@ -229,7 +229,7 @@ async def _open_clients(settings: WorkerSettings, stack: AsyncExitStack) -> Clie
         brokers=brokers,
         task_queue=task_queue,
         history=SampleHistory(settings.history_dir),
-        report_job=SparkReportJob(deadline=RUN_DEADLINE),
+        report_job=SparkReportJob(deadline=REPORT_DEADLINE),
         clock=clock,
         opened_at=clock.now(),
         operations=OperationContext(

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
 
 from backend.api import console, health, rest
 from backend.api.answers import PROBLEM_MEDIA_TYPE, add_handlers
 from backend.api.context import ApiContext
 from backend.api.gate import API_PREFIX, GRAPHQL_PATH, SessionGate
-from backend.api.graphql.router import build_router as build_graphql_router
 from backend.api.metrics import Metrics
 from backend.api.shield import Shield
 from backend.services.background import end_tasks
@@ -33,7 +34,9 @@ def create_app(context: ApiContext) -> FastAPI:
     )
     app.state.context, app.state.metrics = context, metrics
     add_handlers(app)
-    _add_routes(app, context.settings.allowed_origins)
+    _add_routes(app)
+    graph = _Graph(app)
+    app.router.routes += [Route(GRAPHQL_PATH, graph), WebSocketRoute(GRAPHQL_PATH, graph)]
     app.include_router(console.build_router(context.settings.console_dir))
     return app
 
@@ -70,10 +73,40 @@ def _new_app(**options: Any) -> FastAPI:
     )
 
 
-def _add_routes(app: FastAPI, allowed_origins: tuple[str, ...] = ()) -> None:
+def _add_routes(app: FastAPI) -> None:
     app.include_router(health.router)
     app.include_router(rest.build_router())
-    app.include_router(build_graphql_router(GRAPHQL_PATH, allowed_origins=allowed_origins))
+
+
+class _Graph:
+    """Serve the graph, which is put together at the first request for it.
+
+    The schema and its libraries take as long to load as all of REST; brokers, clients and commands
+    need none of it.
+    """
+
+    def __init__(self, parent: FastAPI) -> None:
+        self._parent, self._lock = parent, asyncio.Lock()
+        self._app: FastAPI | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or serve one WebSocket."""
+        async with self._lock:
+            if self._app is None:
+                self._app = await asyncio.to_thread(self._build)
+        await self._app(scope, receive, send)
+
+    def _build(self) -> FastAPI:
+        from backend.api.graphql.router import build_router  # noqa: PLC0415 - see the class
+
+        context: ApiContext = self._parent.state.context
+        app = _new_app()
+        app.state = self._parent.state
+        add_handlers(app)
+        app.include_router(
+            build_router(GRAPHQL_PATH, allowed_origins=context.settings.allowed_origins)
+        )
+        return app
 
 
 @asynccontextmanager

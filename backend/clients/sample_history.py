@@ -1,9 +1,7 @@
 """Write samples as Parquet files, partitioned by cluster and day.
 
 A file appears whole or not at all: it is written beside its place, synced and renamed, and the
-directory is synced. Its rows count only once the manifest in Postgres names it (D25). The Spark
-job reads these columns by these names and types (`workers/capacity/schemas.py`), and takes one that
-an older file lacks for null.
+directory is synced. Its rows count only once the manifest in Postgres names it (D25).
 """
 
 import hashlib
@@ -15,67 +13,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-_INSTANT: Final = pa.timestamp("us", tz="UTC")
-
-_BROKER_COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
-    ("cluster_name", pa.string()),
-    ("broker_name", pa.string()),
-    ("broker_id", pa.int64()),
-    ("own_id", pa.int64()),
-    ("observed_at", _INSTANT),
-    ("reported_at", _INSTANT),
-    ("booted_at", _INSTANT),
-]
-
-SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    "broker_samples": pa.schema(
-        [
-            *_BROKER_COLUMNS,
-            ("messages_in", pa.int64()),
-            ("bytes_in", pa.int64()),
-            ("messages_out", pa.int64()),
-            ("bytes_out", pa.int64()),
-            ("messages_in_per_second", pa.float64()),
-            ("bytes_in_per_second", pa.float64()),
-            ("messages_out_per_second", pa.float64()),
-            ("bytes_out_per_second", pa.float64()),
-            ("commit_log_min_position", pa.int64()),
-            ("commit_log_max_position", pa.int64()),
-            ("flushed_position", pa.int64()),
-            ("store_bytes", pa.int64()),
-            ("disk_total_bytes", pa.int64()),
-            ("disk_free_bytes", pa.int64()),
-            ("resident_bytes", pa.int64()),
-            ("cpu_seconds", pa.float64()),
-        ]
-    ),
-    "topic_samples": pa.schema(
-        [
-            *_BROKER_COLUMNS,
-            ("topic_name", pa.string()),
-            ("messages_in", pa.int64()),
-            ("bytes_in", pa.int64()),
-            ("messages_in_per_second", pa.float64()),
-            ("bytes_in_per_second", pa.float64()),
-            (
-                "queues",
-                pa.list_(
-                    pa.struct(
-                        [
-                            ("queue_id", pa.int32()),
-                            ("min_offset", pa.int64()),
-                            ("max_offset", pa.int64()),
-                        ]
-                    )
-                ),
-            ),
-        ]
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +55,17 @@ class SampleHistory:
         partition = Path(dataset, f"cluster={_folder_name(cluster_name)}", f"day={day}")
         target = self._directory / partition / f"{name}.parquet"
         target.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[dataset])
+        # Parquet's libraries take a fifth of a second to load; a worker needs them once a minute.
+        from pyarrow import Table  # noqa: PLC0415
+        from pyarrow.parquet import write_table  # noqa: PLC0415
+
+        from backend.clients.sample_schemas import SCHEMAS  # noqa: PLC0415
+
+        table = Table.from_pylist(list(rows), schema=SCHEMAS[dataset])
         temporary = target.with_name(f".{name}.partial")
         try:
             with temporary.open("wb") as file:
-                pq.write_table(table, file, compression="zstd")
+                write_table(table, file, compression="zstd")
                 file.flush()
                 os.fsync(file.fileno())
                 size_bytes = file.tell()

@@ -47,5 +47,8 @@ def _tasks() -> Iterator[PeriodicTask]:
     yield task("retention.apply", 3600, 50)
 
 
+REPORT_DEADLINE: Final = timedelta(minutes=20)
+"""How long a capacity report may take, from its start to its result."""
+
 PERIODIC_TASKS: Final[Mapping[str, PeriodicTask]] = {task.name: task for task in _tasks()}
 """The tasks of which one run in each slot counts; `operations.reconcile` is bound by rows alone."""

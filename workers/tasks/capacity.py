@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from backend.domain.maintenance import REPORT_DEADLINE
 from backend.services.capacity import (
-    RUN_DEADLINE,
     RUN_TASK,
     CapacityReport,
     ReviveOutcome,
@@ -15,7 +15,7 @@ from backend.services.capacity import (
 from workers.runtime import Clients, is_at_work
 from workers.tasks.base import run_alone, run_periodic, task
 
-TIME_LIMIT_S: Final = int(RUN_DEADLINE.total_seconds()) + 60
+TIME_LIMIT_S: Final = int(REPORT_DEADLINE.total_seconds()) + 60
 
 
 @task(RUN_TASK, time_limit_s=TIME_LIMIT_S)
@@ -32,7 +32,7 @@ def run(report_id: str) -> None:
             report_dir=clients.settings.report_dir,
         )
 
-    run_alone(RUN_TASK, make, deadline=RUN_DEADLINE + timedelta(seconds=30), report_id=report_id)
+    run_alone(RUN_TASK, make, deadline=REPORT_DEADLINE + timedelta(seconds=30), report_id=report_id)
 
 
 @task("capacity.revive")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
+from functools import cache
 from typing import TypeVar
 from uuid import UUID
 
@@ -247,8 +248,9 @@ class Schema(strawberry.Schema):
         """Do nothing here."""
 
 
+@cache
 def build_schema() -> Schema:
-    """Make the schema."""
+    """Make the schema, once a process: every application of it may use the same one."""
     accepted = AcceptedDocuments()
     schema = Schema(
         query=Query,

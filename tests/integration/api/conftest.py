@@ -180,17 +180,9 @@ def routes_made_once():
 
     Whose application it is, a route learns from the request.
     """
-    made = {}
-
-    def add_routes(app, allowed_origins=()):
-        if allowed_origins not in made:
-            first = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-            make_routes(first, allowed_origins)
-            made[allowed_origins] = first.routes
-        app.router.routes.extend(made[allowed_origins])
-
-    make_routes = api_app._add_routes
-    return add_routes
+    first = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    api_app._add_routes(first)
+    return lambda app: app.router.routes.extend(first.routes)
 
 
 @pytest.fixture

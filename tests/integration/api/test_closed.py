@@ -27,7 +27,9 @@ def routes_of(app):
     while pending:
         prefix, route = pending.pop()
         if isinstance(route, Route):
-            found |= {(method, prefix + route.path) for method in route.methods}
+            # A route to a whole application, as the graph is, takes every method.
+            methods = route.methods or {"GET", "POST", "PUT", "PATCH", "DELETE"}
+            found |= {(method, prefix + route.path) for method in methods}
         elif isinstance(route, WebSocketRoute):
             found.add(("WEBSOCKET", prefix + route.path))
         elif hasattr(route, "original_router"):

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from backend.clients.sample_history import SCHEMAS
+from backend.clients.sample_schemas import SCHEMAS
 from workers.capacity.job import read_frame
 from workers.capacity.schemas import BROKER_SAMPLES, TOPIC_SAMPLES
 from workers.capacity.session import spark_session

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from backend.clients.report_job import ROOT, ReportFiles, ReportJobFailed, SparkReportJob
-from backend.clients.sample_history import SCHEMAS, SampleHistory
+from backend.clients.sample_history import SampleHistory
+from backend.clients.sample_schemas import SCHEMAS
 from tests.integration.capacity.conftest import at
 from tests.waiting import eventually
 from workers.capacity.job import InputMissing, ReportInput, run_job

@@ -15,7 +15,8 @@ import psycopg
 import pytest
 
 from backend.cli.app import run
-from backend.clients.sample_history import SCHEMAS, SampleHistory
+from backend.clients.sample_history import SampleHistory
+from backend.clients.sample_schemas import SCHEMAS
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
 

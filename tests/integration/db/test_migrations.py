@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, inspect
 
 from backend.db.engine import driver_url
 from backend.db.tables import metadata
-from migrations import HERE, downgrade, upgrade
+from migrations import HERE, downgrade, is_current, newest_revisions, upgrade
 
 
 def test_migrations_lead_to_exactly_the_declared_tables(database_url):
@@ -89,3 +89,25 @@ def _run_migrations(url):
         timeout=60,
         check=False,
     )
+
+
+def test_the_newest_revision_is_found_without_alembic():
+    # Case C12: the start of a local cluster does not wait for Alembic's imports.
+    scripts = ScriptDirectory.from_config(Config(HERE / "alembic.ini"))
+
+    assert newest_revisions() == set(scripts.get_heads())
+
+
+def test_only_a_database_with_the_newest_schema_is_current(empty_database_url):
+    assert not is_current(empty_database_url)
+
+    upgrade(empty_database_url)
+    assert is_current(empty_database_url)
+    assert is_current(empty_database_url.replace("postgresql://", "postgresql+psycopg://"))
+
+    downgrade(empty_database_url, revision="-1")
+    assert not is_current(empty_database_url)
+
+
+def test_a_database_that_does_not_answer_is_not_current(tmp_path):
+    assert not is_current(f"postgresql:///regent?host={tmp_path}")

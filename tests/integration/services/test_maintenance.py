@@ -192,7 +192,7 @@ def test_every_periodic_task_is_on_the_schedule_and_has_a_function(monkeypatch, 
     for name in ("HISTORY_DIR", "REPORT_DIR"):
         monkeypatch.setenv(f"REGENT_{name}", str(tmp_path))
     celery_app = import_module("workers.celery_app")
-    celery_app.app.loader.import_default_modules()
+    import_module("workers.tasks")
 
     assert set(celery_app.SCHEDULE) == {*PERIODIC_TASKS, "operations.reconcile"}
     assert set(celery_app.SCHEDULE) <= set(celery_app.app.tasks)

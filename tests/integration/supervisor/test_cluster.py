@@ -106,6 +106,17 @@ async def test_a_request_to_stop_is_a_clean_end(
 
 
 @pytest.mark.usefixtures("_own_signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_cluster_in_the_background_of_a_script_stops_on_request(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # Case B16: a shell without job control starts background jobs with SIGINT ignored.
+    signal.signal(number, signal.SIG_IGN)
+
+    assert await run_until(number, tmp_path, monkeypatch) == 0
+
+
+@pytest.mark.usefixtures("_own_signals")
 async def test_a_cluster_under_nohup_outlives_its_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

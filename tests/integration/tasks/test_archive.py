@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from backend.clients.sample_history import SCHEMAS, SampleHistory, instant
+from backend.clients.sample_history import SampleHistory, instant
+from backend.clients.sample_schemas import SCHEMAS
 from backend.db import sample_files
 from backend.domain.names import CLUSTER_NAME_BYTES_MAX
 from backend.services.samples import ObservedQueue, ObservedSample, ObservedTopic
