@@ -9,14 +9,13 @@ from datetime import datetime, timedelta
 
 from backend.db import replica_group_pages
 from backend.domain.election import (
-    UNKNOWN_POSITION,
     Ballot,
     Candidate,
     judge,
     must_await_lease,
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
-from backend.domain.replica_group import ReplicaGroup
+from backend.domain.replica_group import UNKNOWN_POSITION, ReplicaGroup
 from backend.services.group_changes import Controller, GroupName, GroupView, find_groups
 from backend.services.replica_groups import describe_group
 
