@@ -49,6 +49,16 @@ class ReplicaGroupView:
         return self.view.group
 
     @property
+    def confirmed_epoch(self) -> int | None:
+        """Return the epoch that wrote the last byte known to be confirmed."""
+        return _known(self.group.confirmed.epoch)
+
+    @property
+    def confirmed_position(self) -> int | None:
+        """Return the log position below which no master of the group may end (D27)."""
+        return _known(self.group.confirmed.position)
+
+    @property
     def is_master_alive(self) -> bool:
         """Tell whether there is a master that is heard and may go on."""
         is_alive = self.group.master_id in self.view.liveness.alive_ids
