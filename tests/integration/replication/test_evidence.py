@@ -1,4 +1,4 @@
-"""Evidence elects: a member whose store is from another day is no master, and takes nothing away."""
+"""A member whose store is from another day is not elected, and takes nothing from the others."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""Evidence elects (D27): a log that ends below what a master reported is no master's, in any way."""
+"""A log that ends below what a master reported as confirmed is elected in no way (D27)."""
 
 from dataclasses import replace
 
@@ -14,8 +14,8 @@ from backend.domain.election import (
     takes_loss,
 )
 from backend.domain.errors import ElectionFailed, MasterNotAvailable
-from backend.domain.finding import FindingCode, ObservedGroup, observe
 from backend.domain.finding import OUTSIDE_FOR as LONG
+from backend.domain.finding import FindingCode, ObservedGroup, observe
 from backend.domain.replica_group import (
     ConfirmedEnd,
     LeasePolicy,
