@@ -109,12 +109,14 @@ def elect_master(
     """Elect a master: the broker named, or whom the rules choose when the present one is dead.
 
     Shows who would win and why not the others, asks, and shows what was read back. Refused when
-    another master was elected meanwhile.
+    another master was elected meanwhile. A replica that lacks confirmed messages is only elected
+    with --accept-loss; the plan says how much is lost.
 
     Examples:
         regent controller elect broker-a --broker 2 --dry-run
         regent controller elect broker-a --broker 2
         regent controller elect broker-a --broker 2 --yes --reason "planned work"
+        regent controller elect broker-a --broker 2 --accept-loss --dry-run
 
     Args:
         group: Name of the broker group.
@@ -130,6 +132,7 @@ def elect_master(
             "group_name": group,
             "broker_id": broker,
             "mode": "now" if now else "graceful",
+            "accepts_loss": ordering.accept_loss,
         }
         is_json = options.output == "json"
         order_change(client, "elect_master", parameters, ordering, is_json=is_json)

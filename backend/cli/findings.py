@@ -22,6 +22,9 @@ Code = Literal[
     "route_without_broker",
     "replica_ahead",
     "replica_outside_set",
+    "confirmed_missing",
+    "replica_lost_confirmed",
+    "replica_keeps_confirmed",
 ]
 
 

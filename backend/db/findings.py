@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
 from backend.db.maintenance_tables import findings
+from backend.db.replica_sightings import read_sighting, sighting_json
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
-from backend.domain.election import Sighting
 from backend.domain.finding import (
     Finding,
     FindingCode,
@@ -20,16 +20,17 @@ from backend.domain.finding import (
     ObservedGroup,
     ServedMaster,
 )
-from backend.domain.replica_group import ChangeKind
+from backend.domain.replica_group import ChangeKind, ConfirmedEnd
 
 HISTORY_LOOKED_AT: Final = 20
 """So many of a group's newest changes are looked at for a higher epoch."""
 NAMES_MAX: Final = 10
 _SCAN_LOCK: Final = 0x5245_4746_494E
 
-_GROUPS = text("""
+_GROUPS = text(f"""
 SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch,
-       g.sync_state_set, g.is_master_lost,
+       g.sync_state_set, g.is_master_lost, g.confirmed_epoch, g.confirmed_position,
+       g.member_lives,
        (SELECT r.address FROM replicas r
          WHERE r.broker_group_id = g.broker_group_id AND r.broker_id = g.master_id)
            AS master_address,
@@ -38,10 +39,7 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
        ARRAY (SELECT r.broker_id FROM replicas r
                WHERE r.broker_group_id = g.broker_group_id AND r.removed_at IS NULL)
            AS replica_ids,
-       (SELECT coalesce(jsonb_agg(jsonb_build_array(
-               s.broker_id,
-               greatest(0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
-               s.timeout_ms, s.epoch, s.max_offset, s.is_learner)), '[]')
+       (SELECT coalesce(jsonb_agg({sighting_json("s")}), '[]')
           FROM (SELECT DISTINCT ON (broker_id) * FROM replica_sightings
                  WHERE broker_group_id = g.broker_group_id
                  ORDER BY broker_id, heard_at DESC) AS s
@@ -60,7 +58,7 @@ SELECT c.name AS cluster_name, b.name AS group_name, g.master_id, g.master_epoch
                         WHERE cluster_name = c.name AND group_name = b.name
                         ORDER BY id DESC LIMIT :looked_at) AS h) AS newest) AS past
  ORDER BY c.name, b.name
-""")
+""")  # noqa: S608 - all parts are ours
 
 _FORSAKEN = text("""
 SELECT c.name AS cluster_name, b.name AS group_name, count(*) AS topic_count,
@@ -192,12 +190,9 @@ def _observed(row: Mapping[Any, Any]) -> ObservedGroup:
         epoch_past=row["epoch_past"],
         served_master=None if address is None else ServedMaster(address, state == "online"),
         replica_ids=frozenset(row["replica_ids"]),
-        sightings={
-            broker_id: Sighting(
-                age_ms, timeout_ms, epoch=epoch, max_offset=max_offset, is_learner=is_learner
-            )
-            for broker_id, age_ms, timeout_ms, epoch, max_offset, is_learner in row["sightings"]
-        },
+        sightings=dict(read_sighting(told) for told in row["sightings"]),
+        confirmed=ConfirmedEnd(row["confirmed_epoch"], row["confirmed_position"]),
+        lives=dict(zip(row["sync_state_set"], row["member_lives"], strict=False)),
     )
 
 

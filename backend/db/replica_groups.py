@@ -16,12 +16,15 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from backend.db.engine import Connection
 from backend.db.pipeline import Pipeline, Statement, run
-from backend.db.tables import replica_group_changes, replica_groups
+from backend.db.replica_sightings import read_sighting, sighting_json
+from backend.db.tables import broker_groups, clusters, replica_group_changes, replica_groups
 from backend.domain.broker_group import GroupMode
 from backend.domain.election import Liveness, Sighting
 from backend.domain.replica_group import (
+    UNKNOWN_LIFE,
     Change,
     ChangeKind,
+    ConfirmedEnd,
     LeasePolicy,
     Replica,
     ReplicaGroup,
@@ -30,22 +33,19 @@ from backend.domain.replica_group import (
 
 _FIND: Final = Statement(
     "find_replica_groups",
-    """
+    f"""
 SELECT to_jsonb(found) FROM (
 SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_name,
        g.master_id, g.master_epoch, g.sync_state_set, g.sync_state_set_epoch,
        g.is_master_lost, g.lease_policy, g.preferred_id,
+       g.confirmed_epoch, g.confirmed_position, g.loss_epoch, g.member_lives,
        coalesce(greatest(0, ceil(1000 * extract(
            epoch FROM g.lease_expires_at - clock_timestamp()))), 0)::bigint AS lease_left_ms,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
                r.broker_id, r.address, r.register_code, r.removed_at IS NOT NULL,
                (1000 * extract(epoch FROM clock_timestamp() - r.last_heard_at))::bigint)), '[]')
           FROM replicas r WHERE r.broker_group_id = g.broker_group_id) AS replicas,
-       (SELECT coalesce(jsonb_agg(jsonb_build_array(
-               s.broker_id,
-               greatest(0, 1000 * extract(epoch FROM clock_timestamp() - s.heard_at))::bigint,
-               s.timeout_ms, s.epoch, s.max_offset, s.confirm_offset, s.priority, s.is_verified,
-               s.is_cordoned)), '[]')
+       (SELECT coalesce(jsonb_agg({sighting_json("s")}), '[]')
           FROM replica_sightings s
          WHERE s.broker_group_id = g.broker_group_id
            AND s.heard_by <> CAST(:heard_by AS uuid)) AS sightings
@@ -55,7 +55,7 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS group_na
  WHERE b.name = ANY (CAST(:group_names AS text[]))
    AND (CAST(:cluster_name AS text) IS NULL OR c.name = :cluster_name)
  ORDER BY c.name, b.name) AS found
-""",
+""",  # noqa: S608 - all parts are ours
 )
 
 _NOTE: Final = """
@@ -100,6 +100,12 @@ WITH changed AS (
            sync_state_set_epoch = CAST(:sync_state_set_epoch AS integer),
            is_master_lost = CAST(:is_master_lost AS boolean),
            preferred_id = CAST(:preferred_id AS bigint),
+           member_lives = CAST(:member_lives AS bigint[]),
+           confirmed_epoch = CASE WHEN CAST(:resets_confirmed AS boolean)
+               THEN CAST(:confirmed_epoch AS integer) ELSE confirmed_epoch END,
+           confirmed_position = CASE WHEN CAST(:resets_confirmed AS boolean)
+               THEN CAST(:confirmed_position AS bigint) ELSE confirmed_position END,
+           loss_epoch = CAST(:loss_epoch AS integer),
            lease_expires_at =
                CASE WHEN NOT CAST(:ends_lease AS boolean) THEN lease_expires_at
                     WHEN CAST(:lease_ms AS bigint) > 0 THEN clock_timestamp()
@@ -108,6 +114,9 @@ WITH changed AS (
        AND revision = CAST(:revision AS bigint)
        AND (NOT CAST(:awaits_lease AS boolean) OR lease_expires_at IS NULL
             OR lease_expires_at <= clock_timestamp())
+       AND (CAST(:winner_end AS bigint) IS NULL
+            OR (CAST(:winner_end AS bigint) >= confirmed_position
+                AND CAST(:winner_epoch AS integer) >= confirmed_epoch))
        AND (CAST(:heard_by AS uuid) IS NULL OR {_UNHEARD_ELSEWHERE})
  RETURNING broker_group_id, revision),
 """  # noqa: S608 - all parts are ours
@@ -141,9 +150,12 @@ WITH changed AS (
     DELETE FROM replica_groups
      WHERE broker_group_id = CAST(:broker_group_id AS bigint)
        AND revision = CAST(:revision AS bigint)
- RETURNING broker_group_id, revision),
+ RETURNING broker_group_id, revision, confirmed_epoch, confirmed_position),
 freed AS (
-    UPDATE broker_groups SET mode = CAST(:mode AS text) FROM changed
+    UPDATE broker_groups
+       SET mode = CAST(:mode AS text), confirmed_epoch = changed.confirmed_epoch,
+           confirmed_position = changed.confirmed_position
+      FROM changed
      WHERE broker_groups.id = changed.broker_group_id),
 {_NOTE}""",  # noqa: S608 - both parts are ours
 )
@@ -233,7 +245,8 @@ async def write(
 ) -> int | None:
     """Write a change if the group is still as it was read; return its revision if it was.
 
-    One that awaits the master's lease, only if that has run out by then too; with `heard`, only if
+    One that awaits the master's lease, only if that has run out by then too; an election, only if
+    the winner's log holds what was confirmed by then (D27); with `heard`, only if
     no other process could have told what would change the decision. A new master has the lease that
     goes with its election, if any. A group that is removed is no longer under a controller (D16).
     What follows the change can be prepared `meanwhile`.
@@ -255,6 +268,13 @@ async def write(
             "preferred_id": change.after.preferred_id,
             "ends_lease": change.kind is ChangeKind.MASTER_ELECTED,
             "awaits_lease": change.awaits_lease,
+            "winner_epoch": None if change.winner_log is None else change.winner_log[0],
+            "winner_end": None if change.winner_log is None else change.winner_log[1],
+            "resets_confirmed": change.resets_confirmed,
+            "confirmed_epoch": change.after.confirmed.epoch,
+            "confirmed_position": change.after.confirmed.position,
+            "loss_epoch": change.after.loss_epoch,
+            "member_lives": _lives_in_order(change.after.sync_state_set),
             "lease_ms": lease_ms,
             "heard_by": None if heard is None else heard.by,
             "heard_ids": list(ages_ms),
@@ -265,6 +285,19 @@ async def write(
         values |= replicas
     rows = await run(runner, statement, values, meanwhile=meanwhile)
     return int(rows[0][0]) if rows else None
+
+
+async def find_forgotten(
+    connection: Connection, cluster_name: str, group_name: str
+) -> ConfirmedEnd:
+    """Find what was confirmed to a group when it was removed; unknown where none was."""
+    statement = (
+        select(broker_groups.c.confirmed_epoch, broker_groups.c.confirmed_position)
+        .join(clusters, clusters.c.id == broker_groups.c.cluster_id)
+        .where(clusters.c.name == cluster_name, broker_groups.c.name == group_name)
+    )
+    row = (await connection.execute(statement)).first()
+    return ConfirmedEnd() if row is None else ConfirmedEnd(*row)
 
 
 async def list_changes(
@@ -349,8 +382,8 @@ def _json(value: object) -> str:
 def _held(row: Mapping[Any, Any]) -> HeldGroup:
     replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
     sightings: dict[int, Sighting] = {}
-    for broker_id, *told in row["sightings"]:
-        sighting = Sighting(*told)
+    for told in row["sightings"]:
+        broker_id, sighting = read_sighting(told)
         # Several processes may hear one replica: the latest word counts.
         if broker_id not in sightings or sighting.age_ms < sightings[broker_id].age_ms:
             sightings[broker_id] = sighting
@@ -361,14 +394,27 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
         retired_ids=frozenset(r.broker_id for r, is_removed in replicas if is_removed),
         master_id=row["master_id"],
         master_epoch=row["master_epoch"],
-        sync_state_set=SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]),
+        sync_state_set=_set_of(row),
         is_master_lost=row["is_master_lost"],
         lease_policy=LeasePolicy(row["lease_policy"]),
         preferred_id=row["preferred_id"],
+        confirmed=ConfirmedEnd(row["confirmed_epoch"], row["confirmed_position"]),
+        loss_epoch=row["loss_epoch"],
     )
     silences = {i: max(0, age_ms) for i, *_, age_ms in row["replicas"] if age_ms is not None}
     liveness = Liveness(sightings, row["lease_left_ms"], silences)
     return HeldGroup(row["broker_group_id"], row["revision"], group, liveness)
+
+
+def _set_of(row: Mapping[Any, Any]) -> SyncStateSet:
+    ids, lives = row["sync_state_set"], row["member_lives"]
+    # A set from before lives were kept has none.
+    known = {i: life for i, life in zip(ids, lives, strict=False) if life != UNKNOWN_LIFE}
+    return SyncStateSet(frozenset(ids), row["sync_state_set_epoch"], known)
+
+
+def _lives_in_order(held: SyncStateSet) -> list[int]:
+    return [held.lives.get(broker_id, UNKNOWN_LIFE) for broker_id in sorted(held.members)]
 
 
 def _past(row: Mapping[Any, Any]) -> PastChange:

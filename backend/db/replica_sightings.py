@@ -15,20 +15,47 @@ from backend.domain.election import Sighting
 # (cluster, broker group, broker id)
 ReplicaKey = tuple[str, str, int]
 
+# The fields of a sighting as columns, all but its age, in one order; and their types.
+_COLUMNS: Final[Mapping[str, str]] = {
+    "timeout_ms": "bigint",
+    "epoch": "integer",
+    "max_offset": "bigint",
+    "confirm_offset": "bigint",
+    "priority": "integer",
+    "is_verified": "boolean",
+    "is_cordoned": "boolean",
+    "is_learner": "boolean",
+    "life": "bigint",
+    "confirm_epoch": "integer",
+    "refused_cut": "bigint",
+}
+_NAMES: Final = ", ".join(_COLUMNS)
+
+
+def sighting_json(row: str) -> str:
+    """Write the SQL that gives a row of `replica_sightings` as `read_sighting` reads it."""
+    fields = ", ".join(f"{row}.{column}" for column in _COLUMNS)
+    return f"""jsonb_build_array({row}.broker_id,
+               greatest(0, 1000 * extract(epoch FROM clock_timestamp() - {row}.heard_at))::bigint,
+               {fields})"""
+
+
+def read_sighting(told: Sequence[Any]) -> tuple[int, Sighting]:
+    """Read a replica's id and what it told, as `sighting_json` gives them."""
+    broker_id, age_ms, *fields = told
+    return broker_id, Sighting(age_ms=age_ms, **dict(zip(_COLUMNS, fields, strict=True)))
+
 
 def _told(prefix: str) -> str:
+    arrays = ", ".join(f"CAST(:{prefix}_{name} AS {kind}[])" for name, kind in _COLUMNS.items())
     # By itself: joined by broker ids first, each of hundreds would be compared with all.
     return f"""
 {prefix} AS MATERIALIZED (
 SELECT b.id AS broker_group_id, told.*
   FROM unnest(CAST(:{prefix}_clusters AS text[]), CAST(:{prefix}_groups AS text[]),
        CAST(:{prefix}_broker_ids AS bigint[]), CAST(:{prefix}_ages AS bigint[]),
-       CAST(:{prefix}_timeouts AS bigint[]), CAST(:{prefix}_epochs AS integer[]),
-       CAST(:{prefix}_max_offsets AS bigint[]), CAST(:{prefix}_confirm_offsets AS bigint[]),
-       CAST(:{prefix}_priorities AS integer[]), CAST(:{prefix}_verified AS boolean[]),
-       CAST(:{prefix}_cordoned AS boolean[]), CAST(:{prefix}_learners AS boolean[]))
-  AS told (cluster_name, group_name, broker_id, age_ms, timeout_ms, epoch, max_offset,
-           confirm_offset, priority, is_verified, is_cordoned, is_learner)
+       {arrays})
+  AS told (cluster_name, group_name, broker_id, age_ms, {_NAMES})
   JOIN clusters c ON c.name = told.cluster_name
   JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.group_name)
 """  # noqa: S608 - the prefix is ours
@@ -36,29 +63,26 @@ SELECT b.id AS broker_group_id, told.*
 
 # One statement, so one commit. A lease is never shortened but by the master itself, who gives it
 # back with a timeout of 0. A master that was lost may give it back, but has it renewed no more: it
-# would keep off its own successor, who has to await its end (D9).
+# would keep off its own successor, who has to await its end (D9). What the master has confirmed is
+# noted with its lease, and only rises (D27): who asks for no lease may call confirmed what a member
+# of the set lacks, as stock does.
 _RECORD: Final = Statement(
     "record_sightings",
     f"""
 WITH {_told("heard")}, {_told("asked")},
 saved AS (
 INSERT INTO replica_sightings (
-    broker_group_id, broker_id, heard_by, heard_at, timeout_ms, epoch, max_offset,
-    confirm_offset, priority, is_verified, is_cordoned, is_learner)
+    broker_group_id, broker_id, heard_by, heard_at, {_NAMES})
 SELECT told.broker_group_id, told.broker_id, CAST(:heard_by AS uuid),
        clock_timestamp() - make_interval(secs => told.age_ms / 1000.0),
-       told.timeout_ms, told.epoch, told.max_offset, told.confirm_offset, told.priority,
-       told.is_verified, told.is_cordoned, told.is_learner
+       {", ".join(f"told.{name}" for name in _COLUMNS)}
   FROM heard AS told
   JOIN replicas r
     ON r.broker_group_id = told.broker_group_id AND r.broker_id = told.broker_id
    AND r.removed_at IS NULL
  ORDER BY told.broker_group_id, told.broker_id
     ON CONFLICT (broker_group_id, broker_id, heard_by) DO UPDATE
-   SET heard_at = EXCLUDED.heard_at, timeout_ms = EXCLUDED.timeout_ms, epoch = EXCLUDED.epoch,
-       max_offset = EXCLUDED.max_offset, confirm_offset = EXCLUDED.confirm_offset,
-       priority = EXCLUDED.priority, is_verified = EXCLUDED.is_verified,
-       is_cordoned = EXCLUDED.is_cordoned, is_learner = EXCLUDED.is_learner),
+   SET heard_at = EXCLUDED.heard_at, {", ".join(f"{n} = EXCLUDED.{n}" for n in _COLUMNS)}),
 due AS (
     SELECT told.*
       FROM asked AS told
@@ -72,7 +96,10 @@ UPDATE replica_groups
        WHEN due.timeout_ms <= 0 THEN clock_timestamp()
        ELSE least(clock_timestamp() + make_interval(secs => due.timeout_ms / 1000.0),
                   greatest(lease_expires_at, clock_timestamp()
-                  + make_interval(secs => (due.timeout_ms - due.age_ms) / 1000.0))) END
+                  + make_interval(secs => (due.timeout_ms - due.age_ms) / 1000.0))) END,
+       confirmed_epoch = CASE WHEN due.confirm_offset > confirmed_position
+                              THEN due.confirm_epoch ELSE confirmed_epoch END,
+       confirmed_position = greatest(confirmed_position, due.confirm_offset)
   FROM due
  WHERE replica_groups.broker_group_id = due.broker_group_id
 RETURNING due.cluster_name, due.group_name, due.broker_id
@@ -131,7 +158,12 @@ SELECT c.name AS cluster_name, b.name AS group_name
   JOIN broker_groups b ON b.id = g.broker_group_id
   JOIN clusters c ON c.id = b.cluster_id
  CROSS JOIN LATERAL (
-       SELECT coalesce(bool_or(s.broker_id = g.master_id AND s.is_verified), FALSE) AS has_master,
+       SELECT coalesce(bool_or(
+                  s.broker_id = g.master_id AND s.is_verified
+                  AND ((s.life <> 0 AND s.life = g.member_lives[array_position(
+                           g.sync_state_set, g.master_id)])
+                       OR (s.max_offset >= g.confirmed_position AND s.epoch >= g.confirmed_epoch))
+              ), FALSE) AS has_master,
               coalesce(bool_or(s.broker_id = ANY (g.sync_state_set)), FALSE) AS has_member,
               max(s.timeout_ms) AS timeout_ms
          FROM replica_sightings s
@@ -207,14 +239,7 @@ def _names(prefix: str, keys: Sequence[ReplicaKey]) -> dict[str, Any]:
 
 def _columns(prefix: str, sightings: Mapping[ReplicaKey, Sighting]) -> dict[str, Any]:
     told = list(sightings.values())
-    return _names(prefix, list(sightings)) | {
-        f"{prefix}_ages": [s.age_ms for s in told],
-        f"{prefix}_timeouts": [s.timeout_ms for s in told],
-        f"{prefix}_epochs": [s.epoch for s in told],
-        f"{prefix}_max_offsets": [s.max_offset for s in told],
-        f"{prefix}_confirm_offsets": [s.confirm_offset for s in told],
-        f"{prefix}_priorities": [s.priority for s in told],
-        f"{prefix}_verified": [s.is_verified for s in told],
-        f"{prefix}_cordoned": [s.is_cordoned for s in told],
-        f"{prefix}_learners": [s.is_learner for s in told],
+    columns = {
+        f"{prefix}_{name}": [getattr(sighting, name) for sighting in told] for name in _COLUMNS
     }
+    return _names(prefix, list(sightings)) | {f"{prefix}_ages": [s.age_ms for s in told]} | columns

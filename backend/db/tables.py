@@ -52,6 +52,9 @@ broker_groups = Table(
     Column("name", Text, nullable=False),
     Column("mode", Text, nullable=False),
     _instant("created_at"),
+    # What was confirmed to a group under a controller that was removed, for its adoption.
+    Column("confirmed_epoch", Integer, nullable=False, server_default="-1"),
+    Column("confirmed_position", BigInteger, nullable=False, server_default="-1"),
     # A group is keyed by its cluster too: two clusters may each have a broker-a (D2).
     UniqueConstraint("cluster_id", "name"),
     CheckConstraint("mode IN ('static', 'acting_master', 'controller')", name="mode"),
@@ -94,6 +97,14 @@ replica_groups = Table(
     # Until then the master may acknowledge alone; renewals leave the revision as it is.
     _instant("lease_expires_at", nullable=True),
     Column("preferred_id", BigInteger),
+    # The highest confirmed position that a master reported, and the epoch that wrote its last
+    # byte; -1 is unknown. Heartbeats raise it and leave the revision as it is.
+    Column("confirmed_epoch", Integer, nullable=False, server_default="-1"),
+    Column("confirmed_position", BigInteger, nullable=False, server_default="-1"),
+    # The newest master epoch that began with an accepted loss.
+    Column("loss_epoch", Integer, nullable=False, server_default="0"),
+    # In the order of the set: the process in which each member joined; 0 is unknown.
+    Column("member_lives", ARRAY(BigInteger), nullable=False, server_default="{}"),
     CheckConstraint("lease_policy IN ('quorum', 'strict')", name="lease_policy"),
     CheckConstraint("master_id IS NULL OR master_id = ANY (sync_state_set)", name="master"),
     CheckConstraint("master_epoch >= 0 AND sync_state_set_epoch >= 0", name="epochs"),
@@ -140,6 +151,9 @@ replica_sightings = Table(
     Column("is_verified", Boolean, nullable=False),
     Column("is_cordoned", Boolean, nullable=False, server_default=false()),
     Column("is_learner", Boolean, nullable=False, server_default=false()),
+    Column("life", BigInteger, nullable=False, server_default="0"),
+    Column("confirm_epoch", Integer, nullable=False, server_default="-1"),
+    Column("refused_cut", BigInteger, nullable=False, server_default="-1"),
 )
 
 # Brokers that claim an id of a group that was lost, until an operator adopts them (D6). What they

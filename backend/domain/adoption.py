@@ -14,8 +14,10 @@ from typing import Final
 from backend.domain.errors import AdoptionRefused
 from backend.domain.replica_group import (
     FIRST_BROKER_ID,
+    UNKNOWN_POSITION,
     Change,
     ChangeKind,
+    ConfirmedEnd,
     Replica,
     ReplicaGroup,
     SyncStateSet,
@@ -96,16 +98,21 @@ def adopt_replicas(
         after = replace(group, replicas={**group.replicas, **replicas})
         return Change(ChangeKind.REPLICAS_ADOPTED, group, after)
     epoch = _first_epoch(empty.name, candidates.values(), order)
-    master_id = _choose_master(empty.name, candidates, chosen, order)
+    master_id = _choose_master(empty.name, candidates, chosen, order, empty.confirmed)
+    master = candidates[master_id]
+    is_held = not [*_doubts_of_log(master, empty.confirmed)]
     after = replace(
         empty,
         replicas=replicas,
         master_epoch=epoch,
+        confirmed=empty.confirmed if is_held else _end_of(master),
+        # Replicas that keep more than the master may cut it in the epoch of its election.
+        loss_epoch=epoch + 1 if order.accepts_loss else empty.loss_epoch,
         sync_state_set=SyncStateSet(
             frozenset({master_id}), min(epoch, SET_EPOCH_STEPS_MAX) * SET_EPOCHS_AN_EPOCH
         ),
     )
-    return Change(ChangeKind.REPLICAS_ADOPTED, empty, after)
+    return Change(ChangeKind.REPLICAS_ADOPTED, empty, after, resets_confirmed=True)
 
 
 def _choose(
@@ -138,8 +145,8 @@ def _check_late(group: ReplicaGroup, chosen: Collection[Candidate], order: Adopt
             raise AdoptionRefused(
                 group.name,
                 f"the log of broker {one.broker_id} is of epoch {epoch}, and the group began anew"
-                f" and is in {group.master_epoch}: forget the group and adopt all of it, or give"
-                " the broker an empty store",
+                f" and is in {group.master_epoch}, so that the group's log may be the wrong one:"
+                " forget the group and adopt all of it with this broker",
             )
 
 
@@ -156,6 +163,7 @@ def _choose_master(
     candidates: Mapping[int, Candidate],
     chosen: list[Candidate],
     order: AdoptionOrder,
+    confirmed: ConfirmedEnd,
 ) -> int:
     if order.master_id is not None and order.master_id not in order.broker_ids:
         raise AdoptionRefused(group_name, f"broker {order.master_id} is not among those adopted")
@@ -163,7 +171,7 @@ def _choose_master(
     master_id = order.master_id if by_facts is None or order.master_id else by_facts.broker_id
     if master_id is None:
         raise AdoptionRefused(group_name, "what is known names no master: name one")
-    doubts = [*_doubts(candidates, chosen)]
+    doubts = [*_doubts(candidates, chosen), *_doubts_of_log(candidates[master_id], confirmed)]
     if by_facts is not None and master_id != by_facts.broker_id:
         doubts += _doubts_of(candidates[master_id], by_facts)
     if doubts and not order.accepts_loss:
@@ -198,6 +206,24 @@ def _doubts(candidates: Mapping[int, Candidate], chosen: list[Candidate]) -> Ite
             yield f"whether broker {one.broker_id} still serves as master is not known"
         elif one.master_id not in {NO_MASTER, *ids}:
             yield f"broker {one.broker_id} follows {one.master_id}, which is not among them"
+
+
+def _doubts_of_log(master: Candidate, confirmed: ConfirmedEnd) -> Iterator[str]:
+    """Doubt a log that lacks what it held before, or what was confirmed to the group (D27)."""
+    if master.is_verified is False:
+        yield f"the log of broker {master.broker_id} may lack its end, as its own files say"
+    end = _end_of(master)
+    if confirmed.is_known and end.is_known and not confirmed.is_held_by(end.epoch, end.position):
+        missing = confirmed.missing_bytes(end.position)
+        what = f"{missing} bytes" if missing else "the newest epoch"
+        yield f"the log of broker {master.broker_id} lacks {what} of what was confirmed"
+
+
+def _end_of(candidate: Candidate) -> ConfirmedEnd:
+    if candidate.epoch is None or candidate.max_offset is None:
+        return ConfirmedEnd()
+    # Heartbeats report a log without epochs as one of an unknown epoch.
+    return ConfirmedEnd(candidate.epoch or UNKNOWN_POSITION, candidate.max_offset)
 
 
 def _doubts_of(master: Candidate, best: Candidate) -> Iterator[str]:

@@ -17,13 +17,15 @@ from backend.domain.errors import (
 )
 from backend.domain.replica_group import (
     NEVER_ELECTED,
+    UNKNOWN_LIFE,
+    UNKNOWN_POSITION,
     Change,
     ChangeKind,
+    ConfirmedEnd,
     LeasePolicy,
     ReplicaGroup,
 )
 
-UNKNOWN_POSITION: Final = -1
 PRIORITY_LOWEST: Final = 2**31 - 1
 
 
@@ -33,6 +35,7 @@ class Verdict(StrEnum):
     WINS = "wins"
     STAYS = "stays"
     NOT_ALIVE = "not_alive"
+    LACKS_CONFIRMED = "lacks_confirmed"
     UNVERIFIED = "unverified"
     NOT_IN_SYNC = "not_in_sync"
     NOT_DESIGNATED = "not_designated"
@@ -50,6 +53,7 @@ REASONS: Final[Mapping[Verdict, str]] = {
     Verdict.WINS: "would become master",
     Verdict.STAYS: "is master and stays so",
     Verdict.NOT_ALIVE: "is not alive",
+    Verdict.LACKS_CONFIRMED: "lacks messages that were confirmed to the group",
     Verdict.UNVERIFIED: "stopped uncleanly and has not verified its log since",
     Verdict.NOT_IN_SYNC: "is outside the SyncStateSet and may lack acknowledged messages",
     Verdict.NOT_DESIGNATED: "is not the one that was asked for",
@@ -80,6 +84,13 @@ class Sighting:
     is_cordoned: bool = False
     # Whether it only copies, and is never to be a member of the SyncStateSet.
     is_learner: bool = False
+    # The process that it runs in; a number drawn at its start.
+    life: int = UNKNOWN_LIFE
+    # Which epoch wrote the last byte before its confirmed position.
+    confirm_epoch: int = UNKNOWN_POSITION
+    # Where it would have to cut its log to follow its master: it holds confirmed messages behind
+    # that position, so it keeps its log and does not follow (D27).
+    refused_cut: int = UNKNOWN_POSITION
 
     def aged(self, age_ms: int) -> "Sighting":
         """Return the same words as of so long ago; every judgement asks for that of everybody."""
@@ -93,6 +104,9 @@ class Sighting:
             self.is_verified,
             self.is_cordoned,
             self.is_learner,
+            self.life,
+            self.confirm_epoch,
+            self.refused_cut,
         )
 
     @property
@@ -117,19 +131,34 @@ class Liveness:
         """Name those who are alive."""
         return frozenset(i for i, sighting in self.sightings.items() if sighting.is_alive)
 
+    @property
+    def lives(self) -> Mapping[int, int]:
+        """Name the processes in which the replicas run that are alive."""
+        return {i: one.life for i, one in self.sightings.items() if one.is_alive}
+
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """Say who asks: a broker for itself, an operator for a broker, or the controller for nobody."""
+    """Say who asks: a broker for itself, an operator for a broker, or the controller for nobody.
+
+    `allows_unclean` is the setting by which operators accept losses in general; `accepts_loss` is
+    the word of the operator who orders this one election.
+    """
 
     broker_id: int | None = None
     is_designated: bool = False
     allows_unclean: bool = False
+    accepts_loss: bool = False
 
     @property
     def designated_id(self) -> int | None:
         """Name whom an operator wants."""
         return self.broker_id if self.is_designated else None
+
+    @property
+    def takes_loss(self) -> bool:
+        """Tell whether somebody may win who lacks acknowledged messages, if nobody else can."""
+        return self.allows_unclean or self.accepts_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,20 +236,74 @@ def elect_master(
     if winner_id is None:
         refusal = MasterNotAvailable if ballot.broker_id is None else ElectionFailed
         raise refusal(group.name, judge(group, liveness, ballot).explanation)
-    if winner_id == group.master_id and not group.is_master_lost:
+    if _stays(winner_id, group, ballot):
         return None
     is_resigned = resigned is not None and resigned == _office(group)
     awaits_lease = must_await_lease(group, winner_id) and not is_resigned
     if liveness.lease_left_ms > 0 and awaits_lease:
         raise MasterLeaseLive(group.name, winner_id, left_ms=liveness.lease_left_ms)
+    return _elected(winner_id, group, liveness, ballot, awaits_lease=awaits_lease)
+
+
+def _elected(
+    winner_id: int,
+    group: ReplicaGroup,
+    liveness: Liveness,
+    ballot: Ballot,
+    *,
+    awaits_lease: bool,
+) -> Change:
+    """Make the change; with an accepted loss the winner's log becomes what is confirmed."""
+    told = liveness.sightings.get(winner_id)
+    epoch, end = (UNKNOWN_POSITION,) * 2 if told is None else (told.epoch, told.max_offset)
+    is_held = holds_confirmed(winner_id, group, liveness)
+    is_loss_taken = takes_loss(winner_id, group, liveness, ballot)
     after = replace(
         group,
         master_id=winner_id,
         master_epoch=group.master_epoch + 1,
-        sync_state_set=group.sync_state_set.with_members([winner_id]),
+        sync_state_set=replace(group.sync_state_set, lives={}).with_members(
+            [winner_id], liveness.lives
+        ),
         is_master_lost=False,
+        confirmed=group.confirmed if is_held else ConfirmedEnd(epoch, end),
+        loss_epoch=group.master_epoch + 1 if is_loss_taken else group.loss_epoch,
     )
-    return Change(ChangeKind.MASTER_ELECTED, group, after, awaits_lease)
+    is_checked = group.master_epoch != NEVER_ELECTED and not is_loss_taken
+    is_vouched_for = told is not None and group.sync_state_set.vouches_for(winner_id, told.life)
+    return Change(
+        ChangeKind.MASTER_ELECTED,
+        group,
+        after,
+        awaits_lease,
+        winner_log=(epoch, end) if is_checked and not is_vouched_for else None,
+        resets_confirmed=is_loss_taken,
+    )
+
+
+def holds_confirmed(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
+    """Tell whether a replica holds all that masters of the group reported as confirmed (D27).
+
+    What it told last may be older than what its master told. A member that still runs in the
+    process in which it joined the set has lost nothing since, and its master confirmed nothing
+    without it.
+    """
+    told = liveness.sightings.get(broker_id)
+    if not group.confirmed.is_known:
+        return True
+    if told is None:
+        return False
+    is_vouched_for = group.sync_state_set.vouches_for(broker_id, told.life)
+    return is_vouched_for or group.confirmed.is_held_by(told.epoch, told.max_offset)
+
+
+def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: Ballot) -> bool:
+    """Tell whether this winner may lack acknowledged messages, which is accepted then."""
+    if group.master_epoch == NEVER_ELECTED:
+        return False
+    is_member = broker_id in group.sync_state_set.members
+    is_whole = is_member and holds_confirmed(broker_id, group, liveness)
+    return not is_whole or _is_confirmed_anew(broker_id, group, ballot)
 
 
 def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:
@@ -251,16 +334,42 @@ def _find_winner(
     if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
         return ballot.broker_id, members
     winner_id = _choose(group, liveness, ballot, members)
-    if winner_id is None and ballot.allows_unclean:
-        return _choose(group, liveness, ballot, group.replicas), group.replicas
-    return winner_id, members
+    if winner_id is not None or not ballot.takes_loss:
+        return winner_id, members
+    # Who lacks the least comes first.
+    for is_waived in (False, True):
+        winner_id = _choose(group, liveness, ballot, group.replicas, is_waived=is_waived)
+        if winner_id is not None:
+            break
+    return winner_id, group.replicas
+
+
+def _stays(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
+    """Tell whether the present master goes on as it is."""
+    is_kept = winner_id == group.master_id and not group.is_master_lost
+    return is_kept and not _is_confirmed_anew(winner_id, group, ballot)
+
+
+def _is_confirmed_anew(winner_id: int, group: ReplicaGroup, ballot: Ballot) -> bool:
+    """Tell whether an operator accepts a loss for the present master, by its name.
+
+    That begins a new epoch, in which replicas cut what they kept because the master lacks it.
+    """
+    return ballot.accepts_loss and winner_id in {group.master_id} & {ballot.designated_id}
 
 
 def _choose(
-    group: ReplicaGroup, liveness: Liveness, ballot: Ballot, pool: Collection[int]
+    group: ReplicaGroup,
+    liveness: Liveness,
+    ballot: Ballot,
+    pool: Collection[int],
+    *,
+    is_waived: bool = False,
 ) -> int | None:
-    able = _list_able(group, liveness, pool)
     designated_id = ballot.designated_id
+    if is_waived and ballot.accepts_loss and designated_id is not None:
+        return designated_id if designated_id in liveness.alive_ids else None
+    able = _list_able(group, liveness, pool, is_waived=is_waived)
     is_master_wanted = designated_id in (None, group.master_id) and not group.is_master_lost
     if is_master_wanted and group.master_id in able:
         return group.master_id
@@ -269,19 +378,23 @@ def _choose(
     return min(able, key=lambda i: _rank(i, group, liveness), default=None)
 
 
-def _list_able(group: ReplicaGroup, liveness: Liveness, pool: Collection[int]) -> list[int]:
+def _list_able(
+    group: ReplicaGroup, liveness: Liveness, pool: Collection[int], *, is_waived: bool
+) -> list[int]:
     """List those of a pool who may win.
 
     A replica verifies its log by a master's (D11). Where nobody is verified, as after a power cut
     of all, that would never come: the best of their logs counts then, once every member has told
-    its own, or of any, where what was acknowledged may be lost.
+    its own, or of any, where what was acknowledged may be lost. None may lack what is confirmed,
+    unless that is waived.
     """
     known = [i for i in pool if i in group.replicas]
-    able = [i for i in known if _fault(i, liveness) is None]
+    whole = [i for i in known if is_waived or holds_confirmed(i, group, liveness)]
+    able = [i for i in whole if _fault(i, liveness) is None]
     if able:
         return able
     members, alive_ids = group.sync_state_set.members, liveness.alive_ids
-    alive = [i for i in known if i in alive_ids]
+    alive = [i for i in whole if i in alive_ids]
     if not alive or (pool is members and not members <= alive_ids):
         return []
     return [min(alive, key=lambda i: _rank(i, group, liveness))]
@@ -329,7 +442,7 @@ def _verdict(
     ballot: Ballot,
     pool: Collection[int],
 ) -> Verdict:
-    stays = winner_id is not None and winner_id == group.master_id and not group.is_master_lost
+    stays = winner_id is not None and _stays(winner_id, group, ballot)
     if broker_id == winner_id:
         return Verdict.STAYS if stays else Verdict.WINS
     if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
@@ -338,6 +451,9 @@ def _verdict(
     if verdict is Verdict.UNVERIFIED and winner_id is not None:
         # As its winner, where nobody is verified.
         verdict = None if _fault(winner_id, liveness) is verdict else verdict
+    if verdict in {None, Verdict.UNVERIFIED} and broker_id in pool:
+        is_whole = holds_confirmed(broker_id, group, liveness)
+        verdict = verdict if is_whole else Verdict.LACKS_CONFIRMED
     if verdict is None and broker_id not in pool:
         verdict = Verdict.NOT_IN_SYNC
     elif verdict is None and ballot.designated_id is not None:

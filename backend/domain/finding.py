@@ -6,12 +6,13 @@ as long. What can't be judged now, since nobody tells, neither opens nor closes 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from backend.domain.election import UNKNOWN_POSITION, Sighting
+from backend.domain.election import Sighting
+from backend.domain.replica_group import UNKNOWN_LIFE, UNKNOWN_POSITION, ConfirmedEnd
 
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
 """So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
@@ -34,6 +35,9 @@ class FindingCode(StrEnum):
     ROUTE_WITHOUT_BROKER = "route_without_broker"
     REPLICA_AHEAD = "replica_ahead"
     REPLICA_OUTSIDE_SET = "replica_outside_set"
+    CONFIRMED_MISSING = "confirmed_missing"
+    REPLICA_LOST_CONFIRMED = "replica_lost_confirmed"
+    REPLICA_KEEPS_CONFIRMED = "replica_keeps_confirmed"
 
 
 ABSENCES: Final = frozenset(
@@ -41,6 +45,7 @@ ABSENCES: Final = frozenset(
         FindingCode.SET_WITHOUT_MASTER,
         FindingCode.ROUTE_WITHOUT_BROKER,
         FindingCode.REPLICA_OUTSIDE_SET,
+        FindingCode.CONFIRMED_MISSING,
     }
 )
 """Somebody is not there: what every group looks like while a whole cluster starts."""
@@ -94,8 +99,9 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
     FindingCode.REPLICA_AHEAD: Runbook(
         Severity.CRITICAL,
         "A replica holds more of the log than its master",
-        "What it holds beyond its master is cut when it follows. If those messages matter, stop"
-        " the replica and copy its store before that: `regent replica lag {group}`.",
+        "What it holds beyond its master is cut when it follows, unless it was confirmed. If those"
+        " messages matter, stop the replica and copy its store before that: `regent replica lag"
+        " {group}`.",
     ),
     FindingCode.REPLICA_OUTSIDE_SET: Runbook(
         Severity.WARNING,
@@ -103,6 +109,31 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "Nobody elects it when the master is lost. If it is stopped, start it; if it runs, `regent"
         " replica lag {group}` says how far behind it is, or why it does not follow. If it will not"
         " come back: `regent controller forget {group} --broker {broker_id}`.",
+    ),
+    FindingCode.CONFIRMED_MISSING: Runbook(
+        Severity.CRITICAL,
+        "No living replica of a group holds all confirmed messages",
+        "No replica is elected. Start the brokers of the group that are not alive: one that holds"
+        " all is elected by itself, and the others copy its log. If none can come back, see what"
+        " would be lost, then accept that: `regent controller elect {group} --accept-loss"
+        " --dry-run`.",
+    ),
+    FindingCode.REPLICA_LOST_CONFIRMED: Runbook(
+        Severity.CRITICAL,
+        "A member of a SyncStateSet has lost confirmed messages",
+        "The log of broker {broker_id} is the wrong one: its store was emptied, or put back from an"
+        " older copy. It is not elected. Keep the stores of the other brokers as they are and start"
+        " those that are not alive: broker {broker_id} then copies the master's log by itself."
+        " `regent controller elect {group} --broker {broker_id} --dry-run` says what it lacks.",
+    ),
+    FindingCode.REPLICA_KEEPS_CONFIRMED: Runbook(
+        Severity.CRITICAL,
+        "A replica holds confirmed messages that its master lacks",
+        "Broker {broker_id} keeps its log and does not follow. Compare both logs: `regent replica"
+        " lag {group}`. To keep the log of broker {broker_id}, stop the master, then enter `regent"
+        " controller elect {group} --broker {broker_id} --accept-loss`. To keep the master's log,"
+        " copy the store of broker {broker_id}, then elect the present master by its id with"
+        " --accept-loss: broker {broker_id} cuts its log and follows.",
     ),
 }
 
@@ -168,6 +199,15 @@ class ObservedGroup:
     served_master: ServedMaster | None
     replica_ids: frozenset[int]
     sightings: Mapping[int, Sighting]
+    confirmed: ConfirmedEnd = field(default_factory=ConfirmedEnd)
+    # The process in which each member joined the set.
+    lives: Mapping[int, int] = field(default_factory=dict)
+
+    def holds_confirmed(self, broker_id: int) -> bool:
+        """Tell whether a replica that was heard holds all that was confirmed, as elections do."""
+        told = self.sightings[broker_id]
+        is_vouched_for = told.life != UNKNOWN_LIFE and self.lives.get(broker_id) == told.life
+        return is_vouched_for or self.confirmed.is_held_by(told.epoch, told.max_offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +315,9 @@ def _judge(group: ObservedGroup) -> Iterator[tuple[FindingKey, Evidence | None]]
         yield key(FindingCode.EPOCH_BACKWARDS), evidence
     if (evidence := _find_unled(group, living)) is not None:
         yield key(FindingCode.SET_WITHOUT_MASTER), evidence
+    for code, broker_id, evidence in _judge_logs(group, living):
+        subject = group.group_name if broker_id is None else f"{group.group_name}/{broker_id}"
+        yield key(code, subject), evidence
     master = None if group.master_id is None else living.get(group.master_id)
     if master is None:
         # Nobody tells how far the master is, or that it serves, or takes anybody into the set.
@@ -303,6 +346,72 @@ def _judge_replica(
         members = sorted(group.members)
         evidence = {"is_alive": is_alive, "master_id": group.master_id, "sync_state_set": members}
         yield FindingCode.REPLICA_OUTSIDE_SET, evidence
+
+
+def _judge_logs(
+    group: ObservedGroup, living: Mapping[int, Sighting]
+) -> Iterator[tuple[FindingCode, int | None, Evidence]]:
+    """Judge whether living logs hold what was confirmed; a group's finding names no broker."""
+    if (evidence := _find_missing(group, living)) is not None:
+        yield FindingCode.CONFIRMED_MISSING, None, evidence
+    for broker_id, told in living.items():
+        for code, found in _judge_log(group, broker_id, told):
+            yield code, broker_id, found
+
+
+def _judge_log(
+    group: ObservedGroup, broker_id: int, told: Sighting
+) -> Iterator[tuple[FindingCode, Evidence]]:
+    confirmed = group.confirmed
+    log = {"replica_epoch": _known(told.epoch), "replica_end": _known(told.max_offset)}
+    if broker_id in group.members and confirmed.is_known and not group.holds_confirmed(broker_id):
+        yield (
+            FindingCode.REPLICA_LOST_CONFIRMED,
+            {
+                **log,
+                "confirmed_epoch": confirmed.epoch,
+                "confirmed_position": confirmed.position,
+                "missing_bytes": confirmed.missing_bytes(told.max_offset),
+                "is_verified": told.is_verified,
+            },
+        )
+    if told.refused_cut != UNKNOWN_POSITION:
+        master = None if group.master_id is None else group.sightings.get(group.master_id)
+        yield (
+            FindingCode.REPLICA_KEEPS_CONFIRMED,
+            {
+                **log,
+                "replica_confirmed": _known(told.confirm_offset),
+                "master_id": group.master_id,
+                "master_epoch": group.master_epoch,
+                "master_end": None if master is None else _known(master.max_offset),
+                "common_end": told.refused_cut,
+            },
+        )
+
+
+def _find_missing(group: ObservedGroup, living: Mapping[int, Sighting]) -> Evidence | None:
+    """Give evidence that replicas are alive and none of them may become master (D27)."""
+    confirmed = group.confirmed
+    candidates = [i for i in living if i in group.replica_ids]
+    if not confirmed.is_known or not candidates:
+        return None
+    if any(group.holds_confirmed(i) for i in candidates):
+        return None
+    best_id = max(candidates, key=lambda i: (living[i].epoch, living[i].max_offset, -i))
+    return {
+        "confirmed_epoch": confirmed.epoch,
+        "confirmed_position": confirmed.position,
+        "living_ids": sorted(candidates),
+        "best_id": best_id,
+        "best_epoch": _known(living[best_id].epoch),
+        "best_end": _known(living[best_id].max_offset),
+        "missing_bytes": confirmed.missing_bytes(living[best_id].max_offset),
+    }
+
+
+def _known(value: int) -> int | None:
+    return None if value == UNKNOWN_POSITION else value
 
 
 def _find_second_master(group: ObservedGroup) -> Evidence | None:

@@ -26,6 +26,8 @@ from backend.domain.errors import (
 
 FIRST_BROKER_ID: Final = 1
 NEVER_ELECTED: Final = 0
+UNKNOWN_POSITION: Final = -1
+UNKNOWN_LIFE: Final = 0
 
 
 class LeasePolicy(StrEnum):
@@ -55,15 +57,55 @@ class ChangeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ConfirmedEnd:
+    """Hold the highest confirmed position that masters of a group reported (D27).
+
+    The epoch is that of the master that wrote the last confirmed byte. Every log that lacks nothing
+    confirmed reaches the position, and has that epoch or a newer one.
+    """
+
+    epoch: int = UNKNOWN_POSITION
+    position: int = UNKNOWN_POSITION
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether a master reported anything."""
+        return self.position > UNKNOWN_POSITION
+
+    def is_held_by(self, epoch: int, end: int) -> bool:
+        """Tell whether a log of this newest epoch, which ends there, holds all of it."""
+        return end >= self.position and epoch >= self.epoch
+
+    def missing_bytes(self, end: int) -> int | None:
+        """Say how much of it a log lacks that ends at a position; `None` where that is unknown."""
+        return None if end == UNKNOWN_POSITION else max(0, self.position - end)
+
+
+@dataclass(frozen=True, slots=True)
 class SyncStateSet:
-    """Hold who has every acknowledged message; set and epoch are one value (targets 6, row 8)."""
+    """Hold who has every acknowledged message; set and epoch are one value (targets 6, row 8).
+
+    `lives` names the process of each member at the time when it joined. A log only grows while its
+    process lives, so that a member which still runs in the same process lacks nothing confirmed,
+    however old its last heartbeat is (D27). A member that does not report its process is left out.
+    """
 
     members: frozenset[int] = frozenset()
     epoch: int = 0
+    lives: Mapping[int, int] = field(default_factory=dict, compare=False)
 
-    def with_members(self, members: Collection[int]) -> "SyncStateSet":
-        """Return the set that follows this one."""
-        return SyncStateSet(frozenset(members), self.epoch + 1)
+    def with_members(
+        self, members: Collection[int], lives: Mapping[int, int] | None = None
+    ) -> "SyncStateSet":
+        """Return the set that follows this one; `lives` are the processes of those who join."""
+        known = {i: life for i, life in (lives or {}).items() if life != UNKNOWN_LIFE}
+        kept = {i: life for i, life in self.lives.items() if i in self.members}
+        wanted = {i: life for i, life in {**known, **kept}.items() if i in members}
+        return SyncStateSet(frozenset(members), self.epoch + 1, wanted)
+
+    def vouches_for(self, broker_id: int, life: int) -> bool:
+        """Tell whether a member still runs in the process in which it joined."""
+        return life != UNKNOWN_LIFE and self.lives.get(broker_id) == life
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +140,10 @@ class ReplicaGroup:
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
     # Whom operators would have as master, among members whose logs are equal.
     preferred_id: int | None = None
+    # What no master of the group may lack (D27).
+    confirmed: ConfirmedEnd = ConfirmedEnd()
+    # The newest master epoch that began with an accepted loss; 0 for none.
+    loss_epoch: int = NEVER_ELECTED
 
     @property
     def master(self) -> Replica | None:
@@ -114,6 +160,11 @@ class Change:
     after: ReplicaGroup | None
     # It may only be carried out once the lease of the master before it has run out.
     awaits_lease: bool = False
+    # The newest epoch and the end of the winner's log, which must hold what is confirmed at the
+    # time of writing; `None` where the set vouches for the winner, or a loss is accepted.
+    winner_log: tuple[int, int] | None = None
+    # Whether what is confirmed becomes what `after` says: a loss is accepted, or a group returns.
+    resets_confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +259,11 @@ def alter_sync_state_set(
     *,
     group_name: str,
     alive_ids: Collection[int],
+    lives: Mapping[int, int] | None = None,
 ) -> Change:
     """Replace the set as its master asks; the first check that fails decides (1.4).
+
+    `lives` are the processes in which the replicas run. The master vouches for each that joins.
 
     Raises:
         AlterSyncStateSetRefused: there is no such group, the set is the present one (or, for a
@@ -241,7 +295,7 @@ def alter_sync_state_set(
             raise BrokerNotAlive(group_name, broker_id)
     if group.master_id not in proposal.members:
         raise AlterSyncStateSetRefused(group_name, "would have a SyncStateSet without its master")
-    after = replace(group, sync_state_set=held.with_members(proposal.members))
+    after = replace(group, sync_state_set=held.with_members(proposal.members, lives))
     return Change(ChangeKind.SYNC_STATE_SET_ALTERED, group, after)
 
 

@@ -178,4 +178,5 @@ def _keep_position(told: Sighting, before: Sighting) -> Sighting:
         epoch=before.epoch,
         max_offset=before.max_offset,
         confirm_offset=before.confirm_offset,
+        confirm_epoch=before.confirm_epoch,
     )

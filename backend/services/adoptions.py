@@ -5,17 +5,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from backend.db import adoption_candidates
+from backend.db import adoption_candidates, replica_groups
 from backend.db.adoption_candidates import CandidateKey, StoredCandidate
 from backend.db.engine import Connection
 from backend.domain.adoption import AdoptionOrder, Candidate, adopt_replicas
 from backend.domain.cluster_scope import ClusterScope
-from backend.domain.election import UNKNOWN_POSITION, Liveness
+from backend.domain.election import Liveness
 from backend.domain.errors import AdoptionAwaited, BrokerIdRefused, BrokerNotRegistered
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.replica_group import (
     FIRST_BROKER_ID,
+    UNKNOWN_POSITION,
     Change,
     ReplicaGroup,
     check_master_epoch,
@@ -123,9 +124,7 @@ async def adopt(
         MasterEpochMoved: the group is no longer in the epoch expected.
     """
     name, order = command.name, command.order
-    empty = ReplicaGroup(
-        name.cluster_name or "", name.group_name, lease_policy=controller.lease_policy
-    )
+    empty = await begin_again(name, controller)
     candidates = await find_candidates(name, controller)
     spare_codes = {
         broker_id: f"{one.address};{secrets.token_hex(16)}" for broker_id, one in candidates.items()
@@ -140,6 +139,16 @@ async def adopt(
     # Whoever registers again before this is known already, so a crash here leaves only rows.
     await remove_candidates(name, order.broker_ids, controller)
     return view
+
+
+async def begin_again(name: GroupName, controller: Controller) -> ReplicaGroup:
+    """Return a group as it begins when its brokers are adopted, with what was confirmed to it."""
+    cluster_name = name.cluster_name or ""
+    async with controller.database.connect() as connection:
+        confirmed = await replica_groups.find_forgotten(connection, cluster_name, name.group_name)
+    return ReplicaGroup(
+        cluster_name, name.group_name, lease_policy=controller.lease_policy, confirmed=confirmed
+    )
 
 
 async def remove_candidates(

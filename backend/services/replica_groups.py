@@ -205,7 +205,11 @@ async def alter_set(
     view = await change_group(
         name,
         lambda group, liveness: alter_sync_state_set(
-            group, proposal, group_name=name.group_name, alive_ids=liveness.alive_ids
+            group,
+            proposal,
+            group_name=name.group_name,
+            alive_ids=liveness.alive_ids,
+            lives=liveness.lives,
         ),
         controller,
         cause=f"master {proposal.master_id} asked",

@@ -9,14 +9,13 @@ from datetime import datetime, timedelta
 
 from backend.db import replica_group_pages
 from backend.domain.election import (
-    UNKNOWN_POSITION,
     Ballot,
     Candidate,
     judge,
     must_await_lease,
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
-from backend.domain.replica_group import ReplicaGroup
+from backend.domain.replica_group import UNKNOWN_POSITION, ReplicaGroup
 from backend.services.group_changes import Controller, GroupName, GroupView, find_groups
 from backend.services.replica_groups import describe_group
 
@@ -48,6 +47,16 @@ class ReplicaGroupView:
     def group(self) -> ReplicaGroup:
         """Return the group itself."""
         return self.view.group
+
+    @property
+    def confirmed_epoch(self) -> int | None:
+        """Return the epoch that wrote the last byte known to be confirmed."""
+        return _known(self.group.confirmed.epoch)
+
+    @property
+    def confirmed_position(self) -> int | None:
+        """Return the log position below which no master of the group may end (D27)."""
+        return _known(self.group.confirmed.position)
 
     @property
     def is_master_alive(self) -> bool:

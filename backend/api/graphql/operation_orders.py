@@ -33,6 +33,7 @@ class ElectMasterInput:
     group_name: str
     broker_id: Int64 | None = None
     mode: Mode = Mode.GRACEFUL
+    accepts_loss: bool = False
 
 
 @strawberry.input

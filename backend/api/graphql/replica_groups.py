@@ -203,6 +203,8 @@ class ReplicaGroup:
     master_epoch: int
     is_master_alive: bool
     preferred_id: Int64 | None
+    confirmed_epoch: int | None
+    confirmed_position: Int64 | None
     sync_state_set: list[Int64]
     sync_state_set_epoch: int
     retired_ids: list[Int64]
@@ -264,6 +266,8 @@ class ReplicaGroup:
             master_epoch=group.master_epoch,
             is_master_alive=found.is_master_alive,
             preferred_id=int64(group.preferred_id),
+            confirmed_epoch=found.confirmed_epoch,
+            confirmed_position=int64(found.confirmed_position),
             sync_state_set=[Int64(i) for i in sorted(group.sync_state_set.members)],
             sync_state_set_epoch=group.sync_state_set.epoch,
             retired_ids=[Int64(i) for i in sorted(group.retired_ids)],

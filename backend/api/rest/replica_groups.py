@@ -84,6 +84,8 @@ class ReplicaGroupOut(BaseModel):
     master_epoch: int
     is_master_alive: bool
     preferred_id: int | None
+    confirmed_epoch: int | None
+    confirmed_position: int | None
     sync_state_set: list[int]
     sync_state_set_epoch: int
     retired_ids: list[int]
@@ -230,6 +232,8 @@ def group_out(found: ReplicaGroupView) -> ReplicaGroupOut:
         master_epoch=group.master_epoch,
         is_master_alive=found.is_master_alive,
         preferred_id=group.preferred_id,
+        confirmed_epoch=found.confirmed_epoch,
+        confirmed_position=found.confirmed_position,
         sync_state_set=sorted(group.sync_state_set.members),
         sync_state_set_epoch=group.sync_state_set.epoch,
         retired_ids=sorted(group.retired_ids),

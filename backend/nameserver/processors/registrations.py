@@ -12,14 +12,14 @@ from backend.domain.broker import (
     DataVersion,
     clamp_heartbeat_timeout_ms,
 )
-from backend.domain.election import PRIORITY_LOWEST, UNKNOWN_POSITION, Sighting
+from backend.domain.election import PRIORITY_LOWEST, Sighting
 from backend.domain.names import (
     check_address,
     check_cluster_name,
     check_group_name,
     check_topic_name,
 )
-from backend.domain.replica_group import FIRST_BROKER_ID
+from backend.domain.replica_group import FIRST_BROKER_ID, UNKNOWN_LIFE, UNKNOWN_POSITION
 from backend.domain.topic import QueueSettings, check_queue_settings
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
@@ -160,6 +160,9 @@ def _sighting(header: BrokerHeartbeatHeader) -> Sighting:
         is_verified=header.is_verified is not False,
         is_cordoned=header.is_cordoned is True,
         is_learner=header.is_learner is True,
+        life=_or(header.process_life, UNKNOWN_LIFE),
+        confirm_epoch=_or(header.confirm_epoch, _or(header.epoch, UNKNOWN_POSITION)),
+        refused_cut=_or(header.refused_cut, UNKNOWN_POSITION),
     )
 
 

@@ -92,6 +92,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
         master_epoch=master.master_epoch,
         sync_state_set_epoch=master.sync_state_set_epoch,
         lease_policy=master.lease_policy,
+        loss_epoch=master.loss_epoch,
     )
     return Answer(ext=encode_header(answer), body=encode_set(group))
 
@@ -168,6 +169,7 @@ def master_header(group: ReplicaGroup) -> MasterHeader:
         master_epoch=group.master_epoch,
         sync_state_set_epoch=group.sync_state_set.epoch,
         lease_policy=group.lease_policy,
+        loss_epoch=group.loss_epoch or None,
     )
 
 

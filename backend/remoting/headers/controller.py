@@ -42,6 +42,8 @@ class MasterHeader(Header, frozen=True, kw_only=True):
     lease_ms: Int64 | None = None
     # Ours: when a master may be replaced, and so what it needs in order to acknowledge (D9).
     lease_policy: str | None = None
+    # Ours: the newest master epoch that began with an accepted loss (D27).
+    loss_epoch: Int32 | None = None
 
 
 class RegisterReplicaHeader(Header, frozen=True, kw_only=True):

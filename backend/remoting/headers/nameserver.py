@@ -76,6 +76,12 @@ class BrokerHeartbeatHeader(Header, frozen=True, kw_only=True):
     is_cordoned: bool | None = None
     # Ours: whether this replica only copies, so that it is missed in no SyncStateSet.
     is_learner: bool | None = None
+    # Ours: a number drawn when the process started. A log only grows while its process lives.
+    process_life: Int64 | None = None
+    # Ours: which epoch wrote the last byte before the confirmed position.
+    confirm_epoch: Int32 | None = None
+    # Ours: where it would have to cut its log, behind which it holds confirmed messages (D27).
+    refused_cut: Int64 | None = None
 
 
 class BrokerMemberGroupHeader(Header, frozen=True, kw_only=True):

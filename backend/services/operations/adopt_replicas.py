@@ -62,7 +62,8 @@ async def plan(order: AdoptReplicas, context: OperationContext) -> Plan:
     view = await find_group(name, context.controller)
     group = None if view is None else view.group
     candidates = await adoptions.find_candidates(name, context.controller)
-    change, check = _decide(order, group, candidates)
+    empty = await adoptions.begin_again(name, context.controller)
+    change, check = _decide(order, group, empty, candidates)
     ids = groups.ids_text(order.broker_ids)
     is_lost = group is None
     return Plan(
@@ -86,9 +87,7 @@ async def plan(order: AdoptReplicas, context: OperationContext) -> Plan:
         else ("The brokers follow the master, which may cut their logs",),
         checks=(check,),
         way_back="None: forget the group, and its brokers wait for adoption again",
-        loss="acknowledged messages that nobody of those adopted holds"
-        if order.accepts_loss
-        else None,
+        loss=_loss(empty, change) if order.accepts_loss else None,
         facts={"lease_policy": context.controller.lease_policy, "is_lost": is_lost},
     )
 
@@ -158,9 +157,11 @@ KIND: Final = Kind("adopt_replicas", AdoptReplicas, plan, steps, verify, undo)
 
 
 def _decide(
-    order: AdoptReplicas, group: ReplicaGroup | None, candidates: Mapping[int, Candidate]
+    order: AdoptReplicas,
+    group: ReplicaGroup | None,
+    empty: ReplicaGroup,
+    candidates: Mapping[int, Candidate],
 ) -> tuple[Change | None, Check]:
-    empty = ReplicaGroup(order.cluster_name, order.group_name)
     try:
         change = decide_adoption(
             group, empty, candidates, order.order, spare_codes=dict.fromkeys(candidates, "")
@@ -168,6 +169,17 @@ def _decide(
     except AdoptionRefused as error:
         return None, Check("what is known suffices", CheckVerdict.BLOCK, str(error), STOCK_REFUSED)
     return change, Check("what is known suffices", CheckVerdict.PASS, "nothing speaks against it")
+
+
+def _loss(empty: ReplicaGroup, change: Change | None) -> str:
+    """Name what is lost, in bytes where that is known."""
+    text = "acknowledged messages that nobody of those adopted holds"
+    lost, after = empty.confirmed, None if change is None else change.after
+    if not lost.is_known or after is None or after.confirmed == lost:
+        return text
+    missing = lost.missing_bytes(after.confirmed.position)
+    amount = "an unknown amount" if missing is None else f"{missing} bytes"
+    return f"{text}: {amount} before log position {lost.position} of epoch {lost.epoch}"
 
 
 def _waiting(candidates: Mapping[int, Candidate]) -> str:

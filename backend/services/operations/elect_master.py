@@ -6,11 +6,13 @@ from enum import StrEnum
 from typing import Final
 
 from backend.domain.election import (
-    UNKNOWN_POSITION,
     Ballot,
     Election,
+    Verdict,
+    holds_confirmed,
     judge,
     must_await_lease,
+    takes_loss,
 )
 from backend.domain.errors import BrokerGroupNotControlled
 from backend.domain.operation import Operation, StepState, Value
@@ -25,6 +27,7 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
+from backend.domain.replica_group import UNKNOWN_POSITION, ConfirmedEnd, ReplicaGroup
 from backend.services import elections
 from backend.services.group_changes import Controller, GroupName, GroupView, find_group
 from backend.services.operations import groups
@@ -48,12 +51,16 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ElectMaster:
-    """Have the broker named become master, or without one whom the rules choose."""
+    """Have the broker named become master, or without one whom the rules choose.
+
+    With `accepts_loss` it may lack acknowledged messages: the plan names how much is lost.
+    """
 
     cluster_name: str
     group_name: str
     broker_id: groups.BrokerId | None = None
     mode: Mode = Mode.GRACEFUL
+    accepts_loss: bool = False
 
     @property
     def target(self) -> str:
@@ -63,7 +70,11 @@ class ElectMaster:
     @property
     def ballot(self) -> Ballot:
         """Ask as an operator does."""
-        return Ballot(self.broker_id, is_designated=self.broker_id is not None)
+        return Ballot(
+            self.broker_id,
+            is_designated=self.broker_id is not None,
+            accepts_loss=self.accepts_loss,
+        )
 
 
 async def plan(order: ElectMaster, context: OperationContext) -> Plan:
@@ -78,14 +89,18 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
     if view is None:
         raise BrokerGroupNotControlled(order.group_name)
     allows_unclean = context.controller.allows_unclean
-    election = judge(
-        view.group, view.liveness, replace(order.ballot, allows_unclean=allows_unclean)
-    )
+    ballot = replace(order.ballot, allows_unclean=allows_unclean)
+    election = judge(view.group, view.liveness, ballot)
     winner_id = election.winner_id
-    is_outside = winner_id is not None and winner_id not in view.group.sync_state_set.members
+    is_loss = (
+        winner_id is not None
+        and not election.is_unchanged
+        and takes_loss(winner_id, view.group, view.liveness, ballot)
+    )
+    shortfall = _shortfall(view, winner_id)
     behind = _bytes_behind(view, winner_id)
     clients = await _clients(view, election, context)
-    risk = Risk.LOSS if is_outside and view.group.master_epoch else Risk.SERVICE
+    risk = Risk.LOSS if is_loss else Risk.SERVICE
     return Plan(
         summary=_summary(order, election),
         risk=risk,
@@ -93,18 +108,20 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
         preconditions=(
             *groups.epochs_of(view.group),
             Precondition("who would become master", str(winner_id or "nobody")),
+            *((Precondition("what it lacks", shortfall.text),) if shortfall.is_lacking else ()),
         ),
         changes=_changes(view, election),
         impact=await _impact(name, view, election, clients, context),
-        checks=_checks(order, view, election, behind),
+        checks=_checks(order, view, election, shortfall, behind),
         way_back="Elect the present master again once it has followed and is in the SyncStateSet;"
         " what was cut from its log is not restored",
-        loss=_loss(winner_id, behind) if risk is Risk.LOSS else None,
+        loss=_loss(view.group, winner_id, shortfall, behind) if is_loss else None,
         facts={
             "allows_unclean": allows_unclean,
             "winner_id": winner_id,
             "is_unchanged": election.is_unchanged,
             "bytes_behind": None if behind is None else str(behind),
+            "bytes_lost": None if shortfall.missing is None else str(shortfall.missing),
             "candidates": [
                 {"broker_id": one.broker_id, "verdict": one.verdict, "reason": one.reason}
                 for one in election.candidates
@@ -183,7 +200,7 @@ def undo(order: ElectMaster, operation: Operation) -> ElectMaster:
         raise NotUndoable("the group had no master before")
     if step.before["master_epoch"] == step.after["master_epoch"]:
         raise NotUndoable("the master stayed")
-    return replace(order, broker_id=former_id, mode=Mode.GRACEFUL)
+    return replace(order, broker_id=former_id, mode=Mode.GRACEFUL, accepts_loss=False)
 
 
 KIND: Final = Kind("elect_master", ElectMaster, plan, steps, verify, undo)
@@ -260,13 +277,60 @@ async def _impact(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Shortfall:
+    """Hold what a winner lacks of the confirmed messages; `missing` is None where unknown."""
+
+    confirmed: ConfirmedEnd
+    is_lacking: bool
+    missing: int | None
+
+    @property
+    def text(self) -> str:
+        """Say it in words."""
+        end = f"log position {self.confirmed.position} of epoch {self.confirmed.epoch}"
+        if not self.is_lacking:
+            return f"nothing: all is confirmed up to {end}"
+        amount = "an unknown amount" if self.missing is None else f"{self.missing} bytes"
+        # Equal or longer, and yet of an older epoch: both logs continue differently.
+        amount = "what the newest epoch wrote" if self.missing == 0 else amount
+        return f"{amount} of confirmed log, up to {end}; the number of messages is not known"
+
+
+def _shortfall(view: GroupView, winner_id: int | None) -> _Shortfall:
+    confirmed = view.group.confirmed
+    if winner_id is None or holds_confirmed(winner_id, view.group, view.liveness):
+        return _Shortfall(confirmed, is_lacking=False, missing=0 if confirmed.is_known else None)
+    told = view.liveness.sightings.get(winner_id)
+    missing = None if told is None else confirmed.missing_bytes(told.max_offset)
+    return _Shortfall(confirmed, is_lacking=True, missing=missing)
+
+
+def _why_nobody(view: GroupView, election: Election) -> str:
+    why = f"nobody may become master of {view.group.name}: {election.explanation}"
+    lacking = [one for one in election.candidates if one.verdict is Verdict.LACKS_CONFIRMED]
+    if not lacking:
+        return why
+    amounts = "; ".join(
+        f"broker {one.broker_id} lacks {_shortfall(view, one.broker_id).text}" for one in lacking
+    )
+    return (
+        f"{why}. {amounts}. Start a broker that holds all, or accept the loss: `regent controller"
+        f" elect {view.group.name} --accept-loss`"
+    )
+
+
 def _checks(
-    order: ElectMaster, view: GroupView, election: Election, behind: int | None
+    order: ElectMaster,
+    view: GroupView,
+    election: Election,
+    shortfall: _Shortfall,
+    behind: int | None,
 ) -> tuple[Check, ...]:
     group, winner_id = view.group, election.winner_id
     if winner_id is None:
         code = STOCK_NOBODY if order.broker_id is None else STOCK_NOT_THE_WANTED
-        why = f"nobody may become master of {group.name}: {election.explanation}"
+        why = _why_nobody(view, election)
         return (Check("somebody may win", CheckVerdict.BLOCK, why, code),)
     if election.is_unchanged:
         why = f"broker {winner_id} is master and alive; nothing would change"
@@ -280,7 +344,10 @@ def _checks(
         )
         verdict = CheckVerdict.BLOCK if is_alive else CheckVerdict.WARN
         checks.append(Check("lease", verdict, why, STOCK_NOT_THE_WANTED))
-    if winner_id in group.sync_state_set.members:
+    if shortfall.is_lacking:
+        why = f"the winner lacks {shortfall.text}"
+        checks.append(Check("acknowledged messages", CheckVerdict.WARN, why))
+    elif winner_id in group.sync_state_set.members:
         why = "the winner is in the SyncStateSet and holds all that was acknowledged"
         checks.append(Check("acknowledged messages", CheckVerdict.PASS, why))
     else:
@@ -295,7 +362,13 @@ def _checks(
     return tuple(checks)
 
 
-def _loss(winner_id: int | None, behind: int | None) -> str:
+def _loss(
+    group: ReplicaGroup, winner_id: int | None, shortfall: _Shortfall, behind: int | None
+) -> str:
+    if winner_id == group.master_id and not group.is_master_lost:
+        return f"what other replicas keep and broker {winner_id} lacks: an unknown amount"
+    if shortfall.is_lacking:
+        return f"what broker {winner_id} lacks: {shortfall.text}"
     amount = "an unknown amount" if behind is None else f"up to {behind} bytes of log"
     return f"what broker {winner_id} lacks: {amount}"
 

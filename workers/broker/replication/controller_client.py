@@ -82,6 +82,8 @@ class GroupState:
 
     lease_from_s: float = 0.0
     lease_policy: LeasePolicy = LeasePolicy.QUORUM
+    loss_epoch: int = 0
+    """The newest master epoch that began with an accepted loss; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,14 @@ class Sign:
     is_verified: bool
     is_cordoned: bool
     is_learner: bool
+    life: int
+    """The process that this is: a log only grows while it lives."""
+
+    confirmed_epoch: int
+    """Which epoch wrote the last byte before the confirmed position."""
+
+    refused_cut: int | None = None
+    """Where this log would have to be cut to follow the master, and is not (D27)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +217,7 @@ class ControllerClient:
             told.master_epoch or 0,
             SyncStateSet(frozenset(members), told.sync_state_set_epoch or 0),
             lease_policy=_policy_of(told),
+            loss_epoch=told.loss_epoch or 0,
         )
 
     async def replica_info(self, identity: Identity) -> GroupState:
@@ -278,6 +289,9 @@ class ControllerClient:
             is_verified=sign.is_verified,
             is_cordoned=sign.is_cordoned or None,
             is_learner=sign.is_learner or None,
+            process_life=sign.life,
+            confirm_epoch=sign.confirmed_epoch,
+            refused_cut=sign.refused_cut,
         )
         answer = await self._ask(RequestCode.BROKER_HEARTBEAT, header)
         return _read(LeaseAnswer, answer).lease_ms
@@ -373,6 +387,7 @@ def _state(answer: Command) -> GroupState:
         _set_of(answer.body) if answer.body else None,
         told.lease_ms or 0,
         lease_policy=_policy_of(told),
+        loss_epoch=told.loss_epoch or 0,
     )
 
 

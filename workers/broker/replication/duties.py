@@ -2,8 +2,11 @@
 
 import asyncio
 import contextlib
+import secrets
 import socket
 from typing import Final
+
+import structlog
 
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.response_code import ResponseCode
@@ -13,6 +16,7 @@ from workers.broker.gate import WAIT_S_MAX
 from workers.broker.late_answers import unconfirmed
 from workers.broker.registration import Registrant
 from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.replication.confirmed_mark import ConfirmedMark, epoch_before
 from workers.broker.replication.controller_client import GroupState, Sign
 from workers.broker.replication.following import Following
 from workers.broker.replication.ha_listener import HaListener
@@ -31,6 +35,10 @@ from workers.broker.replication.verification import Verification
 from workers.broker.write_block import WriteBlock
 
 TICK_S: Final = 0.05
+MARK_S: Final = 0.25
+"""How often what is confirmed is written down."""
+
+log = structlog.get_logger()
 
 
 class Duties:
@@ -41,11 +49,13 @@ class Duties:
         broker: Broker,
         registrant: Registrant,
         verification: Verification,
+        mark: ConfirmedMark,
         *,
         ha_socket: socket.socket,
     ) -> None:
         self._broker, self._store, self._settings = broker, broker.store, broker.settings
-        self._registrant, self.verification = registrant, verification
+        self._registrant, self.verification, self._mark = registrant, verification, mark
+        self._life = secrets.randbits(63) or 1
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
         broker.cleaner.keep_from(self._listener.needed_from)
         state = SharedState.of(broker.state, broker.store)
@@ -55,7 +65,7 @@ class Duties:
         )
         self._handover = Handover(broker, self._journal)
         self.following = Following(
-            broker, self._journal, self._handover, verification, on_confirmed=self.show
+            broker, self._journal, self._handover, verification, mark, on_confirmed=self.show
         )
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self.own_id, self._lease = 0, Lease()
@@ -98,15 +108,22 @@ class Duties:
         nobody, and tells of its new one, so that it gets its lease before the disk has that.
         """
         epoch, end = self._led_epoch, self._store.max_position
+        epochs, confirmed = self._store.epochs(), self._store.confirmed_position
         if epoch is None:
-            epoch = max((one for one, start in self._store.epochs() if start <= end), default=-1)
+            epoch = max((one for one, start in epochs if start <= end), default=-1)
+        refused_cut = self.following.refused_cut
+        if refused_cut is not None:
+            confirmed = self._mark.position
         return Sign(
             epoch=epoch,
             max_position=end,
-            confirmed_position=self._store.confirmed_position,
+            confirmed_position=confirmed,
             is_verified=self.verification.is_verified,
             is_cordoned=self._broker.is_cordoned,
             is_learner=self._broker.settings.is_learner,
+            life=self._life,
+            confirmed_epoch=epoch_before(epochs, confirmed),
+            refused_cut=refused_cut,
         )
 
     def known_epoch(self) -> int:
@@ -148,9 +165,11 @@ class Duties:
         """Be neither master nor replica any more, and tell clients that waited for that."""
         self._journal.write()
         self.passing.close()
+        self._note_confirmed()
         self._end_term()
         await self.following.stop()
         self._listener.stop()
+        await self._save_mark()
         await self._handover.let_clients_go()
 
     def check(self, code: int) -> None:
@@ -234,10 +253,33 @@ class Duties:
             else:
                 self._journal.catch_up()
             self.changes.tick()
+            self._note_confirmed()
             self._listener.tick(loop.time())
+
+    async def keep_mark(self) -> None:
+        """Keep on the disk what is confirmed, until cancelled."""
+        while True:
+            await asyncio.sleep(MARK_S)
+            if not self._mark.is_saved:
+                await self._save_mark()
+
+    async def _save_mark(self) -> None:
+        try:
+            await asyncio.to_thread(self._mark.save)
+        except OSError as error:
+            log.warning("confirmed_mark_not_saved", reason=str(error))
+
+    def _note_confirmed(self) -> None:
+        """Remember what is confirmed in the present role, of a log that can be counted on."""
+        following = self.following
+        term = following.confirmed_term if self._term is None else self._term.epoch
+        position = self._store.confirmed_position
+        if term is not None and position > self._mark.position and self.verification.is_verified:
+            self._mark.note(term, self._store.epochs(), position)
 
     def suspend(self) -> None:
         """Stop acknowledging and taking messages at once."""
+        self._note_confirmed()
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.state.delays.stop()
         self.passing.pause()
@@ -249,6 +291,10 @@ class Duties:
         if self.is_leaving or self._has_resigned:
             return
         self.verification.waive()
+        self._mark.accept_loss(state.loss_epoch)
+        if self._mark.find_lack(self._store.epochs(), self._store.max_position) is not None:
+            # Whoever is elected holds what counts.
+            self._mark.forget()
         self._broker.gate.shut()
         self._led_epoch = state.epoch
         await self.following.stop()
@@ -299,6 +345,7 @@ class Duties:
             return
         assert state.master_address is not None, "the keeper takes no master without an address"
         await self.following.stop()
+        self._mark.accept_loss(state.loss_epoch)
         self._journal.follow(state.epoch)
         self.passing.follow(state.master_address)
         self.following.begin(self.own_id, state)

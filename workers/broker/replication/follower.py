@@ -16,6 +16,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
 from workers.broker.finishing import finish
 from workers.broker.flusher import Flusher
+from workers.broker.replication.confirmed_mark import ConfirmedMark
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
@@ -47,13 +48,16 @@ class Follower:
         epoch: int,
         master_address: str,
         verification: Verification,
+        mark: ConfirmedMark,
         flusher: Flusher,
         on_confirmed: Callable[[int], None],
         on_cut: Callable[[], None],
     ) -> None:
         self._store, self._settings = store, settings
-        self._broker_id, self._epoch, self.master_address = broker_id, epoch, master_address
-        self._verification = verification
+        self._broker_id, self.epoch, self.master_address = broker_id, epoch, master_address
+        self._verification, self._mark = verification, mark
+        self.refused_cut: int | None = None
+        self.hears_confirmed = False
         self._flusher, self._on_confirmed = flusher, on_confirmed
         self._on_cut = on_cut
         self._copying: Copying | None = None
@@ -103,7 +107,8 @@ class Follower:
     async def _follow(self, master: HaInfoAnswer) -> None:
         async with self._greeted(master) as (link, master_socket):
             await self._agree(link, master)
-            log.info("following_master", master=self.master_address, epoch=self._epoch)
+            self.hears_confirmed = master.master_epoch is not None
+            log.info("following_master", master=self.master_address, epoch=self.epoch)
             await self._copy(link, master_socket)
 
     @asynccontextmanager
@@ -114,7 +119,7 @@ class Follower:
             self._store,
             broker_id=self._broker_id,
             # Stock's log knows no epoch in which nothing was written (storage-and-ha.md 9.4).
-            known_epoch=_NO_EPOCH if master.master_epoch is None else self._epoch,
+            known_epoch=_NO_EPOCH if master.master_epoch is None else self.epoch,
             is_learner=self._settings.is_learner,
             is_from_last_segment=self._settings.sync_from_last_file,
         )
@@ -145,11 +150,9 @@ class Follower:
     async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> None:
         """Cut what the master does not hold, so that this log is a beginning of its log."""
         own_end, end, damage = self._store.max_position, link.common_end(), self._store.damage
+        self._keep_confirmed(link, 0 if end is None else end)
         if end is None:
-            raise Obstacle(
-                "this log and the master's have no epoch in common: give this broker an empty"
-                " store, or bring its epochFileCheckpoint back"
-            )
+            raise Obstacle(self._describe_strangers())
         if damage is not None:
             # What lies behind it the master holds as well, or never had (ADR 17).
             end = min(end, damage.position)
@@ -166,6 +169,39 @@ class Follower:
             # The first report is of the whole log.
             await asyncio.to_thread(self._store.flush)
         self._verify(link, end)
+
+    def _keep_confirmed(self, link: ReplicaLink, end: int) -> None:
+        """Refuse to cut this log where that takes confirmed messages from it (D27).
+
+        Raises:
+            Obstacle: the master lacks what was confirmed to this broker.
+        """
+        mark, own_end = self._mark, self._store.max_position
+        is_whole = mark.find_lack(self._store.epochs(), own_end) is None
+        if end >= mark.position or not is_whole:
+            self.refused_cut = None
+            return
+        self.refused_cut = end
+        raise Obstacle(
+            f"this log, which ends at {own_end}, is confirmed up to {mark.position}, and the"
+            f" master's, which ends at {link.greeted_end}, has only {end} of it: this broker keeps"
+            " its log. To make this broker master, stop the present one and enter `regent"
+            f" controller elect {self._settings.broker_name} --broker {self._broker_id}"
+            " --accept-loss`; to give up its messages, elect the present master the same way"
+        )
+
+    def _describe_strangers(self) -> str:
+        apart = "this log and the master's have no epoch in common"
+        epochs = self._store.epochs()
+        lack = self._mark.find_lack(epochs, self._store.max_position)
+        if lack is not None or not epochs:
+            # Nothing was ever confirmed to a log without epochs: it is of before controller mode.
+            why = "" if lack is None else f" (this log lacks what it held before: {lack})"
+            return f"{apart}: give this broker an empty store, or bring its epochFileCheckpoint back{why}"
+        return (
+            f"{apart}, and which of them is the group's is not known here: copy this broker's"
+            " store before anything is removed from it, or bring its epochFileCheckpoint back"
+        )
 
     async def _begin_anew(self, link: ReplicaLink, end: int, master_start: int | None) -> None:
         """Give up this log, which is the master's up to `end`: all of that has expired there.
@@ -196,6 +232,9 @@ class Follower:
         if self._verification.is_verified or greeted_end is None or end < greeted_end:
             return
         self._verification.succeed()
+        if self._mark.find_lack(self._store.epochs(), self._store.max_position) is not None:
+            # All that its master held is here now, and nobody holds more.
+            self._mark.forget()
         log.info("log_verified", position=end)
 
     def _on_progress(self, link: ReplicaLink, copying: Copying, confirmed: int) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from workers.broker.broker import Broker
+from workers.broker.replication.confirmed_mark import ConfirmedMark
 from workers.broker.replication.controller_client import GroupState
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.handover import Handover
@@ -21,14 +22,30 @@ class Following:
         journal: StateJournal,
         handover: Handover,
         verification: Verification,
+        mark: ConfirmedMark,
         *,
         on_confirmed: Callable[[int], None],
     ) -> None:
         self._broker, self._journal, self._handover = broker, journal, handover
         self._verification, self._on_confirmed = verification, on_confirmed
+        self._mark = mark
         self._tasks: list[asyncio.Task[None]] = []
         self.follower: Follower | None = None
         self._obstacle = ""
+
+    @property
+    def confirmed_term(self) -> int | None:
+        """Give the epoch whose master tells this replica what is confirmed; None without one.
+
+        A master of stock calls confirmed what a member of its set may lack.
+        """
+        follower = self.follower
+        return None if follower is None or not follower.hears_confirmed else follower.epoch
+
+    @property
+    def refused_cut(self) -> int | None:
+        """Give where this log would have to be cut to follow, and is not (D27)."""
+        return None if self.follower is None else self.follower.refused_cut
 
     @property
     def obstacle(self) -> str:
@@ -59,6 +76,7 @@ class Following:
             Obstacle: the master can't make good what would be cut.
             OSError, TimeoutError, ProtocolError, StoreError, RemotingError: it failed this time.
         """
+        self._mark.accept_loss(master.loss_epoch)
         await self._follower_of(own_id, master).mend()
         self._broker.damage = self._broker.store.damage
 
@@ -85,6 +103,7 @@ class Following:
             epoch=master.epoch,
             master_address=master.master_address,
             verification=self._verification,
+            mark=self._mark,
             flusher=self._broker.flusher,
             on_confirmed=self._on_confirmed,
             on_cut=self._journal.cut,

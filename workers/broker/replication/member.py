@@ -69,6 +69,7 @@ class GroupMember:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(keeper.run())
             tasks.create_task(self._duties.tick())
+            tasks.create_task(self._duties.keep_mark())
             await self._join(identity, keeper)
             tasks.create_task(self._beat(identity))
             tasks.create_task(self._poll(identity, keeper))

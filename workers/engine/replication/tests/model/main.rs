@@ -3,8 +3,8 @@
 //! The model is searched to exhaustion: with all rules nothing acknowledged is ever lost and no
 //! queue offset used twice; without any one of them the search finds the fault that earlier systems
 //! had. Which broker is which does not matter, so states are compared up to renaming. One broker
-//! stops once, with or without losing what was not on its disk; requests, answers and decisions are
-//! late or lost at every point.
+//! stops once, with or without losing what was not on its disk, or with its store put back from an
+//! older copy; requests, answers and decisions are late or lost at every point.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "it says how much was searched")]
 
@@ -177,6 +177,16 @@ fn with_offsets_kept_over_a_truncation_two_messages_share_one_or_leave_a_gap() {
 fn with_a_member_elected_that_lost_its_tail_an_acknowledged_message_is_lost() {
     let rules = Rules {
         verifies_unclean: false,
+        ..Rules::ALL
+    };
+    assert_found(rules, "I1");
+}
+
+#[test]
+fn without_evidence_a_member_from_an_older_copy_loses_an_acknowledged_message() {
+    // Case A1.
+    let rules = Rules {
+        elects_by_evidence: false,
         ..Rules::ALL
     };
     assert_found(rules, "I1");

@@ -17,6 +17,8 @@ pub(crate) struct Rules {
     pub(crate) offset_from_log: bool,
     /// KIP-966, D11: who lost what was not on its disk is no master before it has followed one.
     pub(crate) verifies_unclean: bool,
+    /// Case A1, D27: whose log ends before what a master reported as confirmed is no master.
+    pub(crate) elects_by_evidence: bool,
 }
 
 impl Rules {
@@ -25,6 +27,7 @@ impl Rules {
         counts_unreachable: true,
         offset_from_log: true,
         verifies_unclean: true,
+        elects_by_evidence: true,
     };
 }
 
@@ -80,6 +83,10 @@ pub(crate) fn successors(state: &State, rules: Rules) -> Vec<(Event, State)> {
         add("cut the power of", None, restart(state, broker, 1));
         let unsynced = restart(state, broker, 2);
         add("cut the power, long unsynced, of", None, unsynced);
+        let older = put_back(state, broker, 1);
+        add("put back an older copy of the store of", None, older);
+        let oldest = put_back(state, broker, 2);
+        add("put back a much older copy of the store of", None, oldest);
         for other in (0..BROKER_COUNT).filter(|other| *other != broker) {
             let following = follow(state, broker, other, rules);
             add("begins to follow", Some(other), following);
@@ -139,7 +146,7 @@ fn learn(state: &State, at: usize, rules: Rules) -> Option<State> {
     let is_master = state.master == u8::try_from(at).ok();
     let is_known = broker.epoch == state.epoch && broker.role != Role::Fenced;
     // Who was master before it stopped goes on as such, unless it lost something (S71, D11).
-    let must_wait = is_master && broker.is_unclean && rules.verifies_unclean;
+    let must_wait = is_master && !may_lead(state, at, rules);
     if is_known || must_wait {
         return None;
     }
@@ -164,9 +171,7 @@ fn learn(state: &State, at: usize, rules: Rules) -> Option<State> {
 
 /// The controller takes another master: any living member of the set, whatever the old one does.
 fn elect(state: &State, at: usize, rules: Rules) -> Option<State> {
-    let candidate = &state.brokers[at];
-    let is_electable = !candidate.is_unclean || !rules.verifies_unclean;
-    if state.epoch == EPOCH_MAX || state.set & bit(at) == 0 || !is_electable {
+    if state.epoch == EPOCH_MAX || state.set & bit(at) == 0 || !may_lead(state, at, rules) {
         return None;
     }
     changed(state, |next| {
@@ -175,6 +180,14 @@ fn elect(state: &State, at: usize, rules: Rules) -> Option<State> {
         next.set = bit(at);
         outdate(next);
     })
+}
+
+/// Whether a log lacks nothing that was acknowledged, as far as anybody can tell.
+fn may_lead(state: &State, at: usize, rules: Rules) -> bool {
+    let broker = &state.brokers[at];
+    let is_verified = !broker.is_unclean || !rules.verifies_unclean;
+    let is_whole = broker.end() >= state.evidence || !rules.elects_by_evidence;
+    is_verified && is_whole
 }
 
 /// A replica compares its log with its master's and cuts what the master lacks.
@@ -323,6 +336,20 @@ fn restart(state: &State, at: usize, lost: u8) -> Option<State> {
     })
 }
 
+/// A broker's store, its files about itself too, is replaced by a copy without the last `lost`
+/// entries while it is down. That is done by hand: by then the master has had its next heartbeat,
+/// and all that was acknowledged is in the controller's evidence.
+fn put_back(state: &State, at: usize, lost: u8) -> Option<State> {
+    let is_reported = u32::from(state.evidence) >= state.acknowledged.count_ones();
+    if !is_reported {
+        return None;
+    }
+    let was_unclean = state.brokers[at].is_unclean;
+    let mut next = restart(state, at, lost)?;
+    next.brokers[at].is_unclean = was_unclean;
+    Some(next)
+}
+
 /// Sets aside what can make no difference any more, so that fewer states are different.
 fn forget(state: &mut State, rules: Rules) {
     for broker in &mut state.brokers {
@@ -360,6 +387,9 @@ fn confirm(state: &mut State, rules: Rules) {
         let confirmed = lowest.max(master.confirmed);
         let messages = master.log.entries()[..usize::from(confirmed)].iter();
         state.acknowledged |= messages.fold(0, |all, entry| all | 1 << entry.message);
+        if state.master == u8::try_from(at).ok() && state.brokers[at].epoch == state.epoch {
+            state.evidence = state.evidence.max(confirmed);
+        }
         state.brokers[at].confirmed = confirmed;
     }
 }

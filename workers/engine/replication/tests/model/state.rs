@@ -105,6 +105,9 @@ pub(crate) struct State {
     pub(crate) epoch: u8,
     pub(crate) set: Brokers,
     pub(crate) message_count: u8,
+    /// The highest confirmed position that a master of the controller's epoch had: its heartbeats
+    /// report it.
+    pub(crate) evidence: u8,
     /// Messages whose senders were told that they are safe, as bits.
     pub(crate) acknowledged: u8,
     pub(crate) crash_count: u8,
@@ -168,6 +171,7 @@ impl State {
             epoch: 1,
             set: bit(0),
             message_count: 0,
+            evidence: 0,
             acknowledged: 0,
             crash_count: 0,
         }

@@ -1,0 +1,104 @@
+"""Remember on the disk what was confirmed to this log, so that it never loses it unseen (D27).
+
+The file `.confirmed` holds one line: the master epoch in which the position was confirmed, the
+epoch that wrote the last byte before it, and the position. It only rises, until an operator accepts
+a loss. A log that is found shorter, or of an older epoch, was emptied or put back from an older copy.
+"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+FILE_NAME: Final = ".confirmed"
+_NONE: Final = -1
+_NOTHING: Final = (_NONE, _NONE, 0)
+
+log = structlog.get_logger()
+
+
+class ConfirmedMark:
+    """What was confirmed to one store's log; nothing at first."""
+
+    def __init__(self, root: Path) -> None:
+        """Read the file; one that is missing or cut short names nothing.
+
+        Raises:
+            OSError: the file is there and cannot be read.
+        """
+        self._path = root / FILE_NAME
+        self._saved = _read(self._path)
+        self.term, self.epoch, self.position = self._saved or _NOTHING
+
+    def find_lack(self, epochs: Sequence[tuple[int, int]], end: int) -> str | None:
+        """Say what a log lacks that ends there, or nothing."""
+        behind = [(number, start) for number, start in epochs if start > end]
+        if behind:
+            number, start = behind[0]
+            return f"its epoch {number} begins at {start}, behind the end of the log at {end}"
+        if self.position > end:
+            return f"{self.position} was confirmed, and the log ends at {end}"
+        newest = max((number for number, _ in epochs), default=_NONE)
+        if self.position > 0 and self.epoch > newest:
+            return f"epoch {self.epoch} was confirmed, and the newest of the log is {newest}"
+        return None
+
+    def note(self, term: int, epochs: Sequence[tuple[int, int]], position: int) -> None:
+        """Take what is confirmed in a term of a master now; a lower position changes nothing."""
+        if position <= 0 or position < self.position or term < self.term:
+            return
+        self.term, self.epoch, self.position = term, epoch_before(epochs, position), position
+
+    def forget(self) -> None:
+        """Name nothing any more: this log is what counts, whatever it held before."""
+        self.term, self.epoch, self.position = _NOTHING
+
+    def accept_loss(self, loss_epoch: int) -> None:
+        """Forget what was confirmed before an epoch that began with an accepted loss."""
+        if self.position > 0 and self.term < loss_epoch:
+            log.warning("confirmed_given_up", position=self.position, epoch=loss_epoch)
+            self.forget()
+
+    @property
+    def is_saved(self) -> bool:
+        """Tell whether the file says all of it."""
+        return (self.term, self.epoch, self.position) == (self._saved or _NOTHING)
+
+    def save(self) -> None:
+        """Write the file if it says something else; a new term is on the disk when this returns.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        if self.is_saved:
+            return
+        present = (self.term, self.epoch, self.position)
+        is_new_term = self._saved is None or self._saved[0] != self.term
+        new_path = self._path.with_name(FILE_NAME + ".new")
+        with new_path.open("w", encoding="ascii") as file:
+            file.write(f"{present[0]} {present[1]} {present[2]}\n")
+            if is_new_term:
+                file.flush()
+                os.fsync(file.fileno())
+        new_path.replace(self._path)
+        self._saved = present
+
+
+def epoch_before(epochs: Sequence[tuple[int, int]], position: int) -> int:
+    """Name the epoch that wrote the last byte before a position; -1 is none."""
+    return max((number for number, start in epochs if start < position), default=_NONE)
+
+
+def _read(path: Path) -> tuple[int, int, int] | None:
+    try:
+        text = path.read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return None
+    parts = text.split()
+    try:
+        term, epoch, position = (int(part) for part in parts)
+    except ValueError:
+        return None
+    return (term, epoch, position) if text.endswith("\n") else None
