@@ -80,6 +80,8 @@ class Sighting:
     is_cordoned: bool = False
     # Whether it only copies, and is never to be a member of the SyncStateSet.
     is_learner: bool = False
+    # What it is waited for in addition, where the process that heard it may stand still itself.
+    grace_ms: int = 0
 
     def aged(self, age_ms: int) -> "Sighting":
         """Return the same words as of so long ago; every judgement asks for that of everybody."""
@@ -93,12 +95,13 @@ class Sighting:
             self.is_verified,
             self.is_cordoned,
             self.is_learner,
+            self.grace_ms,
         )
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the replica was heard within the time it asked to be waited for."""
-        return self.age_ms <= self.timeout_ms
+        """Tell whether the replica was heard within the time in which it is waited for."""
+        return self.age_ms <= self.timeout_ms + self.grace_ms
 
 
 @dataclass(frozen=True, slots=True)
