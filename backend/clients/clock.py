@@ -1,7 +1,22 @@
-"""Tell the time. The only place that reads the wall clock; everyone else is passed a `Clock`."""
+"""Tell the time. The only place that reads the wall clock; everyone else is passed a `Clock`.
 
+The wall clock is for instants that are stored or shown. It can be set at any moment, so an age is a
+difference of two readings of `elapsed_s`, never of the wall clock.
+"""
+
+import time
 from datetime import UTC, datetime
 from typing import Protocol
+
+
+def elapsed_s() -> float:
+    """Read a clock that is never set, and that also counts while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def elapsed_ms() -> float:
+    """Read the same clock in milliseconds."""
+    return elapsed_s() * 1000
 
 
 class Clock(Protocol):

@@ -5,7 +5,7 @@ history and stages its event in the same statement; of two writers one finds no 
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -77,8 +77,9 @@ SELECT revision FROM changed
 """
 
 # What was decided from this process's ears alone holds unless another process heard a replica
-# later, or one that is not heard here and is alive. An age is looked up in the two lists only for
-# what others heard: joined with them, a row would cost as much as the whole change.
+# later, or one that is not heard here and is alive, with a lease more as in `_held`. An age is
+# looked up in the two lists only for what others heard: joined with them, a row would cost as much
+# as the whole change.
 _UNHEARD_ELSEWHERE: Final = """
 NOT EXISTS (
     SELECT FROM replica_sightings s
@@ -87,7 +88,7 @@ NOT EXISTS (
        AND s.heard_at >= clock_timestamp() - make_interval(secs => coalesce(
            (CAST(:heard_ages AS bigint[]))[
                array_position(CAST(:heard_ids AS bigint[]), s.broker_id)],
-           s.timeout_ms) / 1000.0))
+           2 * s.timeout_ms) / 1000.0))
 """
 
 _CHANGE: Final = f"""
@@ -380,10 +381,16 @@ def _json(value: object) -> str:
 
 
 def _held(row: Mapping[Any, Any]) -> HeldGroup:
+    """Read a group with what other processes heard.
+
+    A process removes a replica that it gives up. So a row that is only out of date is of a process
+    that stands still or has died, and the replica has another lease to come to one that runs (D28).
+    """
     replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
     sightings: dict[int, Sighting] = {}
     for told in row["sightings"]:
         broker_id, sighting = read_sighting(told)
+        sighting = replace(sighting, grace_ms=sighting.timeout_ms)
         # Several processes may hear one replica: the latest word counts.
         if broker_id not in sightings or sighting.age_ms < sightings[broker_id].age_ms:
             sightings[broker_id] = sighting

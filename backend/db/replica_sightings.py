@@ -150,6 +150,9 @@ RETURNING broker_group_id, broker_id, heard_at),
 {_KEEP_LAST}""",  # noqa: S608 - all parts are ours
 )
 
+# A process removes whom it gives up. So where another process's row is only out of date, that
+# process stands still or has died. Its silence is no evidence about the master that it heard: the
+# master has another lease in which to come to a process that runs (D28).
 _LIST_MASTERLESS: Final = Statement(
     "list_masterless_groups",
     """
@@ -164,11 +167,17 @@ SELECT c.name AS cluster_name, b.name AS group_name
                            g.sync_state_set, g.master_id)])
                        OR (s.max_offset >= g.confirmed_position AND s.epoch >= g.confirmed_epoch))
               ), FALSE) AS has_master,
-              coalesce(bool_or(s.broker_id = ANY (g.sync_state_set)), FALSE) AS has_member,
-              max(s.timeout_ms) AS timeout_ms
-         FROM replica_sightings s
-        WHERE s.broker_group_id = g.broker_group_id
-          AND s.heard_at + make_interval(secs => s.timeout_ms / 1000.0) >= clock_timestamp()
+              coalesce(bool_or(s.broker_id = ANY (g.sync_state_set) AND NOT s.is_late),
+                       FALSE) AS has_member,
+              max(s.timeout_ms) FILTER (WHERE NOT s.is_late) AS timeout_ms
+         FROM (SELECT r.broker_id, r.is_verified, r.timeout_ms, r.life, r.max_offset, r.epoch,
+                      clock_timestamp() - r.heard_at
+                      > make_interval(secs => r.timeout_ms / 1000.0) AS is_late
+                 FROM replica_sightings r
+                WHERE r.broker_group_id = g.broker_group_id
+                  AND clock_timestamp() - r.heard_at <= make_interval(secs => r.timeout_ms
+                      * CASE WHEN r.heard_by = CAST(:heard_by AS uuid) THEN 1 ELSE 2 END / 1000.0)
+              ) AS s
        ) AS alive
  WHERE g.master_epoch > 0 AND NOT alive.has_master
    AND (alive.has_member OR (CAST(:takes_unclean AS boolean) AND alive.timeout_ms IS NOT NULL))
@@ -216,7 +225,7 @@ async def forget_old(pipeline: Pipeline) -> None:
 
 
 async def list_masterless(
-    pipeline: Pipeline, *, listened_ms: int, takes_unclean: bool, limit: int
+    pipeline: Pipeline, *, heard_by: UUID, listened_ms: int, takes_unclean: bool, limit: int
 ) -> list[MasterlessGroup]:
     """List groups without a living master in which somebody could be elected.
 
@@ -224,7 +233,12 @@ async def list_masterless(
     master may only not have spoken again since a control plane came back. One that was found to be
     lost is not waited for again.
     """
-    values = {"listened_ms": listened_ms, "takes_unclean": takes_unclean, "limit": limit}
+    values = {
+        "heard_by": heard_by,
+        "listened_ms": listened_ms,
+        "takes_unclean": takes_unclean,
+        "limit": limit,
+    }
     rows = await pipeline.fetch(_LIST_MASTERLESS, values)
     return [MasterlessGroup(row[0], row[1]) for row in rows]
 

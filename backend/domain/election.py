@@ -91,6 +91,8 @@ class Sighting:
     # Where it would have to cut its log to follow its master: it holds confirmed messages behind
     # that position, so it keeps its log and does not follow (D27).
     refused_cut: int = UNKNOWN_POSITION
+    # What it is waited for in addition, where the process that heard it may stand still itself.
+    grace_ms: int = 0
 
     def aged(self, age_ms: int) -> "Sighting":
         """Return the same words as of so long ago; every judgement asks for that of everybody."""
@@ -107,12 +109,13 @@ class Sighting:
             self.life,
             self.confirm_epoch,
             self.refused_cut,
+            self.grace_ms,
         )
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether the replica was heard within the time it asked to be waited for."""
-        return self.age_ms <= self.timeout_ms
+        """Tell whether the replica was heard within the time in which it is waited for."""
+        return self.age_ms <= self.timeout_ms + self.grace_ms
 
 
 @dataclass(frozen=True, slots=True)

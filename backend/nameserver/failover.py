@@ -2,12 +2,15 @@
 
 Three ways lead to one use case, which finds out by itself whether there is anything to do: a
 connection that closed, a replica that fell silent, and a group whose master no process hears.
-Nobody is given up for a pause of this process itself.
+
+What this process itself caused is no sign of failure (D28). After a pause of its own it waits for
+every replica as if each had spoken now, and a closed connection does not count meanwhile. A peer
+that waited for our answer for too long may hang up, and is silent while it waits.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 import structlog
@@ -17,14 +20,16 @@ from backend.domain.election import Resignation, Sighting
 from backend.domain.errors import DomainError, MasterLeaseLive
 from backend.domain.replica_group import ChangeKind
 from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.own_pauses import OwnPauses
 from backend.nameserver.sighting_writer import DATABASE_ERRORS, SightingWriter
 from backend.services import elections
+from backend.services.elections import Evidence
 from backend.services.group_changes import Controller, GroupName, GroupView
 
 SILENCE_SCAN_INTERVAL_S: Final = 0.25
 MASTERLESS_SCAN_INTERVAL_S: Final = 1.0
-# A scan that comes later than this shows that the process stood still.
-PAUSE_MIN_S: Final = 1.0
+# Who waited for our answer for longer than this may have hung up for that.
+OWED_S_MAX: Final = 1.0
 RETRY_DELAY_S: Final = 0.5
 # So long after the first one that was replaced, those are forgotten that were meanwhile: together,
 # and not while its successor takes over.
@@ -35,6 +40,8 @@ WORKER_COUNT: Final = 4
 
 Group = tuple[str, str]
 CloseConnection = Callable[[object], None]
+OwesFor = Callable[[object], float]
+"""Says for how many seconds the peer of a connection has waited for an answer of ours."""
 
 log = structlog.get_logger(__name__)
 
@@ -47,11 +54,16 @@ class Failover:
         table: HeartbeatTable,
         writer: SightingWriter,
         controller: Controller,
+        pauses: OwnPauses,
         *,
         close_connection: CloseConnection,
+        owes_for_s: OwesFor,
     ) -> None:
         self._table, self._writer, self._controller = table, writer, controller
-        self._close_connection = close_connection
+        self._pauses = pauses
+        self._close_connection, self._owes_for_s = close_connection, owes_for_s
+        pauses.on_stall(table.postpone)
+        pauses.on_pause(self._listen_anew)
         # What waits is groups, not events: a group whose turn comes is judged as it is then.
         self._causes: dict[Group, str] = {}
         self._gone: dict[Group, set[ReplicaKey]] = {}
@@ -60,8 +72,20 @@ class Failover:
         self._has_replaced = asyncio.Event()
         self._unlogged: list[tuple[GroupView, str]] = []
 
+    def _listen_anew(self, _pause_ms: float) -> None:
+        self._table.wait_anew(self._table.list_all())
+        self._writer.note_break()
+
     def note_closed(self, connection: object) -> None:
-        """Have the replicas of a closed connection taken for gone."""
+        """Have the replicas of a closed connection taken for gone, unless we may be the cause."""
+        self._pauses.look()
+        is_owed = self._owes_for_s(connection) >= OWED_S_MAX
+        for entry in self._table.list_connection(connection):
+            if is_owed or self._pauses.has_ended_within(entry.told.timeout_ms):
+                self._table.keep_without_connection(entry.key)
+                why = "it waited for an answer" if is_owed else "this process was paused"
+                _, broker_name, broker_id = entry.key
+                log.info("close_not_counted", broker_name=broker_name, broker_id=broker_id, why=why)
         self._note_gone(self._table.remove_connection(connection), "its connection closed")
 
     async def take_leave(self, key: ReplicaKey, told: Sighting) -> None:
@@ -112,7 +136,7 @@ class Failover:
             gone = {key for key in self._gone.pop(group, ()) if self._table.find(key) is None}
             try:
                 # What others are to know can wait; this process judges by what it hears itself.
-                await self._judge(group, cause)
+                await self._judge(group, cause, gone=gone)
                 if gone:
                     await self._writer.forget(sorted(gone))
             except DATABASE_ERRORS as error:
@@ -137,16 +161,23 @@ class Failover:
                 self._has_replaced.set()
 
     async def _judge(
-        self, group: Group, cause: str, *, resigned: Resignation | None = None
+        self,
+        group: Group,
+        cause: str,
+        *,
+        gone: Collection[ReplicaKey] = (),
+        resigned: Resignation | None = None,
     ) -> bool:
         """Replace a group's master if it is gone; tell whether it has another one."""
         name = GroupName(group[1], group[0])
+        evidence = Evidence(frozenset(key[2] for key in gone), self._writer.listened_ms, resigned)
         try:
             view = await elections.replace_lost_master(
-                name, self._controller, cause=cause, resigned=resigned
+                name, self._controller, cause=cause, evidence=evidence
             )
         except MasterLeaseLive as error:
             log.info("failover_awaits_lease", broker_name=group[1], left_ms=error.left_ms)
+            self._gone.setdefault(group, set()).update(gone)
             self._enqueue_later(group, cause, error.left_ms / 1000)
             return False
         except DomainError as error:
@@ -173,20 +204,19 @@ class Failover:
 
     async def scan_silence(self) -> None:
         """Take silent replicas for gone until cancelled."""
-        loop = asyncio.get_running_loop()
-        due_at_s = loop.time() + SILENCE_SCAN_INTERVAL_S
         while True:
             await asyncio.sleep(SILENCE_SCAN_INTERVAL_S)
-            late_s = loop.time() - due_at_s
-            due_at_s = loop.time() + SILENCE_SCAN_INTERVAL_S
-            if late_s >= PAUSE_MIN_S:
-                log.warning("process_paused", pause_ms=int(late_s * 1000))
-                self._table.postpone(late_s * 1000)
-                self._writer.note_break()
+            self._pauses.look()
             self._give_up_silent()
 
     def _give_up_silent(self) -> None:
-        silent = self._table.list_silent()
+        silent = []
+        for entry in self._table.list_silent():
+            if self._owes_for_s(entry.connection) > 0:
+                # It sends nothing before it has our answer.
+                self._table.wait_anew([entry])
+            else:
+                silent.append(entry)
         for entry in silent:
             self._table.remove(entry.key)
         self._note_gone([entry.key for entry in silent], "it fell silent")
@@ -199,6 +229,7 @@ class Failover:
         """Find groups that lost their master to nobody's sight, until cancelled (S63)."""
         while True:
             await asyncio.sleep(MASTERLESS_SCAN_INTERVAL_S)
+            self._pauses.look()
             try:
                 found = await elections.list_masterless(
                     self._controller, listened_ms=self._writer.listened_ms

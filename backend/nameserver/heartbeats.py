@@ -6,7 +6,7 @@ heard on last, so the close of an old one means nothing, and a connection takes 
 along (control-plane.md 1.16, 2.6).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -120,6 +120,10 @@ class HeartbeatTable:
         """Take back what could not be written."""
         self._unwritten.update(keys)
 
+    def list_connection(self, connection: object) -> list[HeardReplica]:
+        """List every replica that was last heard over a connection."""
+        return [self._groups[key[:2]][key[2]] for key in self._connections.get(connection, ())]
+
     def remove_connection(self, connection: object) -> list[ReplicaKey]:
         """Drop every replica that was last heard over a connection, and name them."""
         keys = list(self._connections.get(connection, ()))
@@ -127,14 +131,20 @@ class HeartbeatTable:
             self.remove(key)
         return keys
 
+    def keep_without_connection(self, key: ReplicaKey) -> None:
+        """Wait for a replica as if it had spoken now, though its connection has closed."""
+        held = self.find(key)
+        if held is None:
+            return
+        self._detach(held)
+        held.connection, held.takes_notices = object(), False
+        held.heard_at_ms = self._now_ms()
+
     def list_silent(self) -> list[HeardReplica]:
         """List replicas that were silent for longer than they asked to be waited for."""
         now_ms = self._now_ms()
         return [
-            entry
-            for held in self._groups.values()
-            for entry in held.values()
-            if now_ms - entry.heard_at_ms > entry.told.timeout_ms
+            entry for entry in self._entries() if now_ms - entry.heard_at_ms > entry.told.timeout_ms
         ]
 
     def remove(self, key: ReplicaKey) -> None:
@@ -155,9 +165,22 @@ class HeartbeatTable:
 
     def postpone(self, by_ms: float) -> None:
         """Grant everybody the time in which this process itself stood still."""
-        for held in self._groups.values():
-            for entry in held.values():
-                entry.heard_at_ms += by_ms
+        now_ms = self._now_ms()
+        for entry in self._entries():
+            entry.heard_at_ms = min(now_ms, entry.heard_at_ms + by_ms)
+
+    def wait_anew(self, entries: Iterable[HeardReplica]) -> None:
+        """Wait for replicas as if each had spoken now."""
+        now_ms = self._now_ms()
+        for entry in entries:
+            entry.heard_at_ms = now_ms
+
+    def list_all(self) -> list[HeardReplica]:
+        """List every replica that is heard."""
+        return list(self._entries())
+
+    def _entries(self) -> Iterator[HeardReplica]:
+        return (entry for held in self._groups.values() for entry in held.values())
 
     def _detach(self, held: HeardReplica) -> None:
         keys = self._connections.get(held.connection)

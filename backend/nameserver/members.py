@@ -1,7 +1,7 @@
 """Hold who is in each broker group and when each was last heard; a part of the route table.
 
 Keyed by (cluster, group) and (cluster, address): two clusters may use one group name (D2). Nothing
-here waits, and time comes in as milliseconds.
+here waits. Time comes in as milliseconds of a clock that is never set: what is kept is an age.
 """
 
 from collections.abc import Iterator
@@ -55,10 +55,10 @@ class LiveBroker:
     """Hold what is known of a broker while it is heard."""
 
     registration: Registration
-    heard_at_ms: int
+    heard_at_ms: float
     connection: object
 
-    def is_silent(self, now_ms: int) -> bool:
+    def is_silent(self, now_ms: float) -> bool:
         """Tell whether the broker has been silent for longer than it asked to be waited for."""
         return self.heard_at_ms + self.registration.heartbeat_timeout_ms < now_ms
 

@@ -65,7 +65,7 @@ class RouteTable:
         registration: Registration,
         topics: Mapping[str, QueueSettings],
         *,
-        now_ms: int,
+        now_ms: float,
         connection: object,
     ) -> Registered:
         """Take a broker in, with its topics when it speaks for its group.
@@ -147,7 +147,7 @@ class RouteTable:
                 changed[name] = settings
         return changed
 
-    def heard(self, cluster_name: str, address: str, *, now_ms: int) -> LiveBroker | None:
+    def heard(self, cluster_name: str, address: str, *, now_ms: float) -> LiveBroker | None:
         """Note a sign of life; one of a broker that is not registered means nothing."""
         broker = self._members.live.get((cluster_name, address))
         if broker is not None:
@@ -163,14 +163,23 @@ class RouteTable:
         """Find the live broker that holds an id of a group."""
         return self._members.find(key, broker_id)
 
-    def list_silent(self, *, now_ms: int) -> list[LiveBroker]:
+    def list_silent(self, *, now_ms: float) -> list[LiveBroker]:
         """List brokers that have been silent for longer than they asked to be waited for."""
         return [broker for broker in self._members.live.values() if broker.is_silent(now_ms)]
 
-    def postpone(self, by_ms: int) -> None:
+    def postpone(self, by_ms: float, *, now_ms: float) -> None:
         """Grant every broker the time in which this process itself stood still."""
         for broker in self._members.live.values():
-            broker.heard_at_ms += by_ms
+            broker.heard_at_ms = min(now_ms, broker.heard_at_ms + by_ms)
+
+    def wait_anew(self, brokers: Iterable[LiveBroker], *, now_ms: float) -> None:
+        """Wait for brokers as if each had spoken now."""
+        for broker in brokers:
+            broker.heard_at_ms = now_ms
+
+    def list_live(self) -> list[LiveBroker]:
+        """List every broker that is heard."""
+        return list(self._members.live.values())
 
     def list_of_connection(self, connection: object) -> list[LiveBroker]:
         """List every broker that registered over a connection."""

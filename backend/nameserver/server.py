@@ -7,7 +7,6 @@ brokers out at once, and has a master replaced that was on it.
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
 from typing import Any, Final, Self
@@ -17,7 +16,7 @@ import structlog
 from redis.asyncio import Redis
 
 from backend.clients.brokers import Brokers
-from backend.clients.clock import Clock
+from backend.clients.clock import Clock, elapsed_ms, elapsed_s
 from backend.clients.remoting_client import RemotingClient
 from backend.db.engine import Database
 from backend.domain.controller_figures import ControllerFigures
@@ -26,9 +25,11 @@ from backend.domain.name_server import NameServerStatus
 from backend.domain.replica_group import LeasePolicy
 from backend.domain.route import TopicRoute
 from backend.nameserver.directory import Directory
-from backend.nameserver.failover import PAUSE_MIN_S, WORKER_COUNT, Failover
 from backend.nameserver.failover import SILENCE_SCAN_INTERVAL_S as REPLICA_SCAN_INTERVAL_S
+from backend.nameserver.failover import WORKER_COUNT, Failover
 from backend.nameserver.heartbeats import HeartbeatTable
+from backend.nameserver.members import LiveBroker
+from backend.nameserver.own_pauses import OwnPauses
 from backend.nameserver.role_notices import RoleNotices
 from backend.nameserver.route_table import RouteTable
 from backend.nameserver.session import Session
@@ -37,8 +38,10 @@ from backend.nameserver.topic_notices import TopicNotices
 from backend.nameserver.write_behind import WriteBehind
 from backend.services.background import end_tasks
 from backend.services.group_changes import Controller
+from backend.services.heartbeats import Observer
 
-BACKLOG: Final = 1024
+# After a pause all brokers wait here, some of them with several attempts.
+BACKLOG: Final = 4096
 CONNECTION_COUNT_MAX: Final = 20_000
 WAITING_REQUESTS_MAX: Final = 2_000
 SILENCE_SCAN_INTERVAL_S: Final = 5.0
@@ -65,8 +68,17 @@ class NameServer:
         self._clock = clock
         self._silence_scan_interval_s = silence_scan_interval_s
         self._table = RouteTable()
-        self._write_behind = WriteBehind(self._table, database=database, redis=redis, clock=clock)
-        heartbeats = HeartbeatTable(uuid4(), _monotonic_ms)
+        self._pauses = OwnPauses(elapsed_ms)
+        self._pauses.on_stall(self._postpone)
+        self._pauses.on_pause(self._listen_anew)
+        heartbeats = HeartbeatTable(uuid4(), elapsed_ms)
+        self._write_behind = WriteBehind(
+            self._table,
+            database=database,
+            redis=redis,
+            clock=clock,
+            observer=Observer(str(heartbeats.id), clock, elapsed_ms),
+        )
         self._client = RemotingClient()
         self._controller = Controller(
             database=database,
@@ -76,9 +88,14 @@ class NameServer:
             allows_unclean=unclean_election_allowed,
             brokers=Brokers(self._client),
         )
-        self._sightings = SightingWriter(heartbeats, database=database, monotonic_ms=_monotonic_ms)
+        self._sightings = SightingWriter(heartbeats, database=database, monotonic_ms=elapsed_ms)
         self._failover = Failover(
-            heartbeats, self._sightings, self._controller, close_connection=_close_session
+            heartbeats,
+            self._sightings,
+            self._controller,
+            self._pauses,
+            close_connection=_close_session,
+            owes_for_s=_owes_for_s,
         )
         self._role_notices = RoleNotices(heartbeats, self._controller, self._client)
         self._topic_notices = TopicNotices(self._table, self._write_behind, database)
@@ -146,6 +163,7 @@ class NameServer:
     def _background(self) -> dict[str, Coroutine[Any, Any, None]]:
         workers = {f"failover_{i}": self._failover.work() for i in range(WORKER_COUNT)}
         return workers | {
+            "own_pauses": self._pauses.watch(),
             "rows": self._write_behind.write_rows(),
             "heartbeats": self._write_behind.write_heartbeats(),
             "silence_scan": self._give_up_silent_brokers(),
@@ -227,7 +245,7 @@ class NameServer:
             on_open=self._admit,
             on_close=self._forget,
             start=self._start,
-            monotonic=asyncio.get_running_loop().time,
+            monotonic=elapsed_s,
         )
 
     def _admit(self, session: Session) -> bool:
@@ -249,20 +267,35 @@ class NameServer:
         if self._is_closing:
             return
         self._failover.note_closed(session)
-        gone = self._table.list_of_connection(session)
+        gone, kept = list[LiveBroker](), list[LiveBroker]()
+        for broker in self._table.list_of_connection(session):
+            # After a pause a broker has time to come back: it may have closed for that (D28).
+            timeout_ms = broker.registration.heartbeat_timeout_ms
+            (kept if self._pauses.has_ended_within(timeout_ms) else gone).append(broker)
+        self._table.wait_anew(kept, now_ms=elapsed_ms())
         if gone:
             self._directory.dismiss(gone)
-            log.info("brokers_disconnected", peer=session.peer, count=len(gone))
+        if gone or kept:
+            log.info(
+                "brokers_disconnected", peer=session.peer, count=len(gone), kept_count=len(kept)
+            )
+
+    def _postpone(self, stood_ms: float) -> None:
+        self._table.postpone(stood_ms, now_ms=elapsed_ms())
+        now_s = elapsed_s()
+        for session in self._sessions:
+            session.active_at_s = min(now_s, session.active_at_s + stood_ms / 1000)
+
+    def _listen_anew(self, _pause_ms: float) -> None:
+        """Wait for every broker as if it had spoken now: what it sent has not been read yet."""
+        self._table.wait_anew(self._table.list_live(), now_ms=elapsed_ms())
+        self._write_behind.observer.begin()
 
     async def _give_up_silent_brokers(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
-            due_at_s = loop.time() + self._silence_scan_interval_s
             await asyncio.sleep(self._silence_scan_interval_s)
-            if (late_s := loop.time() - due_at_s) >= PAUSE_MIN_S:
-                # What was sent meanwhile has not been read yet.
-                self._table.postpone(int(late_s * 1000))
-            silent = self._table.list_silent(now_ms=self._clock.now_ms())
+            self._pauses.look()
+            silent = self._table.list_silent(now_ms=elapsed_ms())
             if not silent:
                 continue
             self._directory.dismiss(silent)
@@ -275,7 +308,8 @@ class NameServer:
     async def _close_idle_sessions(self) -> None:
         while True:
             await asyncio.sleep(IDLE_SCAN_INTERVAL_S)
-            idle_since_s = asyncio.get_running_loop().time() - IDLE_TIMEOUT_S
+            self._pauses.look()
+            idle_since_s = elapsed_s() - IDLE_TIMEOUT_S
             for session in list(self._sessions):
                 if session.active_at_s < idle_since_s:
                     # Who reads no more would keep a closing connection open.
@@ -309,8 +343,8 @@ class NameServer:
         }
 
 
-def _monotonic_ms() -> float:
-    return time.monotonic() * 1000
+def _owes_for_s(connection: object) -> float:
+    return connection.owes_for_s if isinstance(connection, Session) else 0.0
 
 
 def _close_session(connection: object) -> None:

@@ -41,7 +41,8 @@ class Session(asyncio.Protocol):
     ) -> None:
         self._directory = directory
         self._start = start
-        self._waiting_count = 0
+        # When each request came that waits for its answer, the oldest first.
+        self._owed_since_s: dict[object, float] = {}
         self._on_open, self._on_close, self._monotonic = on_open, on_close, monotonic
         self._decoder = Decoder(FRAME_SIZE_MAX)
         self._notices: list[bytes] = []
@@ -125,19 +126,26 @@ class Session(asyncio.Protocol):
             transport.resume_reading()
 
     def _answer_later(self, command: Command, answered: Coroutine[Any, Any, bytes]) -> None:
-        waiting = self._await_answer(answered)
-        if self._waiting_count < WAITING_COUNT_MAX and self._start(waiting):
-            self._waiting_count += 1
+        key = object()
+        waiting = self._await_answer(answered, key)
+        if len(self._owed_since_s) < WAITING_COUNT_MAX and self._start(waiting):
+            self._owed_since_s[key] = self._monotonic()
             return
         waiting.close()
         answered.close()
         self._write(refuse(command, self._directory))
 
-    async def _await_answer(self, answered: Coroutine[Any, Any, bytes]) -> None:
+    async def _await_answer(self, answered: Coroutine[Any, Any, bytes], key: object) -> None:
         try:
             self._write(await answered)
         finally:
-            self._waiting_count -= 1
+            self._owed_since_s.pop(key, None)
+
+    @property
+    def owes_for_s(self) -> float:
+        """Say for how long the peer has waited for its oldest answer; 0 if for none."""
+        oldest_s = next(iter(self._owed_since_s.values()), None)
+        return 0.0 if oldest_s is None else self._monotonic() - oldest_s
 
     def _write(self, data: bytes) -> None:
         if self._notices:

@@ -23,6 +23,8 @@ from backend.services.replica_sightings import (
 )
 
 WRITE_INTERVAL_S: Final = 0.5
+# A write that takes longer shows that nobody knows in time what this process hears.
+WRITE_MAX_MS: Final = 1_000.0
 # Leases that are asked for within this time are granted by one commit.
 GATHERING_S: Final = 0.01
 RETRY_DELAY_S: Final = 1.0
@@ -150,7 +152,7 @@ class SightingWriter:
                 self._listening_since_ms = None
                 _settle(asked, ConnectionError("the database does not answer"))
                 return False
-        if self._listening_since_ms is None:
+        if self._listening_since_ms is None or self._now_ms() - now_ms > WRITE_MAX_MS:
             self._listening_since_ms = self._now_ms()
         for key, wish in asked.items():
             if not wish.future.done():

@@ -24,7 +24,12 @@ from backend.domain.topic import QueueSettings
 from backend.nameserver.members import Departure, GroupKey, LiveBroker, Registration
 from backend.nameserver.route_table import RouteTable
 from backend.services import topology
-from backend.services.heartbeats import BrokerKey, record_heartbeats
+from backend.services.heartbeats import (
+    BrokerKey,
+    Observer,
+    forget_observer,
+    record_heartbeats,
+)
 from backend.services.registrations import (
     MarkBrokerOffline,
     RegisterBroker,
@@ -45,9 +50,15 @@ class WriteBehind:
     """Keep Postgres and Redis as the route table is, a moment later."""
 
     def __init__(
-        self, table: RouteTable, *, database: Database, redis: Redis, clock: Clock
+        self,
+        table: RouteTable,
+        *,
+        database: Database,
+        redis: Redis,
+        clock: Clock,
+        observer: Observer,
     ) -> None:
-        self._table = table
+        self._table, self.observer = table, observer
         self._database, self._redis, self._clock = database, redis, clock
         self._outdated: dict[BrokerKey, None] = {}
         self._topics: dict[GroupKey, dict[str, QueueSettings]] = {}
@@ -71,7 +82,7 @@ class WriteBehind:
 
     def note_heard(self, broker: LiveBroker) -> None:
         """Have a sign of life written."""
-        self._heard[_key(broker.registration)] = broker.heard_at_ms
+        self._heard[_key(broker.registration)] = self._clock.now_ms()
 
     def note_topic_removed(self, topic_name: str, cluster_name: str | None) -> None:
         """Have a deleted topic's rows removed."""
@@ -98,6 +109,7 @@ class WriteBehind:
         try:
             await self._flush_rows()
             await self._flush_heartbeats()
+            await forget_observer(self._redis, self.observer.name)
         except (SQLAlchemyError, RedisError, OSError, TimeoutError) as error:
             log.warning("write_behind_undrained", error=str(error))
 
@@ -169,12 +181,10 @@ class WriteBehind:
                 await asyncio.sleep(RETRY_DELAY_S)
 
     async def _flush_heartbeats(self) -> None:
-        if not self._heard:
-            return
         heard, self._heard = self._heard, {}
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_S):
-                await record_heartbeats(self._redis, heard)
+                await record_heartbeats(self._redis, heard, observer=self.observer)
         except BaseException:
             self._heard = heard | self._heard
             raise

@@ -5,10 +5,12 @@ there and leaves it.
 """
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from backend.db import replica_sightings
 from backend.db.pipeline import pipeline_of
 from backend.db.replica_sightings import MasterlessGroup
+from backend.domain.broker import HEARTBEAT_TIMEOUT_MAX_MS
 from backend.domain.controller_figures import ElectionResult
 from backend.domain.election import Ballot, Liveness, Resignation, elect_master
 from backend.domain.errors import BrokerNotRegistered, ElectionFailed, MasterNotAvailable
@@ -29,6 +31,30 @@ from backend.services.group_changes import (
 )
 
 MASTERLESS_GROUPS_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Hold what a process knows of a master's end: what it saw itself, and for how long it listens.
+
+    A process that began to listen a moment ago has not heard everybody: a master that it does not
+    hear may only not have spoken again. So within one lease it replaces those alone that it heard,
+    and saw going, itself (D28).
+    """
+
+    gone_ids: frozenset[int] = frozenset()
+    listened_ms: int = 0
+    resigned: Resignation | None = None
+
+    def is_enough(self, group: ReplicaGroup, liveness: Liveness) -> bool:
+        """Tell whether a group's master may be taken for gone if it is not heard."""
+        if self.resigned is not None or group.is_master_lost or group.master_id in self.gone_ids:
+            return True
+        waits_ms = [told.timeout_ms for told in liveness.sightings.values() if told.is_alive]
+        return self.listened_ms >= max(waits_ms, default=0)
+
+
+_CERTAIN: Final = Evidence(listened_ms=HEARTBEAT_TIMEOUT_MAX_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +125,13 @@ async def replace_lost_master(
     controller: Controller,
     *,
     cause: str,
-    resigned: Resignation | None = None,
+    evidence: Evidence = _CERTAIN,
 ) -> GroupView | None:
     """Find a new master where the present one is dead, or note that there is none to be had.
 
-    Nothing happens in a group that never had a master, or has a living one. With the master's own
-    word that it has resigned, its lease ends in the statement that elects another.
+    Nothing happens in a group that never had a master, or has a living one, or of whose master too
+    little is known yet. With the master's own word that it has resigned, its lease ends in the
+    statement that elects another.
 
     Raises:
         MasterLeaseLive: the present master may still acknowledge; try again when it may not.
@@ -113,10 +140,10 @@ async def replace_lost_master(
     ballot = Ballot(allows_unclean=controller.allows_unclean)
 
     def decide(group: ReplicaGroup | None, liveness: Liveness) -> Change | None:
-        if group is None or not group.master_epoch:
+        if group is None or not group.master_epoch or not evidence.is_enough(group, liveness):
             return None
         try:
-            return elect_master(group, liveness, ballot, resigned=resigned)
+            return elect_master(group, liveness, ballot, resigned=evidence.resigned)
         except MasterNotAvailable:
             return lose_master(group)
 
@@ -135,6 +162,7 @@ async def list_masterless(controller: Controller, *, listened_ms: int) -> list[M
     """List groups whose master nobody hears while somebody in them could be elected."""
     return await replica_sightings.list_masterless(
         pipeline_of(controller.database),
+        heard_by=controller.witness.id,
         listened_ms=listened_ms,
         takes_unclean=controller.allows_unclean,
         limit=MASTERLESS_GROUPS_MAX,

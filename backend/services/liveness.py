@@ -6,6 +6,7 @@ record, as when it died in between.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from redis.asyncio import Redis
 
@@ -13,9 +14,21 @@ from backend.clients.clock import Clock
 from backend.db import brokers
 from backend.db.engine import Database
 from backend.domain.broker import Broker
-from backend.services.heartbeats import KEY, BrokerKey, list_heartbeats
+from backend.services.heartbeats import (
+    KEY,
+    BrokerKey,
+    Observation,
+    list_heartbeats,
+    list_observers,
+)
 from backend.services.registrations import MarkBrokerOffline, mark_broker_offline
 from backend.services.topology import announce
+
+OBSERVER_SILENT_MS: Final = 3_000
+"""An observer tells twice a second that it listens. One that does not stands still."""
+
+OBSERVER_GONE_MS: Final = 30_000
+"""An observer that is silent for longer has ended; its brokers have come to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +43,9 @@ async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> Li
     """Mark brokers offline that nobody has heard for longer than they asked to be waited for.
 
     Nobody is evicted for the silence of a listener: when Redis can't be read, when a broker's
-    instant is missing there (its wait begins now), and when no broker at all has been heard in
-    time, which is what a stopped control plane looks like.
+    instant is missing there (its wait begins now), when no broker at all has been heard in time,
+    which is what a stopped control plane looks like, and for the time in which an observer stood
+    still (D28).
 
     Raises:
         redis.RedisError: Redis can't be read; nothing was changed.
@@ -40,7 +54,9 @@ async def scan_liveness(*, database: Database, redis: Redis, clock: Clock) -> Li
         online = await brokers.list_online(connection)
     keys = {key_of(broker): broker for broker in online}
     heard = await list_heartbeats(redis, list(keys))
-    silent = _silent(keys, heard, now_ms=clock.now_ms())
+    now_ms = clock.now_ms()
+    listened_ms = _listened_ms(await list_observers(redis), now_ms=now_ms)
+    silent = _silent(keys, heard, now_ms=now_ms, listened_ms=listened_ms)
     unheard = [key for key in keys if key not in heard]
     await _begin_wait(redis, unheard, now_ms=clock.now_ms())
     if len(silent) == len(heard):
@@ -61,14 +77,34 @@ def key_of(broker: Broker) -> BrokerKey:
     return BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)
 
 
+def _listened_ms(observers: Sequence[Observation], *, now_ms: int) -> int | None:
+    """Say for how long each observer has listened; not at all if one of them stands still.
+
+    `None` where no observer ever told: then every silence counts.
+    """
+    if not observers:
+        return None
+    present = [one for one in observers if abs(now_ms - one.told_at_ms) <= OBSERVER_GONE_MS]
+    is_silent = any(abs(now_ms - one.told_at_ms) > OBSERVER_SILENT_MS for one in present)
+    return 0 if is_silent else min((one.listened_ms for one in present), default=0)
+
+
 def _silent(
-    keys: Mapping[BrokerKey, Broker], heard: Mapping[BrokerKey, int], *, now_ms: int
+    keys: Mapping[BrokerKey, Broker],
+    heard: Mapping[BrokerKey, int],
+    *,
+    now_ms: int,
+    listened_ms: int | None,
 ) -> list[BrokerKey]:
     def last_heard_ms(key: BrokerKey) -> int:
         registered_at_ms = int(keys[key].last_registered_at.timestamp() * 1000)
         return max(heard[key], registered_at_ms)
 
-    return [key for key in heard if now_ms - last_heard_ms(key) > keys[key].heartbeat_timeout_ms]
+    def silence_ms(key: BrokerKey) -> int:
+        silence_ms = now_ms - last_heard_ms(key)
+        return silence_ms if listened_ms is None else min(silence_ms, listened_ms)
+
+    return [key for key in heard if silence_ms(key) > keys[key].heartbeat_timeout_ms]
 
 
 async def _begin_wait(redis: Redis, keys: Sequence[BrokerKey], *, now_ms: int) -> None:

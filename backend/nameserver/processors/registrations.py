@@ -6,6 +6,7 @@ from typing import Final
 
 import structlog
 
+from backend.clients.clock import elapsed_ms
 from backend.db.replica_sightings import ReplicaKey
 from backend.domain.broker import (
     HEARTBEAT_TIMEOUT_MAX_MS,
@@ -66,7 +67,7 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
     registration = _registration(header, table.data_version, command.ext.get(ZONE_NAME_KEY))
     topics = {name: _settings(name, topic) for name, topic in table.topics.items()}
     registered = directory.table.register(
-        registration, topics, now_ms=directory.clock.now_ms(), connection=session
+        registration, topics, now_ms=elapsed_ms(), connection=session
     )
     _note(registration, registered, directory)
     order = directory.key_values.find_table(ORDER_TOPIC_NAMESPACE)
@@ -220,7 +221,7 @@ def _note(registration: Registration, registered: Registered, directory: Directo
 
 
 def _hear(cluster_name: str, address: str, directory: Directory) -> LiveBroker | None:
-    broker = directory.table.heard(cluster_name, address, now_ms=directory.clock.now_ms())
+    broker = directory.table.heard(cluster_name, address, now_ms=elapsed_ms())
     if broker is not None:
         directory.write_behind.note_heard(broker)
     return broker

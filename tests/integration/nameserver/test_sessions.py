@@ -11,7 +11,7 @@ from regent_engine import encode_command
 from backend.clients.clock import SystemClock
 from backend.nameserver.dispatcher import dispatch
 from backend.nameserver.server import IDLE_TIMEOUT_S, NameServer
-from tests.integration.nameserver.broker_peer import PATIENT_MS
+from tests.integration.nameserver.broker_peer import PATIENT_MS, BrokerPeer, state
 
 ROUTE = {"topic": "orders"}
 
@@ -97,9 +97,29 @@ class HandClock(SystemClock):
         return super().now() + timedelta(milliseconds=self.ahead_ms)
 
 
-async def test_a_heartbeat_keeps_a_broker(database, redis, connect, eventually):
+@pytest.mark.parametrize("step_s", [600, -600])
+async def test_a_wall_clock_that_is_set_empties_no_route(database, redis, connect, step_s):
+    # Case A9.
     clock = HandClock()
     stores = {"database": database, "redis": redis, "clock": clock}
+    async with NameServer.serve("127.0.0.1", 0, **stores, silence_scan_interval_s=0.01) as server:
+        client = await connect(server)
+        broker = BrokerPeer(await connect(server), 1)
+        await client.register(heartbeatTimeoutMillis="60000")
+        await broker.apply()
+        await broker.lease(heartbeatTimeoutMills="60000")
+        await broker.elect()
+
+        clock.ahead_ms = step_s * 1000
+        await asyncio.sleep(1.5)
+
+        assert (await client.ask(105, ROUTE)).code == 0
+        assert not await broker.misses(1)
+        assert (await state(broker))[:2] == (1, 1)
+
+
+async def test_a_heartbeat_keeps_a_broker(database, redis, connect, eventually):
+    stores = {"database": database, "redis": redis, "clock": SystemClock()}
     async with NameServer.serve("127.0.0.1", 0, **stores, silence_scan_interval_s=0.01) as server:
         client, kept, silent = [await connect(server) for _ in range(3)]
         await kept.register(topics={"kept": (1, 1, 6), "TBW102": (1, 1, 7)})
@@ -107,7 +127,8 @@ async def test_a_heartbeat_keeps_a_broker(database, redis, connect, eventually):
         ext = {"clusterName": "main", "brokerName": "broker-a", "brokerAddr": "10.0.0.1:10911"}
 
         for _ in range(2):
-            clock.ahead_ms += PATIENT_MS * 2 // 3
+            for broker in server._table.list_live():
+                broker.heard_at_ms -= PATIENT_MS * 2 // 3
             await kept.send(904, ext, oneway=True)
             # Answered after the heartbeat was heard.
             await kept.ask(105, ROUTE)

@@ -367,3 +367,34 @@ async def test_groups_whose_master_nobody_hears_are_found(drive, database):  # S
     assert await found(listened_ms=9_999) == []
     await one.record(database, KEY_1)
     assert await found() == []
+
+
+async def test_a_master_that_a_silent_process_heard_has_another_lease_to_come_back(drive, database):
+    # Case A15.
+    one, other = drive(), drive()
+    await one.make_f3()
+    await one.record(database, KEY_2)
+    await other.record(database, KEY_1)
+
+    async def age(seconds):
+        async with database.begin() as connection:
+            await connection.execute(
+                text(
+                    "UPDATE replica_sightings SET heard_at = clock_timestamp()"
+                    " - make_interval(secs => :seconds) WHERE broker_id = 1"
+                ),
+                {"seconds": seconds},
+            )
+
+    async def found(driver):
+        return await elections.list_masterless(driver.controller, listened_ms=60_000)
+
+    # Its leases last for 10 s.
+    await age(15)
+    assert await found(one) == []
+    assert 1 in (await one.view()).liveness.alive_ids
+    # The process that heard it knows better: it listened, and heard nothing.
+    assert [group.group_name for group in await found(other)] == ["g"]
+    await age(21)
+    assert [group.group_name for group in await found(one)] == ["g"]
+    assert 1 not in (await one.view()).liveness.alive_ids

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from backend.db import brokers
-from backend.services.heartbeats import BrokerKey, record_heartbeats
+from backend.services.heartbeats import BrokerKey, Observer, record_heartbeats
 from backend.services.liveness import scan_liveness
 from backend.services.topology import watch
 from tests.integration.tasks.conftest import is_watched, register
@@ -84,6 +84,75 @@ async def test_when_nobody_at_all_is_heard_nobody_is_given_up(scan, database, re
 
     assert (outcome.offline, outcome.unjudged_count) == ((), 2)
     assert await online(database) == {"broker-a", "broker-b"}
+
+
+class Elapsed:
+    now_ms = 5_000.0
+
+    def __call__(self):
+        return self.now_ms
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_a_silence_that_the_observer_slept_through_is_no_silence(
+    scan, database, redis, clock
+):
+    # Case A15.
+    elapsed = Elapsed()
+    observer = Observer("one", clock, elapsed)
+    elapsed.now_ms += 60_000
+    clock.advance(minutes=1)
+    await record_heartbeats(redis, dict.fromkeys([BROKER_A, BROKER_B], clock.now_ms()))
+
+    # While the observer stands still, it tells nothing.
+    await record_heartbeats(redis, {}, observer=observer)
+    elapsed.now_ms += 16_000
+    clock.advance(seconds=16)
+    await record_heartbeats(redis, {BROKER_A: clock.now_ms()})
+    assert (await scan()).offline == ()
+
+    # Then it has listened for too short a time.
+    observer.begin()
+    await record_heartbeats(redis, {}, observer=observer)
+    assert (await scan()).offline == ()
+    assert await online(database) == {"broker-a", "broker-b"}
+
+    elapsed.now_ms += 10_001
+    clock.advance(milliseconds=10_001)
+    await record_heartbeats(redis, {BROKER_A: clock.now_ms()}, observer=observer)
+    assert (await scan()).offline == (BROKER_B,)
+
+
+@pytest.mark.parametrize("minutes", [10, -10])
+@pytest.mark.usefixtures("two_brokers")
+async def test_a_wall_clock_that_is_set_gives_nobody_up(scan, redis, clock, minutes):
+    # Case A9.
+    elapsed = Elapsed()
+    observer = Observer("one", clock, elapsed)
+    elapsed.now_ms += 60_000
+    clock.advance(minutes=1)
+    await record_heartbeats(
+        redis, dict.fromkeys([BROKER_A, BROKER_B], clock.now_ms()), observer=observer
+    )
+
+    clock.advance(minutes=minutes)
+    elapsed.now_ms += 500
+    await record_heartbeats(redis, {BROKER_A: clock.now_ms()}, observer=observer)
+
+    assert (await scan()).offline == ()
+
+
+@pytest.mark.usefixtures("two_brokers")
+async def test_an_observer_that_ended_without_a_word_keeps_nobody_up_for_ever(scan, redis, clock):
+    await record_heartbeats(redis, {}, observer=Observer("dead", clock, Elapsed()))
+    elapsed = Elapsed()
+    living = Observer("living", clock, elapsed)
+    elapsed.now_ms += 40_000
+    clock.advance(seconds=40)
+    now_ms = clock.now_ms()
+    await record_heartbeats(redis, {BROKER_A: now_ms, BROKER_B: now_ms - 30_000}, observer=living)
+
+    assert (await scan()).offline == (BROKER_B,)
 
 
 @pytest.mark.usefixtures("two_brokers")
