@@ -22,6 +22,7 @@ Code = Literal[
     "route_without_broker",
     "replica_ahead",
     "replica_outside_set",
+    "registration_item_invalid",
 ]
 
 
