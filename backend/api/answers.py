@@ -14,12 +14,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from redis.exceptions import RedisError
-from sqlalchemy.exc import DataError, InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 
 from backend.api.stock_codes import error_facts
 from backend.clients.task_queue import TaskQueueUnavailable
+from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
 from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
 
 ANSWERS: Final[Mapping[type[errors.DomainError], HTTPStatus]] = {
@@ -104,10 +105,6 @@ UNAVAILABLE: Final = (
     TimeoutError,
     ConnectionError,
 )
-
-UNSTORABLE: Final = (DataError, UnicodeEncodeError)
-"""Postgres takes no text with a NUL or half a character, so nothing has such a name."""
-UNSTORABLE_TOLD: Final = "a text holds a NUL or half a character"
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 

@@ -25,6 +25,7 @@ Code = Literal[
     "confirmed_missing",
     "replica_lost_confirmed",
     "replica_keeps_confirmed",
+    "registration_item_invalid",
 ]
 
 

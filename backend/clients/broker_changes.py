@@ -248,6 +248,9 @@ class BrokerChanges:
             **{wire: getattr(settings, name) for wire, name in _GROUP_FIELDS.items()},
             "groupName": group,
         }
+        if (attributes := settings.others.get("attributes")) is not None:
+            # In this request they are changes, which carry a sign.
+            content["attributes"] = {f"+{name}": value for name, value in attributes.items()}
         code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
         return await self._change(address, code, None, fence, body=java_json.encode(content))
 

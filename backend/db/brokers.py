@@ -1,7 +1,7 @@
 """Keep brokers, and what each last registered with."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,7 +10,14 @@ from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, brokers, clusters
-from backend.domain.broker import MASTER_ID, Broker, BrokerState, DataVersion
+from backend.domain.broker import (
+    MASTER_ID,
+    NOTHING_LEFT_OUT,
+    Broker,
+    BrokerState,
+    DataVersion,
+    LeftOutItems,
+)
 from backend.domain.operation_errors import BrokerUnknown
 
 _STATE_AT: Final = 7
@@ -25,6 +32,7 @@ class BrokerRegistration:
     ha_address: str | None
     heartbeat_timeout_ms: int
     data_version: DataVersion
+    left_out: LeftOutItems = NOTHING_LEFT_OUT
 
 
 async def save(
@@ -50,6 +58,7 @@ async def save(
         "data_version_counter": registration.data_version.counter,
         "data_version_timestamp_ms": registration.data_version.timestamp_ms,
         "data_version_state": registration.data_version.state_version,
+        "left_out": asdict(registration.left_out) if registration.left_out.count else None,
     }
     await connection.execute(
         insert(brokers)

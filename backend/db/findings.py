@@ -17,6 +17,7 @@ from backend.domain.finding import (
     FindingCode,
     FindingKey,
     ForsakenGroup,
+    InvalidItems,
     ObservedGroup,
     ServedMaster,
 )
@@ -73,6 +74,16 @@ SELECT c.name AS cluster_name, b.name AS group_name, count(*) AS topic_count,
 """)
 
 
+_INVALID_ITEMS = text("""
+SELECT c.name AS cluster_name, b.name AS group_name, o.broker_id, o.address, o.left_out
+  FROM brokers o
+  JOIN broker_groups b ON b.id = o.broker_group_id
+  JOIN clusters c ON c.id = b.cluster_id
+ WHERE o.left_out IS NOT NULL
+ ORDER BY c.name, b.name, o.broker_id
+""")
+
+
 @dataclass(frozen=True, slots=True)
 class FindingFilter:
     """Choose among findings that were ever open; what is None lets all pass."""
@@ -93,6 +104,21 @@ async def list_forsaken(connection: Connection) -> list[ForsakenGroup]:
     """List the groups with topics of which no broker is online."""
     rows = (await connection.execute(_FORSAKEN, {"names_max": NAMES_MAX})).mappings()
     return [ForsakenGroup(**{**row, "topic_names": tuple(row["topic_names"])}) for row in rows]
+
+
+async def list_invalid_items(connection: Connection) -> list[InvalidItems]:
+    """List the brokers that have topics or groups which can't be served, with what that is."""
+    found = []
+    for row in (await connection.execute(_INVALID_ITEMS)).mappings():
+        told = row["left_out"]
+        items = (f"{one['kind']} {one['name']}: {one['reason']}" for one in told["first"])
+        names = ("cluster_name", "group_name", "broker_id", "address")
+        found.append(
+            InvalidItems(
+                **{name: row[name] for name in names}, count=told["count"], items=tuple(items)
+            )
+        )
+    return found
 
 
 async def lock_present(connection: Connection) -> list[Finding]:

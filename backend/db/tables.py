@@ -75,6 +75,8 @@ brokers = Table(
     Column("data_version_counter", BigInteger, nullable=False),
     Column("data_version_timestamp_ms", BigInteger, nullable=False),
     Column("data_version_state", BigInteger, nullable=False),
+    # Topics and groups of this broker that can't be served, as it registered last; null for none.
+    Column("left_out", JSONB(none_as_null=True)),
     UniqueConstraint("broker_group_id", "broker_id"),
     CheckConstraint("state IN ('online', 'offline')", name="state"),
     CheckConstraint("broker_id >= 0", name="broker_id"),

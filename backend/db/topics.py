@@ -23,9 +23,7 @@ from backend.domain.broker import MASTER_ID, BrokerState
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.errors import TopicNotFound
 from backend.domain.topic import (
-    DEAD_LETTER_PREFIX,
     REPLY_SUFFIX,
-    RETRY_PREFIX,
     SYSTEM_PREFIX,
     SYSTEM_TOPIC_NAMES,
     Permission,
@@ -34,6 +32,7 @@ from backend.domain.topic import (
     TopicKind,
     TopicPlacement,
 )
+from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
 
 
 async def get(connection: Connection, cluster_name: str, topic_name: str) -> Topic:

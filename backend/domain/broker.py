@@ -39,6 +39,27 @@ class DataVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOutItem:
+    """Name a topic or a consumer group of a broker that is not taken, and say why."""
+
+    kind: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutItems:
+    """Count what of a broker is not taken, and name the first of it."""
+
+    count: int = 0
+    first: tuple[LeftOutItem, ...] = ()
+
+
+NOTHING_LEFT_OUT: Final = LeftOutItems()
+LEFT_OUT_NAMED_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
 class Broker:
     """Hold what is known of one broker."""
 

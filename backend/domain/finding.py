@@ -38,6 +38,7 @@ class FindingCode(StrEnum):
     CONFIRMED_MISSING = "confirmed_missing"
     REPLICA_LOST_CONFIRMED = "replica_lost_confirmed"
     REPLICA_KEEPS_CONFIRMED = "replica_keeps_confirmed"
+    REGISTRATION_ITEM_INVALID = "registration_item_invalid"
 
 
 ABSENCES: Final = frozenset(
@@ -135,6 +136,14 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         " copy the store of broker {broker_id}, then elect the present master by its id with"
         " --accept-loss: broker {broker_id} cuts its log and follows.",
     ),
+    FindingCode.REGISTRATION_ITEM_INVALID: Runbook(
+        Severity.WARNING,
+        "A broker has topics or consumer groups that can't be served",
+        "The items in the evidence are left out; all others are served. Change each item on that"
+        " broker to allowed values or delete it there, with RocketMQ's own mqadmin (updateTopic,"
+        " deleteTopic, updateSubGroup) at the address in the evidence: `regent broker status"
+        " {group}` shows that it is reached. The finding closes after the next registration.",
+    ),
 }
 
 
@@ -221,6 +230,18 @@ class ForsakenGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class InvalidItems:
+    """Hold what a broker has that can't be served, as it registered last."""
+
+    cluster_name: str
+    group_name: str
+    broker_id: int
+    address: str
+    count: int
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """Hold what one look has shown: what seems wrong, and what could not be judged."""
 
@@ -229,7 +250,11 @@ class Observation:
 
 
 def observe(
-    groups: Sequence[ObservedGroup], forsaken: Sequence[ForsakenGroup], *, looked_for: timedelta
+    groups: Sequence[ObservedGroup],
+    forsaken: Sequence[ForsakenGroup],
+    invalid: Sequence[InvalidItems] = (),
+    *,
+    looked_for: timedelta,
 ) -> Observation:
     """Look for broken invariants; None as evidence is what nobody can tell now.
 
@@ -239,6 +264,11 @@ def observe(
     for left in forsaken:
         key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
         evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
+        found.append((key, evidence))
+    for one in invalid:
+        subject = f"{one.group_name}/{one.broker_id}"
+        key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
+        evidence = {"address": one.address, "count": one.count, "items": list(one.items)}
         found.append((key, evidence))
     untold = ABSENCES if looked_for < RETURNS_WITHIN else frozenset()
     unjudged = {key for key, evidence in found if evidence is None or key.code in untold}

@@ -5,10 +5,14 @@ from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from typing import Final
 
-from backend.domain.errors import InvalidTopicSettings
+from backend.domain.errors import InvalidName, InvalidTopicSettings
+from backend.rules.topic import (
+    DEAD_LETTER_PREFIX,
+    RETRY_PREFIX,
+    topic_fault,
+    topic_name_fault,
+)
 
-RETRY_PREFIX: Final = "%RETRY%"
-DEAD_LETTER_PREFIX: Final = "%DLQ%"
 SYSTEM_PREFIX: Final = "rmq_sys_"
 REPLY_SUFFIX: Final = "_REPLY_TOPIC"
 SYSTEM_TOPIC_NAMES: Final = frozenset(
@@ -25,8 +29,6 @@ SYSTEM_TOPIC_NAMES: Final = frozenset(
         "CHECKPOINT_TOPIC",
     }
 )
-QUEUE_COUNT_MAX: Final = 65_535
-PERMISSIONS_MAX: Final = 15
 
 
 class TopicKind(StrEnum):
@@ -103,15 +105,24 @@ class TopicPlacement:
     settings: QueueSettings
 
 
-def check_queue_settings(topic_name: str, settings: QueueSettings) -> QueueSettings:
-    """Return the settings of a topic when a broker may announce them."""
-    counts = (settings.read_queue_count, settings.write_queue_count)
-    if not all(0 <= count <= QUEUE_COUNT_MAX for count in counts):
-        raise InvalidTopicSettings(topic_name, f"has {counts[0]} and {counts[1]} queues")
-    if not 0 <= settings.permissions <= PERMISSIONS_MAX:
-        raise InvalidTopicSettings(topic_name, f"has the permissions {settings.permissions}")
-    if not 0 <= settings.topic_sys_flag < 1 << 31:
-        raise InvalidTopicSettings(topic_name, f"has the flag {settings.topic_sys_flag}")
+def check_topic(name: str, settings: QueueSettings) -> QueueSettings:
+    """Return the settings of a topic when a broker may announce it so.
+
+    Raises:
+        InvalidName: no topic may be called so.
+        InvalidTopicSettings: its counts, permissions or flag are out of range.
+    """
+    if (reason := topic_name_fault(name)) is not None:
+        raise InvalidName(kind="topic", name=name, reason=reason)
+    fault = topic_fault(
+        name,
+        read_queue_count=settings.read_queue_count,
+        write_queue_count=settings.write_queue_count,
+        permissions=settings.permissions,
+        topic_sys_flag=settings.topic_sys_flag,
+    )
+    if fault is not None:
+        raise InvalidTopicSettings(name, f"is invalid: {fault}")
     return settings
 
 

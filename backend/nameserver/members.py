@@ -7,7 +7,7 @@ here waits. Time comes in as milliseconds of a clock that is never set: what is 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from backend.domain.broker import MASTER_ID, DataVersion
+from backend.domain.broker import MASTER_ID, NOTHING_LEFT_OUT, DataVersion, LeftOutItems
 from backend.domain.route import GroupMembers
 
 GroupKey = tuple[str, str]
@@ -28,6 +28,7 @@ class Registration:
     # Absent from brokers older than acting masters, which never stand in (remoting.md 2.7).
     acting_master_enabled: bool | None = None
     zone_name: str | None = None
+    left_out: LeftOutItems = NOTHING_LEFT_OUT
 
     @property
     def group_key(self) -> GroupKey:

@@ -67,15 +67,18 @@ class RouteTable:
         *,
         now_ms: float,
         connection: object,
+        left_out_count: int = 0,
     ) -> Registered:
         """Take a broker in, with its topics when it speaks for its group.
+
+        It announced more topics than these by those that were left out.
 
         Raises:
             RegistrationRefused: a broker that is not known announced exactly one topic.
         """
         known = self._members.groups.get(registration.group_key)
         is_known_id = known is not None and registration.broker_id in known.addresses
-        if not is_known_id and len(topics) == SINGLE_TOPIC:
+        if not is_known_id and len(topics) + left_out_count == SINGLE_TOPIC:
             raise RegistrationRefused(registration.group_name, registration.broker_id)
         moved_from = self._leave_other_group(registration)
         before = None if known is None else known.describe()

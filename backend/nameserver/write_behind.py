@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from backend.clients.clock import Clock
 from backend.db.brokers import BrokerRegistration
 from backend.db.engine import Database
+from backend.db.unstorable import UNSTORABLE
 from backend.domain.broker_group import GroupMode
 from backend.domain.errors import DomainError
 from backend.domain.route import TopologyChange
@@ -135,7 +136,7 @@ class WriteBehind:
             self._outdated.pop(key, None)
             try:
                 change = await self._bring_up_to_date(key)
-            except DomainError as error:
+            except (DomainError, *UNSTORABLE) as error:
                 log.warning("registration_unwritable", broker=key.field, error=str(error))
                 continue
             except BaseException:
@@ -155,7 +156,7 @@ class WriteBehind:
             return await register_broker(
                 _command(live.registration, topics), database=self._database, clock=self._clock
             )
-        except DomainError:
+        except (DomainError, *UNSTORABLE):
             raise
         except BaseException:
             # What was learned meanwhile is newer and wins.
@@ -205,6 +206,7 @@ def _command(registration: Registration, topics: Mapping[str, QueueSettings]) ->
             ha_address=registration.ha_address,
             heartbeat_timeout_ms=registration.heartbeat_timeout_ms,
             data_version=registration.data_version,
+            left_out=registration.left_out,
         ),
         mode=GroupMode.ACTING_MASTER if is_acting else GroupMode.STATIC,
         topics=topics,

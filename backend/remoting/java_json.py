@@ -53,8 +53,8 @@ def decode(data: bytes, kind: type[T]) -> T:
         raise InvalidJson(str(error)) from error
 
 
-def loads(data: bytes) -> Any:
-    """Read one document into plain values.
+def loads(data: bytes, *, allows_halves: bool = False) -> Any:
+    """Read one document into plain values, also texts with half a character where that is allowed.
 
     Raises:
         InvalidJson: the document is malformed, too deep or too large.
@@ -65,7 +65,7 @@ def loads(data: bytes) -> Any:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise InvalidJson("the document is not UTF-8") from error
-    reader = _Reader(text)
+    reader = _Reader(text, allows_halves=allows_halves)
     value = reader.value(0)
     if reader.peek():
         raise reader.fault("text after the end of the document")
@@ -86,8 +86,9 @@ def encode_object_map(entries: Iterable[tuple[Any, Any]]) -> bytes:
 class _Reader:
     """Recursive descent over one document, bounded in depth."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, allows_halves: bool) -> None:
         self._text, self._at = text, 0
+        self._allows_halves = allows_halves
 
     def fault(self, what: str) -> InvalidJson:
         return InvalidJson(f"{what} at character {self._at}")
@@ -176,7 +177,7 @@ class _Reader:
             text, self._at = _STRINGS.raw_decode(self._text, self._at)
         except json.JSONDecodeError as error:
             raise self.fault("a string does not end") from error
-        if _HALF_CHARACTER.search(text):
+        if not self._allows_halves and _HALF_CHARACTER.search(text):
             # Nobody could write it as UTF-8 again, neither to a file nor to the next reader.
             raise self.fault("a string with half a character ends")
         return str(text)

@@ -1,14 +1,10 @@
 """Decide which topic and group names the protocol allows, and build the derived ones."""
 
-import re
 from typing import Final
 
-TOPIC_LENGTH_MAX: Final = 127
-DERIVED_TOPIC_LENGTH_MAX: Final = 255
-GROUP_LENGTH_MAX: Final = 120
+from backend.rules.consumer_group import created_group_name_fault
+from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX, created_topic_name_fault
 
-RETRY_PREFIX: Final = "%RETRY%"
-DEAD_LETTER_PREFIX: Final = "%DLQ%"
 LIGHT_QUEUE_PREFIX: Final = "%LMQ%"
 SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
@@ -63,8 +59,6 @@ BUILT_IN_GROUPS: Final = (
     "CID_RMQ_SYS_TRANS",
 )
 
-_ALLOWED: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
-
 
 class InvalidName(ValueError):  # noqa: N818 - named for what it says, as all errors here
     """A topic or group name breaks the naming rules."""
@@ -80,8 +74,7 @@ def check_topic_name(name: str) -> None:
     Raises:
         InvalidName: the name is blank, too long or holds a forbidden character.
     """
-    derived = name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
-    _check("topic", name, DERIVED_TOPIC_LENGTH_MAX if derived else TOPIC_LENGTH_MAX)
+    _check("topic", name, created_topic_name_fault(name))
 
 
 def check_group_name(name: str) -> None:
@@ -90,7 +83,7 @@ def check_group_name(name: str) -> None:
     Raises:
         InvalidName: the name is blank, too long or holds a forbidden character.
     """
-    _check("group", name, GROUP_LENGTH_MAX)
+    _check("group", name, created_group_name_fault(name))
 
 
 def is_system_topic(name: str) -> bool:
@@ -113,11 +106,6 @@ def reply_topic(cluster_name: str) -> str:
     return f"{cluster_name}_REPLY_TOPIC"
 
 
-def _check(kind: str, name: str, length_max: int) -> None:
-    if not name.strip():
-        raise InvalidName(kind, name, "is blank")
-    if len(name) > length_max:
-        raise InvalidName(kind, name, f"is longer than {length_max} characters")
-    if not _ALLOWED.fullmatch(name):
-        allowed = "letters, digits, '%', '|', '_' and '-'"
-        raise InvalidName(kind, name, f"contains illegal characters, allowing only {allowed}")
+def _check(kind: str, name: str, fault: str | None) -> None:
+    if fault is not None:
+        raise InvalidName(kind, name, fault)

@@ -38,6 +38,7 @@ async def scan_findings(
         seen = observe(
             await findings.list_observed(connection),
             await findings.list_forsaken(connection),
+            await findings.list_invalid_items(connection),
             looked_for=now - looking_since,
         )
         changed, dropped = follow(held, seen, at=now)

@@ -23,6 +23,7 @@ from backend.domain.broker_group import GroupMode
 from backend.domain.controller_figures import ElectionTally
 from backend.domain.election import Liveness, Sighting
 from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy, DomainError
+from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.replica_group import Change, ChangeKind, LeasePolicy, ReplicaGroup
 
 ATTEMPTS_MAX: Final = 16
@@ -112,6 +113,16 @@ class GroupName:
 
     group_name: str
     cluster_name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be a name, before anything is asked for it.
+
+        Raises:
+            InvalidName: no group or no cluster may be called so.
+        """
+        check_group_name(self.group_name)
+        if self.cluster_name is not None:
+            check_cluster_name(self.cluster_name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,11 @@ from backend.domain.message import (
 )
 from backend.domain.queue_lock import BrokerKey
 from backend.remoting.names import (
-    DEAD_LETTER_PREFIX,
-    RETRY_PREFIX,
     SCHEDULE_TOPIC,
     dead_letter_topic,
     retry_topic,
 )
+from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from backend.services.broker_questions import Questions, UnknownBroker, find_masters
 from backend.services.consumer_groups import is_system_group
 from backend.services.messages import EVER_MS, FOUND_COUNT_MAX, MessageSource

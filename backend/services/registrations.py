@@ -25,10 +25,9 @@ from backend.domain.names import (
     check_address,
     check_cluster_name,
     check_group_name,
-    check_topic_name,
 )
 from backend.domain.route import TopologyChange
-from backend.domain.topic import QueueSettings, check_queue_settings
+from backend.domain.topic import QueueSettings, check_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,4 +138,4 @@ def _check(command: RegisterBroker) -> None:
     check_group_name(command.group_name)
     check_address(command.broker.address)
     for name, settings in command.topics.items():
-        check_queue_settings(check_topic_name(name), settings)
+        check_topic(name, settings)

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import msgspec
 import pytest
 
-from backend.remoting import names
+from backend.rules import consumer_group, topic
 from backend.services.operations.create_consumer_group import CreateConsumerGroup
 from backend.services.operations.create_topic import CreateTopic
 from backend.services.operations.drain_broker import DrainBroker
@@ -32,8 +32,8 @@ def test_the_console_tells_the_limits_that_the_control_plane_checks(told: dict[s
     group = CreateConsumerGroup
 
     assert told == {
-        "topicNameLengthMax": names.TOPIC_LENGTH_MAX,
-        "groupNameLengthMax": names.GROUP_LENGTH_MAX,
+        "topicNameLengthMax": topic.CREATED_NAME_LENGTH_MAX,
+        "groupNameLengthMax": consumer_group.CREATED_NAME_LENGTH_MAX,
         "queueCountMax": limit_of(CreateTopic, "read_queue_count", "le"),
         "retryCountMin": limit_of(group, "retry_count_max", "ge"),
         "retryCountMax": limit_of(group, "retry_count_max", "le"),

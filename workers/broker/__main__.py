@@ -24,7 +24,6 @@ from workers.broker.replication.identity import IdentityMismatch
 from workers.broker.server import BrokerServer, PortInUse
 from workers.broker.settings import InvalidSetting, load_settings, parse_settings
 from workers.broker.state_file import StateFileUnreadable
-from workers.broker.topics import ImpossibleTopic
 
 EXIT_FAILED: Final = 1
 EXIT_UNUSABLE: Final = 2
@@ -34,7 +33,6 @@ _UNUSABLE: Final = (
     PortInUse,
     StoreError,
     StateFileUnreadable,
-    ImpossibleTopic,
     IdentityMismatch,
     OSError,
 )

@@ -14,11 +14,12 @@ import structlog
 from regent_engine import Appended, HotPath, Store, encode_properties
 
 from backend.remoting import command as commands
-from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
+from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig, fault_of
 from backend.remoting.headers import ConsumerGroupHeader, encode_header
-from backend.remoting.names import CLOSED_TOPICS, RETRY_PREFIX, SCHEDULE_TOPIC
+from backend.remoting.names import CLOSED_TOPICS, SCHEDULE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.topic import RETRY_PREFIX
 from workers.broker.caller import Caller
 from workers.broker.clients import Consumers, Producers
 from workers.broker.config_file import ConfigFile
@@ -66,7 +67,7 @@ class Broker:
         """Load the state and put everything together; nothing runs before `start`.
 
         Raises:
-            StateFileUnreadable, ImpossibleTopic: what a state file says cannot be used.
+            StateFileUnreadable: what a state file says cannot be used.
         """
         self.settings, self.given, self.store = settings, given, store
         self.clock, self.source, self.config_file = clock, source, config_file
@@ -100,6 +101,7 @@ class Broker:
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
+        self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), Gate()
         self.flusher = Flusher(
             store,
@@ -210,6 +212,7 @@ class Broker:
         check_visible(name)
         topic = self.topics.find(name)
         if topic is None:
+            self.topics.check_not_left_out(name)
             raise Refusal(
                 ResponseCode.TOPIC_NOT_EXIST, f"topic[{name}] not exist, apply first please!"
             )
@@ -221,8 +224,11 @@ class Broker:
         In a group it is in the log before any message of it.
 
         Raises:
-            Refusal: a topic of that name is being deleted.
+            Refusal: nobody can serve it, or a topic of that name is being deleted.
         """
+        if (fault := fault_of(topic)) is not None:
+            reason = f"the topic[{topic.name}] can't be served: {fault}"
+            raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
         if self._is_being_deleted(topic.name):
             reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
             raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
@@ -235,10 +241,12 @@ class Broker:
         """Create a topic unless there is one of that name, or another broker is to create it.
 
         Raises:
-            Refusal: a topic of that name is being deleted.
+            Refusal: one of that name can't be served, or is being deleted.
         """
-        if self.topics.find(topic.name) is None and not self.topics.is_following:
-            self.put_topic(topic)
+        if self.topics.find(topic.name) is None:
+            self.topics.check_not_left_out(topic.name)
+            if not self.topics.is_following:
+                self.put_topic(topic)
 
     def remove_topic(self, name: str) -> None:
         """Drop a topic, its queues and its offsets; in a group queues go once that is confirmed.

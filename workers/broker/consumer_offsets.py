@@ -1,6 +1,6 @@
 """Hold the committed offsets of all groups (`consumerOffset.json`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,16 +8,28 @@ import msgspec
 
 from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
+from backend.remoting.integers import Int32, Int64
 from backend.remoting.names import LIGHT_QUEUE_PREFIX
+from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
 SEPARATOR: Final = "@"
+OFFSET_TABLE: Final = "offsetTable"
 
 
 class ConsumerOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
     """The stock shape of the file; `groupTopicMap` is derived and not read."""
 
-    offsets: dict[str, dict[int, int]] = msgspec.field(name="offsetTable", default_factory=dict)
+    offsets: dict[str, dict[Int32, Int64]] = msgspec.field(name="offsetTable", default_factory=dict)
+
+
+def decode_offset_file(data: bytes) -> tuple[ConsumerOffsetFile, list[LeftOut]]:
+    """Read the file; offsets that can't be read are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed.
+    """
+    return decode_items(data, ConsumerOffsetFile, OFFSET_TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +48,10 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
     others take no commits (D14).
     """
 
-    def __init__(self, stored: ConsumerOffsetFile | None = None) -> None:
-        super().__init__(stored)
+    def __init__(
+        self, stored: ConsumerOffsetFile | None = None, left_out: Iterable[LeftOut] = ()
+    ) -> None:
+        super().__init__(stored, left_out)
         self.data_version: DataVersion = stored.data_version if stored else DataVersion()
         offsets = stored.offsets if stored else {}
         self._offsets = {key: dict(queues) for key, queues in offsets.items()}

@@ -19,7 +19,9 @@ from regent_engine import Record, StoreError
 
 from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
+from backend.remoting.integers import Int32, Int64
 from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.logged_table import LoggedTable, LoggedTableFile
 
 BATCH_COUNT: Final = 64
@@ -36,7 +38,16 @@ log = structlog.get_logger()
 class DelayOffsetFile(LoggedTableFile, frozen=True, kw_only=True):
     """The stock shape of `delayOffset.json`: the next queue offset of each level."""
 
-    offsets: dict[int, int] = msgspec.field(name="offsetTable", default_factory=dict)
+    offsets: dict[Int32, Int64] = msgspec.field(name="offsetTable", default_factory=dict)
+
+
+def decode_delay_file(data: bytes) -> tuple[DelayOffsetFile, list[LeftOut]]:
+    """Read the file; levels that can't be read are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed.
+    """
+    return decode_items(data, DelayOffsetFile, "offsetTable")
 
 
 class NotYet(Exception):  # noqa: N818 - named for what it says, as all errors here

@@ -6,6 +6,7 @@ stock or outside of controller mode, and is believed.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ import msgspec
 from backend.remoting import java_json
 from backend.remoting.bodies import DataVersion
 from backend.remoting.bodies.base import Body
+from backend.remoting.sifting import LeftOut, put_back
 
 K = TypeVar("K")
 
@@ -41,7 +43,9 @@ class LoggedTable(ABC, Generic[K]):
     Outside of controller mode neither `lead` nor `follow` is called, and nobody asks for changes.
     """
 
-    def __init__(self, stored: LoggedFile | None) -> None:
+    def __init__(self, stored: LoggedFile | None, left_out: Iterable[LeftOut] = ()) -> None:
+        """Begin with what is stored; items that were left out of it stay in the file."""
+        self._left_out = {one.path: one for one in left_out}
         self.is_log_newer = stored is None or stored.is_in_log
         self.change_count = 0
         self.is_following = False
@@ -78,10 +82,19 @@ class LoggedTable(ABC, Generic[K]):
         self.is_following = True
         self._changed = None
 
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Give the items that can't be served, from the file or from a master."""
+        return tuple(self._left_out.values())
+
+    def keep_aside(self, left_out: Iterable[LeftOut]) -> None:
+        """Keep items that can't be served in the file."""
+        self._left_out.update((one.path, one) for one in left_out)
+
     def as_file(self) -> bytes:
         """Give the content of the file."""
         mark = {IN_LOG: True} if self._is_in_log else {}
-        return java_json.encode(self._document() | mark)
+        return java_json.encode(put_back(self._document() | mark, self.left_out))
 
     def _note(self, key: K) -> None:
         """Count a change, and note what it changed."""

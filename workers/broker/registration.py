@@ -1,9 +1,14 @@
 """Put into words what a broker tells name servers about itself (103, 104, 904)."""
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from backend.remoting.bodies import RegisterBrokerBody, encode_register_broker_body
+from backend.remoting.bodies import (
+    RegisterBrokerBody,
+    encode_left_out,
+    encode_register_broker_body,
+)
 from backend.remoting.headers import (
     BrokerHeartbeatHeader,
     BrokerMemberGroupHeader,
@@ -11,6 +16,7 @@ from backend.remoting.headers import (
     UnregisterBrokerHeader,
     encode_header,
 )
+from backend.remoting.sifting import LeftOut
 from workers.broker.settings import BrokerSettings
 from workers.broker.topics import TopicTable
 
@@ -22,13 +28,22 @@ class Registration:
     ext: dict[str, str]
     body: bytes
     counter: int
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class Registrant:
     """Writes the messages; knows the broker's address once it listens."""
 
-    def __init__(self, settings: BrokerSettings, topics: TopicTable, *, port: int) -> None:
-        self._settings, self._topics = settings, topics
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        topics: TopicTable,
+        *,
+        port: int,
+        left_out: Callable[[], tuple[LeftOut, ...]] = tuple,
+    ) -> None:
+        """Take what is registered, and from a function what of it can't be served."""
+        self._settings, self._topics, self._left_out = settings, topics, left_out
         self.address = f"{settings.advertised_ip}:{port}"
         self.ha_address = f"{settings.ha_advertised_ip}:{settings.ha_port_of(port)}"
         self._broker_id = settings.broker_id
@@ -48,10 +63,11 @@ class Registrant:
         return self._topics.data_version.counter
 
     def registration(self) -> Registration:
-        """Give the full registration; encoded once for each version of the topics."""
-        if self._last is None or self._last.counter != self.counter:
-            self._last = self._encode_registration()
-        return self._last
+        """Give the full registration; encoded once for each state of what it tells."""
+        left_out, last = self._left_out(), self._last
+        if last is None or last.counter != self.counter or last.left_out != left_out:
+            last = self._last = self._encode_registration(left_out)
+        return last
 
     def heartbeat(self) -> dict[str, str]:
         """Give the fields of the light heartbeat."""
@@ -84,7 +100,7 @@ class Registrant:
         )
         return encode_header(header)
 
-    def _encode_registration(self) -> Registration:
+    def _encode_registration(self, left_out: tuple[LeftOut, ...]) -> Registration:
         content = RegisterBrokerBody(topic_table=self._topics.as_registered())
         body = encode_register_broker_body(content, compressed=False)
         header = RegisterBrokerHeader(
@@ -96,5 +112,6 @@ class Registrant:
             heartbeat_timeout_ms=self._settings.heartbeat_timeout_ms,
             enable_acting_master=False,
             body_crc32=zlib.crc32(body) & 0x7FFFFFFF,
+            left_out=encode_left_out(left_out) if left_out else None,
         )
-        return Registration(ext=encode_header(header), body=body, counter=self.counter)
+        return Registration(encode_header(header), body, self.counter, left_out)

@@ -71,7 +71,6 @@ class BrokerServer:
             PortInUse: another process listens already.
             StoreError: the store cannot be opened.
             StateFileUnreadable: a state file and its backup are both damaged.
-            ImpossibleTopic: a topic in its file has counts or rights that no queue can have.
             IdentityMismatch: the store belongs to another broker group.
         """
         if settings.controller_mode:
@@ -139,7 +138,9 @@ class BrokerServer:
         dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
-        registrant = Registrant(self.settings, broker.topics, port=self.port)
+        registrant = Registrant(
+            self.settings, broker.topics, port=self.port, left_out=broker.state.left_out
+        )
         broker.name_servers = NameServers(self.settings.name_servers, registrant)
         if self._verification is not None:
             await self._prepare_to_join(registrant, self._verification)

@@ -7,18 +7,18 @@ from typing import Any
 import structlog
 from regent_engine import StoreError
 
-from workers.broker.consumer_offsets import ConsumerOffsetFile, ConsumerOffsets
-from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile
+from backend.remoting.sifting import LeftOut
+from workers.broker.consumer_offsets import ConsumerOffsets, decode_offset_file
+from workers.broker.delay_delivery import DelayDelivery, DelayOffsetFile, decode_delay_file
 from workers.broker.fences import Fences
 from workers.broker.logged_table import LoggedTable
 from workers.broker.settings import BrokerSettings
 from workers.broker.state_file import StateFile, StateSaver
-from workers.broker.subscription_groups import GroupFile, SubscriptionGroups
+from workers.broker.subscription_groups import SubscriptionGroups, decode_group_file
 from workers.broker.topics import (
-    TopicFile,
     TopicListener,
     TopicTable,
-    check_topic_file,
+    decode_topic_file,
     system_topics,
 )
 
@@ -46,7 +46,6 @@ class BrokerState:
 
         Raises:
             StateFileUnreadable: a file and its backup are both damaged.
-            ImpossibleTopic: a topic in the file has counts or rights that no queue can have.
         """
         folder = settings.config_dir
         self._settings, self._clock = settings, clock
@@ -55,21 +54,27 @@ class BrokerState:
         group_file = StateFile(folder / "subscriptionGroup.json")
         offset_file = StateFile(folder / "consumerOffset.json")
         delay_file = StateFile(folder / "delayOffset.json")
+        topics, topics_left_out = topic_file.load_items(decode_topic_file)
+        groups, groups_left_out = group_file.load_items(decode_group_file)
+        delays, delays_left_out = delay_file.load_items(decode_delay_file)
         self.topics = TopicTable(
-            topic_file.load(TopicFile, check_topic_file),
+            topics,
             listener=topic_listener,
             permissions=settings.permissions,
             own_names=[topic.name for topic in self._system_topics],
+            left_out=topics_left_out,
             clock=clock,
         )
         self.groups = SubscriptionGroups(
-            group_file.load(GroupFile),
+            groups,
             auto_create=settings.auto_create_groups,
             listener=group_listener,
+            left_out=groups_left_out,
             clock=clock,
         )
-        self.offsets = ConsumerOffsets(offset_file.load(ConsumerOffsetFile))
-        self.delays = build_delays(delay_file.load(DelayOffsetFile))
+        self.offsets = ConsumerOffsets(*offset_file.load_items(decode_offset_file))
+        self.delays = build_delays(delays)
+        self.delays.keep_aside(delays_left_out)
         self.fences = Fences(StateFile(folder / "regentFences.json"))
         self.own_fences = Fences(StateFile(folder / "regentOwnFences.json"))
         self.topic_saver = _saver(topic_file, self.topics, self.topics.as_file)
@@ -77,6 +82,11 @@ class BrokerState:
         self._offset_saver = _saver(offset_file, self.offsets, self._offset_snapshot)
         # After a power cut the file must not say that a message was delivered whose copy is gone.
         self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot, prepare=flush_log)
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Give the topics, groups and offsets that this broker holds but can't serve."""
+        tables = (self.topics, self.groups, self.offsets, self.delays)
+        return tuple(one for table in tables for one in table.left_out)
 
     def add_system_topics(self) -> None:
         """Make sure of the topics that every broker owns, with the queues of the settings."""

@@ -7,18 +7,21 @@ file or its backup is whole.
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 import structlog
 
 from backend.remoting import java_json
 from backend.remoting.java_json import InvalidJson
+from backend.remoting.sifting import LeftOut
 from workers.broker.finishing import finish
 
 T = TypeVar("T")
+Decode = Callable[[bytes], tuple[T, list[LeftOut]]]
+NAMED_MAX: Final = 20
 
 log = structlog.get_logger()
 
@@ -40,25 +43,30 @@ class StateFile:
         self._new_path = path.with_name(path.name + ".new")
         self._is_readable = True
 
-    def load(self, kind: type[T], check: Callable[[Path, T], None] | None = None) -> T | None:
+    def load(self, kind: type[T]) -> T | None:
         """Read the file, or else its backup; None when there is neither.
 
-        What was read goes through the check, with the path it is from.
+        Raises:
+            StateFileUnreadable: what is there cannot be understood.
+        """
+        return self.load_items(lambda content: (java_json.decode(content, kind), []))[0]
+
+    def load_items(self, decode: Decode[T]) -> tuple[T | None, list[LeftOut]]:
+        """Read the file, or else its backup, with the items that had to be left out of it.
 
         Raises:
-            StateFileUnreadable: what is there cannot be understood; or whatever the check raises.
+            StateFileUnreadable: what is there cannot be understood.
         """
         reason = ""
         for path in (self.path, self.backup_path):
             try:
                 content = path.read_bytes()
                 if content.strip():
-                    found = java_json.decode(content, kind)
-                    if check is not None:
-                        check(path, found)
+                    found, left_out = decode(content)
+                    _name_left_out(path, left_out)
                     if reason:
                         log.warning("state_read_from_backup", path=str(path), reason=reason)
-                    return found
+                    return found, left_out
             except FileNotFoundError:
                 continue
             except (InvalidJson, OSError) as error:
@@ -68,7 +76,7 @@ class StateFile:
                 self._is_readable = False
         if reason:
             raise StateFileUnreadable(self.path, reason)
-        return None
+        return None, []
 
     def save(self, content: bytes) -> None:
         """Replace the content durably; blocks until the disk has it.
@@ -98,6 +106,16 @@ class StateFile:
             os.fsync(directory)
         finally:
             os.close(directory)
+
+
+def _name_left_out(path: Path, left_out: Sequence[LeftOut]) -> None:
+    if left_out:
+        log.warning(
+            "state_items_left_out",
+            path=str(path),
+            count=len(left_out),
+            items=[f"{'/'.join(one.path)}: {one.reason}" for one in left_out[:NAMED_MAX]],
+        )
 
 
 class StateSaver:

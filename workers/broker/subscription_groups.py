@@ -1,22 +1,28 @@
 """Hold the consumer groups that a broker knows and their version (`subscriptionGroup.json`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
+import structlog
 
 from backend.remoting.bodies import (
     DataVersion,
     SubscriptionGroupConfig,
     SubscriptionGroupTable,
+    sift_groups,
 )
+from backend.remoting.bodies.groups import GROUP_TABLES
 from backend.remoting.names import (
     BUILT_IN_GROUPS,
     SYSTEM_GROUP_PREFIX,
     InvalidName,
     check_group_name,
 )
+from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.logged_table import IN_LOG, LoggedTable
+
+log = structlog.get_logger()
 
 _BUILT_IN: Final = {name: SubscriptionGroupConfig(name=name) for name in BUILT_IN_GROUPS}
 
@@ -25,6 +31,17 @@ class GroupFile(SubscriptionGroupTable, frozen=True, kw_only=True):
     """The content of `subscriptionGroup.json`."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+
+
+def decode_group_file(data: bytes) -> tuple[GroupFile, list[LeftOut]]:
+    """Read the file; groups that nobody can serve are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed.
+    """
+    file, left_out = decode_items(data, GroupFile, *GROUP_TABLES)
+    groups, refused = sift_groups(file.groups)
+    return msgspec.structs.replace(file, groups=groups), left_out + refused
 
 
 class SubscriptionGroups(LoggedTable[str]):
@@ -39,10 +56,11 @@ class SubscriptionGroups(LoggedTable[str]):
         *,
         auto_create: bool,
         listener: Callable[[], None],
+        left_out: Iterable[LeftOut] = (),
         clock: Callable[[], int],
     ) -> None:
         """Begin with the groups of the file; the listener hears of each change after it."""
-        super().__init__(stored)
+        super().__init__(stored, left_out)
         stored = stored or GroupFile()
         self._groups = _BUILT_IN | stored.groups
         # Of tools of stock, which let groups be kept from topics; no request of ours changes it.
@@ -68,6 +86,8 @@ class SubscriptionGroups(LoggedTable[str]):
         found = self._groups.get(name)
         if found is not None:
             return found
+        if (GROUP_TABLES[0], name) in self._left_out:
+            return None
         if not self.auto_create and not name.startswith(SYSTEM_GROUP_PREFIX):
             return None
         try:
@@ -84,18 +104,20 @@ class SubscriptionGroups(LoggedTable[str]):
         if self._groups.get(group.name) == group:
             return False
         self._groups[group.name] = group
+        self._left_out.pop((GROUP_TABLES[0], group.name), None)
         self._change(group.name)
         return True
 
     def remove(self, name: str) -> bool:
-        """Drop a group; False when there was none."""
+        """Drop a group, also one that can't be served; False when there was none."""
         self._forbidden.pop(name, None)
-        if self._groups.pop(name, None) is None:
+        left_out = self._left_out.pop((GROUP_TABLES[0], name), None)
+        if self._groups.pop(name, None) is None and left_out is None:
             return False
         self._change(name)
         return True
 
-    def adopt(self, table: SubscriptionGroupTable) -> bool:
+    def adopt(self, table: SubscriptionGroupTable, left_out: Iterable[LeftOut] = ()) -> bool:
         """Take over the groups of a master of stock and their version; False when it is the same.
 
         What it does not tell of stays: absence is no deletion there.
@@ -104,6 +126,7 @@ class SubscriptionGroups(LoggedTable[str]):
             return False
         self._forbidden |= table.forbidden_table
         self.apply(table.groups)
+        self.keep_aside(left_out)
         self.data_version = table.data_version
         self.change_count += 1
         return True
@@ -117,12 +140,25 @@ class SubscriptionGroups(LoggedTable[str]):
         return {name: one for name, one in self._groups.items() if _BUILT_IN.get(name) != one}
 
     def apply(self, changes: Mapping[str, SubscriptionGroupConfig | None]) -> None:
-        """Take over what changed on a master."""
-        for name, group in changes.items():
-            if group is None:
-                self.remove(name)
-            else:
-                self.put(group)
+        """Take over what changed on a master; what can't be served is kept aside and named."""
+        told = {name: group for name, group in changes.items() if group is not None}
+        kept, left_out = sift_groups(told)
+        for name in changes.keys() - told.keys():
+            self.remove(name)
+        for group in kept.values():
+            self.put(group)
+        self.keep_aside(left_out)
+
+    def keep_aside(self, left_out: Iterable[LeftOut]) -> None:
+        """Keep groups that a master told and that can't be served, and name them once."""
+        for one in left_out:
+            if self._left_out.get(one.path) == one:
+                continue
+            if one.path[0] == GROUP_TABLES[0]:
+                self._groups.pop(one.name, None)
+            self._left_out[one.path] = one
+            self.change_count += 1
+            log.warning("copied_group_left_out", group=one.name, reason=one.reason)
 
     def replace(
         self,

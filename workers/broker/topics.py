@@ -1,14 +1,16 @@
 """Hold the topics of a broker and their version (`topics.json`)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+import structlog
 
 from backend.remoting import names
-from backend.remoting.bodies import DataVersion, TopicConfig, TopicConfigTable
+from backend.remoting.bodies import DataVersion, TopicConfig, TopicConfigTable, sift_topics
+from backend.remoting.bodies.topics import TOPIC_TABLES
 from backend.remoting.response_code import ResponseCode
+from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.errors import Refusal
 from workers.broker.logged_table import IN_LOG, LoggedTable
 from workers.broker.settings import BrokerSettings
@@ -17,8 +19,8 @@ READABLE: Final = 4
 WRITABLE: Final = 2
 INHERITED: Final = 1
 SCHEDULE_QUEUE_COUNT: Final = 18
-QUEUE_COUNT_MAX: Final = 65_535
-PERMISSIONS_MAX: Final = 15
+
+log = structlog.get_logger()
 
 TopicListener = Callable[[str, TopicConfig | None], None]
 
@@ -29,27 +31,15 @@ class TopicFile(TopicConfigTable, frozen=True, kw_only=True):
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
 
 
-class ImpossibleTopic(Exception):  # noqa: N818 - named for what it says, as all errors here
-    """A file has a topic that no broker can serve; whoever edited it is to mend it."""
-
-    def __init__(self, path: Path, topic: str, field: str, *, value: int, high: int) -> None:
-        super().__init__(f"{path}: topic {topic!r}: {field} is {value}; 0 to {high} is allowed")
-
-
-def check_topic_file(path: Path, file: TopicFile) -> None:
-    """Pass a file that somebody may have edited.
+def decode_topic_file(data: bytes) -> tuple[TopicFile, list[LeftOut]]:
+    """Read the file; topics that nobody can serve are left out and named.
 
     Raises:
-        ImpossibleTopic: a topic has counts or rights that no queue can have.
+        InvalidJson: the document is malformed.
     """
-    for name, topic in file.topics.items():
-        for field, value, high in (
-            ("readQueueNums", topic.read_queue_count, QUEUE_COUNT_MAX),
-            ("writeQueueNums", topic.write_queue_count, QUEUE_COUNT_MAX),
-            ("perm", topic.permissions, PERMISSIONS_MAX),
-        ):
-            if not 0 <= value <= high:
-                raise ImpossibleTopic(path, name, field, value=value, high=high)
+    file, left_out = decode_items(data, TopicFile, *TOPIC_TABLES)
+    topics, refused = sift_topics(file.topics)
+    return msgspec.structs.replace(file, topics=topics), left_out + refused
 
 
 class TopicTable(LoggedTable[str]):
@@ -65,10 +55,11 @@ class TopicTable(LoggedTable[str]):
         listener: TopicListener,
         permissions: int = READABLE | WRITABLE,
         own_names: Collection[str] = (),
+        left_out: Iterable[LeftOut] = (),
         clock: Callable[[], int],
     ) -> None:
         """Begin with the topics of the file; own names are of topics that each broker makes."""
-        super().__init__(stored)
+        super().__init__(stored, left_out)
         stored = stored or TopicFile()
         self._permissions, self._own_names = permissions, frozenset(own_names)
         self._topics = dict(stored.topics)
@@ -84,6 +75,21 @@ class TopicTable(LoggedTable[str]):
         """Give a topic; None when this broker has none of that name."""
         return self._topics.get(name)
 
+    def find_left_out(self, name: str) -> LeftOut | None:
+        """Give the topic of a name that this broker holds but can't serve."""
+        return self._left_out.get((TOPIC_TABLES[0], name))
+
+    def check_not_left_out(self, name: str) -> None:
+        """Pass a name under which this broker holds nothing that it can't serve.
+
+        Raises:
+            Refusal: it holds such a topic, which is to be changed or deleted first.
+        """
+        left_out = self.find_left_out(name)
+        if left_out is not None:
+            reason = f"the topic[{name}] is left out by this broker: {left_out.reason}; change it"
+            raise Refusal(ResponseCode.TOPIC_NOT_EXIST, f"{reason} or delete it")
+
     def all(self) -> Iterable[TopicConfig]:
         """Give every topic."""
         return self._topics.values()
@@ -96,9 +102,13 @@ class TopicTable(LoggedTable[str]):
         return True
 
     def remove(self, name: str) -> bool:
-        """Drop a topic; False when there was none."""
+        """Drop a topic, also one that can't be served; False when there was none."""
         if name not in self._topics:
-            return False
+            if self._left_out.pop((TOPIC_TABLES[0], name), None) is None:
+                return False
+            self._raise_version()
+            self._note(name)
+            return True
         self._change(name, None)
         return True
 
@@ -121,7 +131,7 @@ class TopicTable(LoggedTable[str]):
         self._raise_version()
         self.data_version = msgspec.structs.replace(self.data_version, state_version=epoch)
 
-    def adopt(self, table: TopicConfigTable) -> bool:
+    def adopt(self, table: TopicConfigTable, left_out: Iterable[LeftOut] = ()) -> bool:
         """Take over the topics of a master of stock and their version; False when it is the same.
 
         What it does not tell of stays: absence is no deletion there.
@@ -130,6 +140,7 @@ class TopicTable(LoggedTable[str]):
             return False
         # It knows no better than to let clients make the topic of our records.
         self.apply({name: one for name, one in table.topics.items() if name != names.STATE_TOPIC})
+        self.keep_aside(left_out)
         self.data_version = table.data_version
         self.change_count += 1
         return True
@@ -145,12 +156,25 @@ class TopicTable(LoggedTable[str]):
         return {name: one for name, one in self._topics.items() if name not in self._own_names}
 
     def apply(self, changes: Mapping[str, TopicConfig | None]) -> None:
-        """Take over what changed on a master."""
-        for name, topic in changes.items():
-            if topic is None:
-                self.remove(name)
-            else:
-                self.put(topic)
+        """Take over what changed on a master; what can't be served is kept aside and named."""
+        told = {name: topic for name, topic in changes.items() if topic is not None}
+        kept, left_out = sift_topics(told)
+        for name in changes.keys() - told.keys():
+            self.remove(name)
+        for topic in kept.values():
+            self.put(topic)
+        self.keep_aside(left_out)
+
+    def keep_aside(self, left_out: Iterable[LeftOut]) -> None:
+        """Keep topics that a master told and that can't be served, and name them once."""
+        for one in left_out:
+            if self._left_out.get(one.path) == one:
+                continue
+            if one.path[0] == TOPIC_TABLES[0] and self._topics.pop(one.name, None) is not None:
+                self._listener(one.name, None)
+            self._left_out[one.path] = one
+            self._raise_version()
+            log.warning("copied_topic_left_out", topic=one.name, reason=one.reason)
 
     def replace(self, topics: Mapping[str, TopicConfig]) -> None:
         """Take over all that a group has in common, and forget all else."""
@@ -179,6 +203,7 @@ class TopicTable(LoggedTable[str]):
             del self._topics[name]
         else:
             self._topics[name] = topic
+            self._left_out.pop((TOPIC_TABLES[0], name), None)
         self._raise_version()
         self._note(name)
         self._listener(name, topic)

@@ -9,8 +9,9 @@ from graphql import GraphQLError
 from strawberry.extensions import SchemaExtension
 from strawberry.types.execution import ExecutionResult
 
-from backend.api.answers import UNAVAILABLE, UNSTORABLE, UNSTORABLE_TOLD
+from backend.api.answers import UNAVAILABLE
 from backend.api.stock_codes import error_facts
+from backend.db.unstorable import UNSTORABLE, UNSTORABLE_TOLD
 from backend.domain import access_errors, errors, event_errors, message_errors, operation_errors
 
 CODES: Final[Mapping[type[errors.DomainError], str]] = {

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -10,7 +11,10 @@ from backend.clients.clock import elapsed_ms
 from backend.db.replica_sightings import ReplicaKey
 from backend.domain.broker import (
     HEARTBEAT_TIMEOUT_MAX_MS,
+    LEFT_OUT_NAMED_MAX,
     DataVersion,
+    LeftOutItem,
+    LeftOutItems,
     clamp_heartbeat_timeout_ms,
 )
 from backend.domain.election import PRIORITY_LOWEST, Sighting
@@ -18,17 +22,16 @@ from backend.domain.names import (
     check_address,
     check_cluster_name,
     check_group_name,
-    check_topic_name,
 )
 from backend.domain.replica_group import FIRST_BROKER_ID, UNKNOWN_LIFE, UNKNOWN_POSITION
-from backend.domain.topic import QueueSettings, check_queue_settings
+from backend.domain.topic import QueueSettings
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
 from backend.nameserver.key_values import ORDER_TOPIC_NAMESPACE
 from backend.nameserver.members import LiveBroker, Registration
 from backend.nameserver.route_table import Registered
 from backend.remoting import bodies, java_json
-from backend.remoting.bodies import KeyValueTable, TopicConfig, TopicConfigTable
+from backend.remoting.bodies import KeyValueTable, TopicConfig, TopicConfigTable, decode_left_out
 from backend.remoting.command import Command
 from backend.remoting.headers import (
     BrokerHeartbeatHeader,
@@ -42,6 +45,7 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.response_code import ResponseCode
+from backend.remoting.sifting import LeftOut
 
 ZONE_NAME_KEY: Final = "__ZONE_NAME"
 # Older brokers send their topics without the body around them (remoting.md 1.4).
@@ -50,6 +54,7 @@ VERSION_WITH_FULL_BODY: Final = 37
 CONTROLLER_TIMEOUT_DEFAULT_MS: Final = 10_000
 HEARD_REMARK: Final = "Heart beat success"
 CHECKSUM_MASK: Final = 0x7FFF_FFFF
+SHOWN_LENGTH_MAX: Final = 255
 LEASE_GIVEN_BACK: Final = Answer(ext=encode_header(LeaseAnswer(lease_ms=0)), remark=HEARD_REMARK)
 
 AskLease = Callable[[ReplicaKey, Sighting], Awaitable[bool]]
@@ -63,11 +68,18 @@ def on_register_broker(command: Command, session: object, directory: Directory) 
     checksum = header.body_crc32
     if checksum != 0 and checksum != zlib.crc32(command.body) & CHECKSUM_MASK:
         return Answer(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
-    table = _decode_topics(command, is_compressed=header.compressed)
+    table, left_out = _decode_topics(command, is_compressed=header.compressed)
     registration = _registration(header, table.data_version, command.ext.get(ZONE_NAME_KEY))
-    topics = {name: _settings(name, topic) for name, topic in table.topics.items()}
+    own = decode_left_out(header.left_out)
+    registration = replace(registration, left_out=_left_out_items(left_out, own))
+    _log_left_out(registration, directory)
+    topics = {name: _settings(topic) for name, topic in table.topics.items()}
     registered = directory.table.register(
-        registration, topics, now_ms=elapsed_ms(), connection=session
+        registration,
+        topics,
+        now_ms=elapsed_ms(),
+        connection=session,
+        left_out_count=len(left_out),
     )
     _note(registration, registered, directory)
     order = directory.key_values.find_table(ORDER_TOPIC_NAMESPACE)
@@ -171,15 +183,51 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def _decode_topics(command: Command, *, is_compressed: bool) -> TopicConfigTable:
+def _decode_topics(
+    command: Command, *, is_compressed: bool
+) -> tuple[TopicConfigTable, list[LeftOut]]:
     if command.version < VERSION_WITH_FULL_BODY:
         if not command.body:
-            return TopicConfigTable()
-        return java_json.decode(command.body, TopicConfigTable)
-    body = bodies.decode_register_broker_body(
+            return TopicConfigTable(), []
+        return bodies.decode_topic_table(command.body)
+    body, left_out = bodies.decode_register_broker_body(
         command.body, compressed=is_compressed, version=command.version
     )
-    return body.topic_table
+    return body.topic_table, left_out
+
+
+def _left_out_items(left_out: list[LeftOut], own: bodies.LeftOutTable) -> LeftOutItems:
+    """Join what is left out here with what the broker itself has left out."""
+    named = [
+        *(LeftOutItem(one.kind, one.name, one.reason) for one in own.items),
+        *(LeftOutItem(bodies.kind_of(one), one.name, one.reason) for one in left_out),
+    ]
+    first = tuple(
+        LeftOutItem(_shown(one.kind), _shown(one.name), _shown(one.reason))
+        for one in named[:LEFT_OUT_NAMED_MAX]
+    )
+    return LeftOutItems(max(own.count, len(own.items)) + len(left_out), first)
+
+
+def _log_left_out(registration: Registration, directory: Directory) -> None:
+    """Name what is left out, once for each change of it."""
+    live = directory.table.find_live(registration.group_key, registration.broker_id)
+    left_out = registration.left_out
+    if not left_out.count or (live is not None and live.registration.left_out == left_out):
+        return
+    log.warning(
+        "registration_items_left_out",
+        broker_name=registration.group_name,
+        broker_id=registration.broker_id,
+        count=left_out.count,
+        items=[f"{one.kind} {one.name}: {one.reason}" for one in left_out.first],
+    )
+
+
+def _shown(text: str) -> str:
+    """Write a text so that logs, Postgres and terminals take it."""
+    printable = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    return printable[:SHOWN_LENGTH_MAX]
 
 
 def _registration(
@@ -198,15 +246,14 @@ def _registration(
     )
 
 
-def _settings(name: str, topic: TopicConfig) -> QueueSettings:
-    settings = QueueSettings(
+def _settings(topic: TopicConfig) -> QueueSettings:
+    return QueueSettings(
         read_queue_count=topic.read_queue_count,
         write_queue_count=topic.write_queue_count,
         permissions=topic.permissions,
         topic_sys_flag=topic.topic_sys_flag,
         is_ordered=topic.is_ordered,
     )
-    return check_queue_settings(check_topic_name(name), settings)
 
 
 def _note(registration: Registration, registered: Registered, directory: Directory) -> None:

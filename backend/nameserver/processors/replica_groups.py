@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from backend.domain.errors import BrokerIdRefused
+from backend.domain.errors import BrokerIdRefused, InvalidName
 from backend.domain.replica_group import ReplicaGroup, SyncStateSetProposal
 from backend.nameserver.answer import Answer
 from backend.nameserver.direct_orders import enter_order
@@ -36,6 +36,7 @@ from backend.services.group_changes import GroupName, GroupView
 from backend.services.operations import groups
 
 GROUPS_AT_ONCE_MAX: Final = 1_000
+REFUSED_TOLD_MAX: Final = 5
 
 
 async def on_get_next_broker_id(command: Command, _session: object, directory: Directory) -> Answer:
@@ -107,17 +108,27 @@ async def on_get_replica_info(command: Command, session: object, directory: Dire
 
 
 async def on_get_sync_state_data(command: Command, session: object, directory: Directory) -> Answer:
-    """Tell tools everything of some groups; those that are not known are left out."""
+    """Tell tools everything of some groups; those that are not known are left out.
+
+    Raises:
+        InvalidName: no group may be called by any of the names.
+    """
     group_names = java_json.decode(command.body, list[str]) if command.body else []
     if not group_names:
         return Answer(ResponseCode.SYSTEM_ERROR, remark="not set any response code")
-    names = [
-        _named(name, None, session, directory)
-        for name in dict.fromkeys(group_names[:GROUPS_AT_ONCE_MAX])
-    ]
+    names: list[GroupName] = []
+    refused: list[InvalidName] = []
+    for name in dict.fromkeys(group_names[:GROUPS_AT_ONCE_MAX]):
+        try:
+            names.append(_named(name, None, session, directory))
+        except InvalidName as error:
+            refused.append(error)
+    if not names:
+        raise refused[0]
+    remark = "; ".join(str(error) for error in refused[:REFUSED_TOLD_MAX]) or None
     views = await replica_groups.describe_groups(names, directory.controller)
     data = SyncStateData(groups={view.group.name: _replicas(view) for view in views})
-    return Answer(body=java_json.encode(data))
+    return Answer(body=java_json.encode(data), remark=remark)
 
 
 async def on_alter_sync_state_set(

@@ -4,9 +4,8 @@ from typing import Final
 
 import msgspec
 
-from backend.domain.names import check_topic_name
 from backend.domain.route import GroupMembers, RouteEntry, TopicRoute, keep_zone
-from backend.domain.topic import QueueSettings, check_queue_settings
+from backend.domain.topic import QueueSettings, check_topic
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
 from backend.remoting import java_json
@@ -34,11 +33,9 @@ def on_get_route(command: Command, _session: object, directory: Directory) -> An
 def on_register_topic(command: Command, _session: object, directory: Directory) -> Answer:
     """Add a topic to groups that are known; with one that is not, nothing happens."""
     header = decode_header(TopicHeader, command.ext)
-    check_topic_name(header.topic)
     told = java_json.decode(command.body, TopicRouteData) if command.body else TopicRouteData()
     settings = {
-        queue.broker_name: check_queue_settings(header.topic, _settings(queue))
-        for queue in told.queues
+        queue.broker_name: check_topic(header.topic, _settings(queue)) for queue in told.queues
     }
     directory.table.add_topic(header.topic, settings)
     return Answer()

@@ -29,8 +29,11 @@ from backend.remoting.bodies.groups import (
     SubscriptionData,
     SubscriptionGroupConfig,
     SubscriptionGroupTable,
+    decode_group_table,
+    decode_heartbeat,
     encode_broker_consume_stats,
     encode_consume_stats,
+    sift_groups,
 )
 from backend.remoting.bodies.routes import (
     BrokerData,
@@ -41,14 +44,22 @@ from backend.remoting.bodies.routes import (
     TopicRouteData,
 )
 from backend.remoting.bodies.topics import (
+    LeftOutEntry,
+    LeftOutTable,
     RegisterBrokerBody,
     TopicConfig,
     TopicConfigTable,
     TopicList,
     TopicOffset,
+    decode_left_out,
     decode_register_broker_body,
+    decode_topic_table,
+    encode_left_out,
     encode_register_broker_body,
     encode_topic_stats,
+    fault_of,
+    kind_of,
+    sift_topics,
 )
 from backend.remoting.bodies.traffic import BrokerStatsData, BrokerStatsItem
 
@@ -71,6 +82,8 @@ __all__ = [
     "ElectedBody",
     "HeartbeatData",
     "KeyValueTable",
+    "LeftOutEntry",
+    "LeftOutTable",
     "LockBody",
     "LockedBody",
     "MessageQueue",
@@ -95,9 +108,18 @@ __all__ = [
     "TopicList",
     "TopicOffset",
     "TopicRouteData",
+    "decode_group_table",
+    "decode_heartbeat",
+    "decode_left_out",
     "decode_register_broker_body",
+    "decode_topic_table",
     "encode_broker_consume_stats",
     "encode_consume_stats",
+    "encode_left_out",
     "encode_register_broker_body",
     "encode_topic_stats",
+    "fault_of",
+    "kind_of",
+    "sift_groups",
+    "sift_topics",
 ]

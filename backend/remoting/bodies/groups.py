@@ -1,13 +1,19 @@
 """Bodies about consumer groups, their members and their progress (remoting.md 3.2, 3.5-3.7)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
 from backend.remoting import java_json
 from backend.remoting.bodies.base import Body, DataVersion, MessageQueue
 from backend.remoting.integers import Int32, Int64
+from backend.remoting.sifting import LeftOut, decode_items, left_out_of
+from backend.rules.consumer_group import group_fault, group_name_fault
+from backend.rules.topic import topic_name_fault
 
+HEARTBEAT_TABLES: Final = ("consumerDataSet", "producerDataSet", "subscriptionDataSet")
+GROUP_TABLES: Final = ("subscriptionGroupTable", "forbiddenTable")
 _Scalar = str | Int64 | float | bool | None
 
 
@@ -50,6 +56,37 @@ class HeartbeatData(Body, frozen=True, kw_only=True):
     fingerprint: Int32 = msgspec.field(name="heartbeatFingerprint", default=0)
     producers: list[ProducerData] = msgspec.field(name="producerDataSet", default_factory=list)
     without_subscriptions: bool = msgspec.field(name="withoutSub", default=False)
+
+
+def decode_heartbeat(data: bytes) -> tuple[HeartbeatData, list[LeftOut]]:
+    """Read a heartbeat; groups and subscriptions that can't be served are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed.
+    """
+    told, left_out = decode_items(data, HeartbeatData, *HEARTBEAT_TABLES)
+    # Stock judges no name of a group that only produces.
+    consumers = [
+        msgspec.structs.replace(one, subscriptions=_sift_subscriptions(one, left_out))
+        for one in told.consumers
+        if _is_kept(group_name_fault(one.group_name), "consumerDataSet", one.group_name, left_out)
+    ]
+    return msgspec.structs.replace(told, consumers=consumers), left_out
+
+
+def _sift_subscriptions(consumer: ConsumerData, left_out: list[LeftOut]) -> list[SubscriptionData]:
+    place = f"subscriptionDataSet of {consumer.group_name}"
+    return [
+        one
+        for one in consumer.subscriptions
+        if _is_kept(topic_name_fault(one.topic), place, one.topic, left_out)
+    ]
+
+
+def _is_kept(fault: str | None, place: str, name: str, left_out: list[LeftOut]) -> bool:
+    if fault is not None:
+        left_out.append(left_out_of((place, name), fault, None))
+    return fault is None
 
 
 class CheckClientBody(Body, frozen=True, kw_only=True):
@@ -110,6 +147,35 @@ class SubscriptionGroupTable(Body, frozen=True, kw_only=True):
     groups: dict[str, SubscriptionGroupConfig] = msgspec.field(
         name="subscriptionGroupTable", default_factory=dict
     )
+
+
+def sift_groups(
+    groups: Mapping[str, SubscriptionGroupConfig],
+) -> tuple[dict[str, SubscriptionGroupConfig], list[LeftOut]]:
+    """Part the groups of a table into those that can be served and those that are left out."""
+    kept: dict[str, SubscriptionGroupConfig] = {}
+    left_out: list[LeftOut] = []
+    for name, told in groups.items():
+        group = told if told.name else msgspec.structs.replace(told, name=name)
+        fault = group_fault(group.name, retry_queue_count=group.retry_queue_count)
+        if group.name != name:
+            fault = f"groupName is {group.name[:255]!r}"
+        if fault is None:
+            kept[name] = group
+        else:
+            left_out.append(left_out_of((GROUP_TABLES[0], name), fault, told))
+    return kept, left_out
+
+
+def decode_group_table(data: bytes) -> tuple[SubscriptionGroupTable, list[LeftOut]]:
+    """Read a table of consumer groups; those that can't be served are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed, or its version is.
+    """
+    table, left_out = decode_items(data, SubscriptionGroupTable, *GROUP_TABLES)
+    groups, refused = sift_groups(table.groups)
+    return msgspec.structs.replace(table, groups=groups), left_out + refused
 
 
 class ClientConnection(Body, frozen=True, kw_only=True):

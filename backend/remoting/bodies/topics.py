@@ -1,7 +1,8 @@
 """Bodies about topics and the registration of a broker (remoting.md 3.8, 3.2)."""
 
+import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -9,11 +10,31 @@ import msgspec
 from backend.remoting import java_json
 from backend.remoting.bodies.base import Body, DataVersion, MessageQueue
 from backend.remoting.java_json import InvalidJson
+from backend.remoting.sifting import LeftOut, decode_items, left_out_of
+from backend.rules.topic import topic_fault
 
 INFLATED_SIZE_MAX: Final = 64 << 20
 # Brokers from 5.0.0 on append the section of static topics to the compressed form.
 _VERSION_WITH_MAPPINGS: Final = 413
-_TOPIC_FIELD_COUNT: Final = 6
+# Name, counts, permissions, filter type and attributes; a name may hold the blank that parts them.
+_TOPIC_TEXT: Final = re.compile(
+    r"(.*?) (-?[0-9]{1,20}) (-?[0-9]{1,20}) (-?[0-9]{1,20}) (\S+)(?: (.*))?", re.DOTALL
+)
+TOPIC_TABLES: Final = (
+    "topicConfigTable",
+    "topicQueueMappingDetailMap",
+    "topicQueueMappingInfoMap",
+)
+LEFT_OUT_COUNT_MAX: Final = 20
+_KINDS: Final = {
+    "topicConfigTable": "topic",
+    "topicQueueMappingDetailMap": "queue mapping",
+    "topicQueueMappingInfoMap": "queue mapping",
+    "subscriptionGroupTable": "consumer group",
+    "forbiddenTable": "forbidden topics",
+    "offsetTable": "offset",
+    "filterServerList": "filter server",
+}
 
 
 class TopicConfig(Body, frozen=True, kw_only=True):
@@ -61,6 +82,21 @@ class TopicList(Body, frozen=True, kw_only=True):
     )
 
 
+class LeftOutEntry(Body, frozen=True, kw_only=True):
+    """One topic or group that a broker left out, and why (inside 103, ours)."""
+
+    kind: str
+    name: str
+    reason: str
+
+
+class LeftOutTable(Body, frozen=True, kw_only=True):
+    """How many items a broker left out of its own files, and the first of them (103, ours)."""
+
+    count: int = 0
+    items: list[LeftOutEntry] = msgspec.field(default_factory=list)
+
+
 class TopicOffset(Body, frozen=True, kw_only=True):
     """The ends of one queue and the store time of its last message."""
 
@@ -74,32 +110,118 @@ def encode_topic_stats(entries: Iterable[tuple[MessageQueue, TopicOffset]]) -> b
     return b'{"offsetTable":' + java_json.encode_object_map(entries) + b',"topicPutTps":0.0}'
 
 
+def decode_topic_table(data: bytes) -> tuple[TopicConfigTable, list[LeftOut]]:
+    """Read a table of topics; those that no broker can serve are left out and named.
+
+    Raises:
+        InvalidJson: the document is malformed, or its version is.
+    """
+    table, left_out = decode_items(data, TopicConfigTable, *TOPIC_TABLES)
+    return _sifted(table, left_out)
+
+
+def fault_of(topic: TopicConfig) -> str | None:
+    """Say why no broker can serve a topic; nothing where one can."""
+    return topic_fault(
+        topic.name,
+        read_queue_count=topic.read_queue_count,
+        write_queue_count=topic.write_queue_count,
+        permissions=topic.permissions,
+        topic_sys_flag=topic.topic_sys_flag,
+        filter_type=topic.filter_type,
+    )
+
+
+def sift_topics(
+    topics: Mapping[str, TopicConfig],
+) -> tuple[dict[str, TopicConfig], list[LeftOut]]:
+    """Part the topics of a table into those that can be served and those that are left out."""
+    kept: dict[str, TopicConfig] = {}
+    left_out: list[LeftOut] = []
+    for name, told in topics.items():
+        topic = told if told.name else msgspec.structs.replace(told, name=name)
+        fault = fault_of(topic)
+        if topic.name != name:
+            fault = f"topicName is {topic.name[:255]!r}"
+        if fault is None:
+            kept[name] = topic
+        else:
+            left_out.append(left_out_of((TOPIC_TABLES[0], name), fault, told))
+    return kept, left_out
+
+
+def kind_of(left_out: LeftOut) -> str:
+    """Name what an item is that was left out of a table."""
+    return next((_KINDS[step] for step in left_out.path if step in _KINDS), "entry")
+
+
+def encode_left_out(left_out: Sequence[LeftOut], *, count_max: int = LEFT_OUT_COUNT_MAX) -> str:
+    """Write what a broker left out, for the field of ours in its registration."""
+    items = [
+        LeftOutEntry(kind=kind_of(one), name=one.name[:255], reason=one.reason)
+        for one in left_out[:count_max]
+    ]
+    return java_json.encode(LeftOutTable(count=len(left_out), items=items)).decode()
+
+
+def decode_left_out(text: str | None) -> LeftOutTable:
+    """Read what a broker left out; a text that can't be read says nothing."""
+    try:
+        told = java_json.decode(text.encode(), LeftOutTable) if text else LeftOutTable()
+    except (InvalidJson, UnicodeError):
+        return LeftOutTable()
+    return msgspec.structs.replace(told, items=told.items[:LEFT_OUT_COUNT_MAX])
+
+
 def decode_register_broker_body(
     body: bytes, *, compressed: bool, version: int
-) -> RegisterBrokerBody:
-    """Read the body of a registration, plain or compressed.
+) -> tuple[RegisterBrokerBody, list[LeftOut]]:
+    """Read the body of a registration; topics that can't be served are left out and named.
 
     Raises:
         InvalidJson: the body is malformed, or would inflate beyond the limit.
     """
     if not body:
-        return RegisterBrokerBody()
-    if not compressed:
-        return java_json.decode(body, RegisterBrokerBody)
+        return RegisterBrokerBody(), []
+    if compressed:
+        told, left_out = _decode_compressed(body, version=version)
+    else:
+        told, left_out = decode_items(body, RegisterBrokerBody, "filterServerList", *TOPIC_TABLES)
+    table, left_out = _sifted(told.topic_table, left_out)
+    return msgspec.structs.replace(told, topic_table=table), left_out
+
+
+def _sifted(
+    table: TopicConfigTable, left_out: list[LeftOut]
+) -> tuple[TopicConfigTable, list[LeftOut]]:
+    topics, refused = sift_topics(table.topics)
+    return msgspec.structs.replace(table, topics=topics), left_out + refused
+
+
+def _decode_compressed(body: bytes, *, version: int) -> tuple[RegisterBrokerBody, list[LeftOut]]:
+    left_out: list[LeftOut] = []
     sections = _Sections(_inflate(body))
     data_version = java_json.decode(sections.take(), DataVersion)
-    topics = [_topic_from_text(sections.take()) for _ in range(sections.count())]
+    topics = {}
+    for _ in range(sections.count()):
+        section = sections.take()
+        try:
+            topic = _topic_from_text(section)
+            topics[topic.name] = topic
+        except InvalidJson as error:
+            shown = section[:255].decode(errors="backslashreplace")
+            left_out.append(left_out_of((TOPIC_TABLES[0], shown), str(error), shown))
     filter_servers = java_json.decode(sections.take() or b"[]", list[str])
     mapping_infos: dict[str, Any] = {}
     if version >= _VERSION_WITH_MAPPINGS and sections.more():
-        infos = [java_json.loads(sections.take()) for _ in range(sections.count())]
-        mapping_infos = {str(info["topic"]): info for info in infos if "topic" in info}
-    table = TopicConfigTable(
-        data_version=data_version,
-        topics={topic.name: topic for topic in topics},
-        mapping_infos=mapping_infos,
-    )
-    return RegisterBrokerBody(filter_servers=filter_servers, topic_table=table)
+        for index in range(sections.count()):
+            try:
+                info = java_json.loads(sections.take())
+                mapping_infos[str(info["topic"])] = info
+            except (InvalidJson, LookupError, TypeError) as error:
+                left_out.append(left_out_of((TOPIC_TABLES[2], str(index)), str(error), None))
+    table = TopicConfigTable(data_version=data_version, topics=topics, mapping_infos=mapping_infos)
+    return RegisterBrokerBody(filter_servers=filter_servers, topic_table=table), left_out
 
 
 def encode_register_broker_body(body: RegisterBrokerBody, *, compressed: bool) -> bytes:
@@ -165,19 +287,17 @@ def _topic_as_text(topic: TopicConfig) -> bytes:
 
 def _topic_from_text(section: bytes) -> TopicConfig:
     try:
-        fields = section.decode().split(" ", _TOPIC_FIELD_COUNT - 1)
-        name, reads, writes, permissions, filter_type = fields[:5]
-        return TopicConfig(
-            name=name,
-            read_queue_count=int(reads),
-            write_queue_count=int(writes),
-            permissions=int(permissions),
-            filter_type=filter_type,
-            attributes=_attributes(fields[5:]),
-        )
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidJson("a topic of the registration body is malformed") from error
-
-
-def _attributes(rest: list[str]) -> dict[str, str]:
-    return java_json.decode(rest[0].encode(), dict[str, str]) if rest and rest[0] else {}
+        found = _TOPIC_TEXT.fullmatch(section.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidJson("the topic is not UTF-8") from error
+    if found is None:
+        raise InvalidJson("the topic is malformed")
+    name, reads, writes, permissions, filter_type, attributes = found.groups()
+    return TopicConfig(
+        name=name,
+        read_queue_count=int(reads),
+        write_queue_count=int(writes),
+        permissions=int(permissions),
+        filter_type=filter_type,
+        attributes=java_json.decode(attributes.encode(), dict[str, str]) if attributes else {},
+    )

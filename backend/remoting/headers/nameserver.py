@@ -25,6 +25,8 @@ class RegisterBrokerHeader(Header, frozen=True, kw_only=True):
     enable_acting_master: bool | None = None
     compressed: bool = False
     body_crc32: Int32 = 0
+    # Ours: what the broker itself left out of its files, as `encode_left_out` writes it.
+    left_out: str | None = msgspec.field(name="regentLeftOut", default=None)
 
 
 class RegisterBrokerAnswer(Header, frozen=True, kw_only=True):

@@ -195,6 +195,7 @@ export type ElectionVerdict =
 
 export type FindingCode =
   | 'EPOCH_BACKWARDS'
+  | 'REGISTRATION_ITEM_INVALID'
   | 'REPLICA_AHEAD'
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'

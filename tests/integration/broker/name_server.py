@@ -67,7 +67,7 @@ class RecordingNameServer:
 def table_of(command: Command) -> TopicConfigTable:
     header = decode_header(RegisterBrokerHeader, command.ext)
     assert header.body_crc32 == zlib.crc32(command.body) & 0x7FFFFFFF
-    body = decode_register_broker_body(
+    body, _ = decode_register_broker_body(
         command.body, compressed=header.compressed, version=command.version
     )
     return body.topic_table

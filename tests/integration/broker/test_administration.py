@@ -15,14 +15,15 @@ CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
 async def test_a_created_topic_is_shown_and_its_version_moves(client, broker):
     version = broker.broker.topics.data_version
 
-    created = await client.call(CREATE, create_fields("T", readQueueNums=2, attributes="+a=b"))
-    again = await client.call(CREATE, create_fields("T", readQueueNums=2, attributes="+a=b"))
+    typed = create_fields("T", readQueueNums=2, attributes="+message.type=FIFO")
+    created = await client.call(CREATE, typed)
+    again = await client.call(CREATE, create_fields("T", readQueueNums=2))
 
     shown = await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": "T"})
     assert (created.code, again.code) == (0, 0)
     assert broker.broker.topics.data_version.counter == version.counter + 1
     assert json.loads(shown.body) == {
-        "attributes": {"a": "b"},
+        "attributes": {"message.type": "FIFO"},
         "order": False,
         "perm": 6,
         "readQueueNums": 2,

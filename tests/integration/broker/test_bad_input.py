@@ -144,7 +144,6 @@ async def test_a_body_above_the_limit_is_illegal_on_both_paths(start_broker, con
 
 
 CONSUMER = b'{"groupName":"g","subscriptionDataSet":[{"topic":"T",%s}]}'
-HEARTBEAT = b'{"clientID":"c","consumerDataSet":[' + CONSUMER + b"]}"
 
 
 @pytest.mark.parametrize(
@@ -155,8 +154,6 @@ HEARTBEAT = b'{"clientID":"c","consumerDataSet":[' + CONSUMER + b"]}"
         (RequestCode.HEART_BEAT, b"{}"),
         (RequestCode.HEART_BEAT, b"[" * 100_000),
         (RequestCode.HEART_BEAT, b'{"clientID":7,"consumerDataSet":"x"}'),
-        (RequestCode.HEART_BEAT, HEARTBEAT % b'"codeSet":[4294967296]'),
-        (RequestCode.HEART_BEAT, HEARTBEAT % b'"subVersion":9223372036854775808'),
         (RequestCode.LOCK_BATCH_MQ, b"\xff\xfe"),
         (RequestCode.LOCK_BATCH_MQ, b"{}"),
         (RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, b"nonsense"),
@@ -168,6 +165,83 @@ async def test_a_body_that_is_not_what_it_should_be_is_an_error(client, code, bo
     assert answer.code == 1
     assert answer.remark
     assert "internal error" not in answer.remark
+
+
+@pytest.mark.parametrize("odd", [b'"codeSet":[4294967296]', b'"subVersion":9223372036854775808'])
+async def test_a_subscription_that_can_not_be_kept_takes_no_other_along(broker, client, odd):
+    # Cases A3 to A5.
+    other = b'{"groupName":"h","subscriptionDataSet":[{"topic":"U"}]}'
+    body = b'{"clientID":"c","consumerDataSet":[%b,%b]}' % (CONSUMER % odd, other)
+
+    answer = await client.call(RequestCode.HEART_BEAT, body=body)
+
+    assert answer.code == 0
+    assert "subscriptionDataSet/0" in answer.remark
+    assert set(broker.broker.consumers.find("h").subscriptions) == {"U"}
+    assert set(broker.broker.consumers.find("g").subscriptions) == set()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # Case A3.
+        {"topicSysFlag": -1},
+        {"topicSysFlag": -(2**31)},
+        {"perm": 22},
+        {"readQueueNums": 70_000},
+        {"writeQueueNums": -1},
+        {"topicFilterType": "NO_TAG"},
+        # Case A13.
+        {"attributes": "+message.type=WRONG"},
+        {"attributes": "+no.such=1"},
+        {"attributes": "-message.type"},
+        {"attributes": "+message.type=FIFO,+message.type=NORMAL"},
+    ],
+)
+async def test_a_topic_that_nobody_could_serve_is_refused(broker, client, changes):
+    code = RequestCode.UPDATE_AND_CREATE_TOPIC
+
+    answer = await client.call(code, create_fields("T", **changes))
+
+    assert answer.code == 29
+    assert broker.broker.topics.find("T") is None
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        # Case A13.
+        b'"attributes":{"+no.such":"1"}',
+        b'"attributes":{"no.such":"1"}',
+        b'"attributes":{"+priority.factor":"101"}',
+        b'"attributes":{"-priority.factor":""}',
+        b'"retryQueueNums":-1',
+        b'"retryQueueNums":65536',
+    ],
+)
+async def test_a_group_that_stock_would_refuse_is_refused(broker, client, member):
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
+
+    answer = await client.call(code, body=b'{"groupName":"g",' + member + b"}")
+
+    assert answer.code == 29
+    assert broker.broker.groups.find("g") is None
+
+
+async def test_attributes_of_a_group_are_changes_as_stock_has_them(broker, client):
+    # Case A13.
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
+
+    def told():
+        return broker.broker.groups.find("g").attributes
+
+    await client.call(code, body=b'{"groupName":"g","attributes":{"+priority.factor":"5"}}')
+    made = told()
+    await client.call(code, body=b'{"groupName":"g","retryMaxTimes":3}')
+    kept = told()
+    await client.call(code, body=b'{"groupName":"g","attributes":{"-priority.factor":""}}')
+
+    assert (made, kept, told()) == ({"priority.factor": "5"}, {"priority.factor": "5"}, {})
 
 
 async def test_a_bad_group_name_is_refused(client):

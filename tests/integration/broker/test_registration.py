@@ -1,7 +1,9 @@
+import json
 from contextlib import AsyncExitStack
 
 import pytest
 
+from backend.remoting.bodies import decode_left_out
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.name_server import RecordingNameServer
 from tests.integration.broker.test_bad_input import create_fields
@@ -133,3 +135,21 @@ async def test_a_broker_serves_while_its_name_server_is_away(start_broker, conne
     sent = await client.send("T", b"x")
 
     assert (created.code, sent.code) == (0, 0)
+
+
+async def test_a_broker_tells_what_it_left_out_of_its_files(name_servers, start_broker, tmp_path):
+    # Case A5.
+    server = await name_servers()
+    folder = tmp_path / "odd" / "config"
+    folder.mkdir(parents=True)
+    content = {"topicConfigTable": {"a b": {"topicName": "a b"}, "T": {"topicName": "T"}}}
+    (folder / "topics.json").write_text(json.dumps(content))
+
+    await start_broker(
+        namesrvAddr=f"127.0.0.1:{server.port}", storePathRootDir=str(tmp_path / "odd")
+    )
+    await eventually(lambda: server.has_topics("T"))
+
+    told = decode_left_out(server.of(REGISTER)[-1].ext["regentLeftOut"])
+    assert [(one.kind, one.name) for one in told.items] == [("topic", "a b")]
+    assert "a b" not in server.tables()[-1].topics

@@ -8,6 +8,7 @@ import pytest
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.broker.client import bodies
+from tests.integration.broker.test_bad_input import create_fields
 from tests.open_files import FEW, few_open_files, open_file_limits
 
 
@@ -92,19 +93,51 @@ def test_a_bad_setting_is_one_clear_line_and_exit_code_2(tmp_path, name, value):
 
 
 @pytest.mark.parametrize("file_name", ["topics.json", "topics.json.bak"])
-@pytest.mark.parametrize(
-    ("field", "value", "high"),
-    [("readQueueNums", -1, 65535), ("writeQueueNums", 2**32, 65535), ("perm", 16, 15)],
-)
-def test_a_topic_that_no_queue_can_have_is_one_clear_line(tmp_path, file_name, field, value, high):
-    path = tmp_path / "store" / "config" / file_name
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"topicConfigTable": {"T": {"topicName": "T", field: value}}}))
+async def test_a_broker_serves_all_but_the_odd_items_of_its_files_and_keeps_those(agent, file_name):
+    # Case A5.
+    folder = agent.root / "store" / "config"
+    folder.mkdir(parents=True)
+    odd = {
+        "many": {"topicName": "many", "readQueueNums": 70_000},
+        "few": {"topicName": "few", "writeQueueNums": -1},
+        "flag": {"topicName": "flag", "topicSysFlag": -1},
+        "a b": {"topicName": "a b"},
+        "text": {"topicName": "text", "perm": "six"},
+    }
+    topics = {"good": {"topicName": "good", "readQueueNums": 4, "writeQueueNums": 4}} | odd
+    groups = {"g": {"groupName": "g"}, "g g": {"groupName": "g g"}}
+    offsets = {"good@g": {"0": 3, "1": "x"}}
+    (folder / file_name).write_text(json.dumps({"topicConfigTable": topics}))
+    (folder / "subscriptionGroup.json").write_text(json.dumps({"subscriptionGroupTable": groups}))
+    (folder / "consumerOffset.json").write_text(json.dumps({"offsetTable": offsets}))
 
-    done = run_to_end(write_config(tmp_path))
+    client = await agent.start()
+    sent = await client.send("good", b"kept")
+    refused = await client.send("flag", b"lost")
+    made = await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("new"))
+    agent.stop()
+    told = "".join(agent.events("state_items_left_out"))
+    written = {
+        name: json.loads((folder / f"{name}.json").read_bytes())
+        for name in ("topics", "subscriptionGroup", "consumerOffset")
+    }
+    client = await agent.start()
+    deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "a b"})
+    agent.stop()
 
-    told = f"broker: {path}: topic 'T': {field} is {value}; 0 to {high} is allowed"
-    assert (done.returncode, done.stderr.strip()) == (2, told)
+    assert (sent.code, refused.code, made.code, deleted.code) == (0, 17, 0, 0)
+    assert "topicSysFlag is -1" in refused.remark
+    assert all(f"topicConfigTable/{name}" in told for name in odd)
+    assert "subscriptionGroupTable/g g" in told
+    assert "offsetTable/good@g/1" in told
+    table = written["topics"]["topicConfigTable"]
+    assert {name: table[name]["topicName"] for name in odd} == {name: name for name in odd}
+    assert (table["many"]["readQueueNums"], table["text"]["perm"]) == (70_000, "six")
+    assert {"good", "new"} <= table.keys()
+    assert written["subscriptionGroup"]["subscriptionGroupTable"]["g g"]["groupName"] == "g g"
+    assert written["consumerOffset"]["offsetTable"]["good@g"]["1"] == "x"
+    after = json.loads((folder / "topics.json").read_bytes())["topicConfigTable"]
+    assert odd.keys() - after.keys() == {"a b"}
 
 
 def test_a_missing_configuration_file_is_one_clear_line(tmp_path):

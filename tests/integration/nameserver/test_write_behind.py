@@ -1,11 +1,13 @@
 """What the name server learns reaches Postgres and Redis, and refused things do not."""
 
 import asyncio
+import json
 
 import pytest
 from sqlalchemy import func, select, text
 
 from backend.clients.clock import SystemClock
+from backend.db import findings
 from backend.db.tables import brokers, clusters, topic_placements, topics
 from backend.nameserver.server import NameServer
 from backend.services.heartbeats import BrokerKey, list_heartbeats
@@ -101,12 +103,6 @@ async def test_a_deleted_topic_is_removed(client, database, eventually):
         {"brokerName": "a\0b"},
         {"brokerName": "x" * 256},
         {"brokerAddr": "no-port"},
-        {"topics": {"a/b": (1, 1, 6), "c": (1, 1, 6)}},
-        {"topics": {"..": (1, 1, 6), "c": (1, 1, 6)}},
-        {"topics": {"a\0b": (1, 1, 6), "c": (1, 1, 6)}},
-        {"topics": {"x" * 256: (1, 1, 6), "c": (1, 1, 6)}},
-        {"topics": {"orders": (-1, 1, 6), "c": (1, 1, 6)}},
-        {"topics": {"orders": (1, 1, 99), "c": (1, 1, 6)}},
     ],
 )
 async def test_a_bad_name_is_refused_and_writes_nothing(client, name_server, database, changes):
@@ -117,6 +113,68 @@ async def test_a_bad_name_is_refused_and_writes_nothing(client, name_server, dat
     assert await count(database, clusters) == 0
     assert name_server.describe().broker_count == 0
     assert name_server.describe().topic_count == 0
+
+
+ODD_TOPICS = {
+    "a/b": (1, 1, 6),
+    "..": (1, 1, 6),
+    "a b": (1, 1, 6),
+    "a\0b": (1, 1, 6),
+    "half\ud800": (1, 1, 6),
+    "x" * 256: (1, 1, 6),
+    "few": (-1, 1, 6),
+    "many": (70_000, 1, 6),
+    "perm": (1, 1, 22),
+    "text": ("one", 1, 6),
+}
+
+
+@pytest.mark.parametrize("name", ODD_TOPICS)
+async def test_an_odd_topic_of_a_registration_takes_no_other_along(
+    client, name_server, database, redis, connect, eventually, name
+):
+    # Cases A3 and A4: also a lone good topic is no registration of one, which is refused.
+    topics = {"orders": (4, 4, 6), name: ODD_TOPICS[name]}
+
+    answer = await client.register(topics=topics)
+    await name_server._write_behind.drain()
+    async with NameServer.serve(
+        "127.0.0.1", 0, database=database, redis=redis, clock=SystemClock()
+    ) as restarted:
+        again = await connect(restarted)
+        await again.register(topics=topics)
+        route = await again.ask(105, {"topic": "orders"})
+
+    assert (answer.code, route.code) == (0, 0)
+    async with database.connect() as connection:
+        (row,) = (await connection.execute(select(brokers))).mappings()
+        (found,) = await findings.list_invalid_items(connection)
+    assert row["state"] == "online"
+    assert (found.group_name, found.broker_id, found.count) == ("broker-a", 0, 1)
+    shown = name.replace("\0", "\\u0000").replace("\ud800", "\\ud800")[:255]
+    assert found.items[0].startswith(f"topic {shown}: ")
+
+    await client.register(topics={"orders": (4, 4, 6), "other": (4, 4, 6)})
+
+    async def is_mended():
+        async with database.connect() as connection:
+            return await findings.list_invalid_items(connection) == []
+
+    await eventually(is_mended)
+
+
+async def test_what_a_broker_left_out_itself_is_noted_with_it(client, database, eventually):
+    # Case A5.
+    told = {"count": 2, "items": [{"kind": "consumer group", "name": "g g", "reason": "blank"}]}
+
+    await client.register(regentLeftOut=json.dumps(told))
+
+    async def found():
+        async with database.connect() as connection:
+            return await findings.list_invalid_items(connection)
+
+    (noted,) = await eventually(found)
+    assert (noted.count, noted.items) == (2, ("consumer group g g: blank",))
 
 
 async def test_what_was_learned_while_postgres_was_away_is_written_when_it_is_back(

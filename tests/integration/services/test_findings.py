@@ -9,7 +9,7 @@ from sqlalchemy import text, update
 from backend.db import events as event_rows
 from backend.db.brokers import BrokerRegistration
 from backend.db.tables import brokers, replica_groups
-from backend.domain.broker import DataVersion
+from backend.domain.broker import NOTHING_LEFT_OUT, DataVersion, LeftOutItem, LeftOutItems
 from backend.domain.event import EventFilter
 from backend.domain.finding import OUTSIDE_FOR, RETURNS_WITHIN, FindingCode
 from backend.domain.topic import QueueSettings
@@ -55,8 +55,8 @@ def look(scan, database, clock):
 
 @pytest.fixture
 def register(database, clock):
-    async def write(broker_id, address, group="g", topics=()):
-        registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
+    async def write(broker_id, address, group="g", topics=(), left_out=NOTHING_LEFT_OUT):
+        registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion(), left_out)
         settings = {name: QueueSettings(4, 4, 6) for name in topics}
         command = RegisterBroker("c", group, registration, topics=settings)
         await register_broker(command, database=database, clock=clock)
@@ -236,6 +236,26 @@ async def test_a_replica_is_missed_once_it_was_outside_its_set_for_a_minute(look
     assert past.evidence == {"is_alive": True, "master_id": 1, "sync_state_set": [1, 2]}
     assert "`regent replica lag g`" in past.advice
     assert "`regent controller forget g --broker 3`" in past.advice
+
+
+async def test_an_item_that_a_broker_can_not_have_is_found_until_it_is_mended(
+    register, look, database
+):
+    # Case A4: the finding names broker and topic.
+    left_out = LeftOutItems(1, (LeftOutItem("topic", "a b", "its name holds a blank"),))
+    await register(0, "127.0.0.1:10911", topics=["orders"], left_out=left_out)
+
+    found = await look()
+    page = await list_findings(size=1, before=None, chosen=OPEN, database=database)
+    await register(0, "127.0.0.1:10911", topics=["orders"])
+
+    assert found == [(FindingCode.REGISTRATION_ITEM_INVALID, "g/0")]
+    assert page.items[0].evidence == {
+        "address": "127.0.0.1:10911",
+        "count": 1,
+        "items": ["topic a b: its name holds a blank"],
+    }
+    assert await look() == []
 
 
 @pytest.mark.usefixtures("sound")

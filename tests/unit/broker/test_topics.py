@@ -4,12 +4,13 @@ import json
 import pytest
 
 from backend.remoting.java_json import decode
+from backend.remoting.sifting import left_out_of
 from workers.broker.errors import Refusal
-from workers.broker.processors.topics import merge_attributes
 from workers.broker.settings import parse_settings
 from workers.broker.topics import (
     TopicFile,
     TopicTable,
+    decode_topic_file,
     system_topics,
     topic_from_template,
     topic_of,
@@ -93,12 +94,49 @@ def test_the_schedule_topic_has_a_queue_for_each_level():
     assert counts["SCHEDULE_TOPIC_XXXX"] == 30
 
 
-def test_attributes_are_added_and_removed():
-    assert merge_attributes({"a": "1", "b": "2"}, "+c=3,-a, +b=4") == {"b": "4", "c": "3"}
-    assert merge_attributes({"a": "1"}, "") == {"a": "1"}
+def test_a_topic_of_the_file_that_nobody_can_serve_stays_in_the_file_and_is_no_topic():
+    # Case A5.
+    odd = {"topicName": "odd", "readQueueNums": 70_000, "perm": 6}
+    content = {
+        "dataVersion": {"counter": 3},
+        "topicConfigTable": {"good": {"topicName": "good"}, "odd": odd, "worse": {"perm": "x"}},
+    }
+
+    file, left_out = decode_topic_file(json.dumps(content).encode())
+    topics = TopicTable(file, listener=lambda *_: None, left_out=left_out, clock=lambda: 1)
+    topics.put(topic_of("new", 1))
+
+    written = json.loads(topics.as_file())["topicConfigTable"]
+    assert set(written) == {"good", "odd", "worse", "new"}
+    assert (written["odd"]["readQueueNums"], written["worse"]) == (70_000, {"perm": "x"})
+    assert {one.name for one in topics.all()} == {"good", "new"}
+    with pytest.raises(Refusal, match="70000; 0 to 65535"):
+        topics.check_not_left_out("odd")
 
 
-@pytest.mark.parametrize("changes", ["a=1", "+a", "-a=1", "+=1", "-"])
-def test_a_malformed_attribute_change_is_refused(changes):
-    with pytest.raises(Refusal):
-        merge_attributes({}, changes)
+def test_a_topic_that_was_left_out_is_mended_by_a_change_and_gone_by_a_deletion():
+    # Case A5.
+    left_out = [left_out_of(("topicConfigTable", name), "no", {}) for name in ("a", "b")]
+    topics = TopicTable(None, listener=lambda *_: None, left_out=left_out, clock=lambda: 1)
+    version = topics.data_version.counter
+
+    topics.put(topic_of("a", 1))
+    assert topics.remove("b")
+
+    assert topics.left_out == ()
+    assert topics.data_version.counter == version + 2
+    assert set(json.loads(topics.as_file())["topicConfigTable"]) == {"a"}
+
+
+def test_of_what_a_master_tells_only_the_odd_topic_is_left_out():
+    # Cases A3 and A4: a record of the log, or a table of stock's.
+    topics, _ = table()
+    topics.put(topic_of("was-good", 1))
+    odd = topic_of("was-good", 1, topic_sys_flag=-1)
+
+    topics.apply({"was-good": odd, "other": topic_of("other", 2)})
+
+    assert [one.name for one in topics.all()] == ["other"]
+    assert (
+        topics.find_left_out("was-good").reason == "topicSysFlag is -1; 0 to 2147483647 is allowed"
+    )

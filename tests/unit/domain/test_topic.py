@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.errors import InvalidTopicSettings
-from backend.domain.topic import QueueSettings, TopicKind, check_queue_settings, topic_kind
+from backend.domain.topic import QueueSettings, TopicKind, check_topic, topic_kind
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_permissions_are_read_by_bits():
 )
 def test_settings_out_of_range_are_refused(settings):
     with pytest.raises(InvalidTopicSettings):
-        check_queue_settings("orders", settings)
+        check_topic("orders", settings)

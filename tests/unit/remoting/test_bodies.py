@@ -76,7 +76,7 @@ def test_a_list_without_an_address_leaves_it_out():
 def test_the_older_registration_without_mappings_is_read():
     body = b'{"topicConfigSerializeWrapper":{"dataVersion":{"counter":3},"topicConfigTable":{}}}'
 
-    read = decode_register_broker_body(body, compressed=False, version=400)
+    read, _ = decode_register_broker_body(body, compressed=False, version=400)
 
     assert read.topic_table.data_version.counter == 3
 
@@ -91,18 +91,20 @@ def test_a_registration_is_read_as_it_was_written(topics, compressed):
 
     data = encode_register_broker_body(body, compressed=compressed)
 
-    assert decode_register_broker_body(data, compressed=compressed, version=513) == body
+    assert decode_register_broker_body(data, compressed=compressed, version=513) == (body, [])
 
 
 def test_a_compressed_registration_of_an_old_broker_has_no_mappings():
     body = encode_register_broker_body(RegisterBrokerBody(), compressed=True)
     without = zlib.compress(zlib.decompress(body)[:-4])
 
-    assert (
-        decode_register_broker_body(without, compressed=True, version=401) == RegisterBrokerBody()
+    assert decode_register_broker_body(without, compressed=True, version=401) == (
+        RegisterBrokerBody(),
+        [],
     )
-    assert (
-        decode_register_broker_body(without, compressed=True, version=513) == RegisterBrokerBody()
+    assert decode_register_broker_body(without, compressed=True, version=513) == (
+        RegisterBrokerBody(),
+        [],
     )
 
 

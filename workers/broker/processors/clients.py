@@ -6,6 +6,7 @@ Tools are told who is connected (2.8: 203, 204, 328; our 7006).
 from collections.abc import Awaitable, Iterable
 from typing import Final
 
+import structlog
 from regent_engine import Command
 
 from backend.remoting import java_json
@@ -21,6 +22,7 @@ from backend.remoting.bodies import (
     ProducerConnection,
     ProducerInfo,
     ProducerTable,
+    decode_heartbeat,
 )
 from backend.remoting.command import answer
 from backend.remoting.headers import (
@@ -32,6 +34,7 @@ from backend.remoting.headers import (
 )
 from backend.remoting.names import retry_topic
 from backend.remoting.response_code import ResponseCode
+from backend.remoting.sifting import LeftOut
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.clients import Client
@@ -42,11 +45,15 @@ from workers.broker.topics import topic_of
 UNIT_SUBSCRIPTION_FLAG = 2
 # About 300 bytes each, of a frame of 16 MiB.
 TOLD_COUNT_MAX: Final = 20_000
+LEFT_OUT_COUNT_MAX: Final = 10_000
+TOLD_ITEMS_MAX: Final = 5
+
+log = structlog.get_logger()
 
 
 def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Awaitable[bytes]:
     """Take in who a client is and what it subscribes to, before its first pull can arrive."""
-    heartbeat = java_json.decode(command.body or b"{}", HeartbeatData)
+    heartbeat, left_out = decode_heartbeat(command.body or b"{}")
     if not heartbeat.client_id:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field clientID is missing")
     client = Client(
@@ -56,6 +63,7 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Aw
         version=command.version,
         seen_at_ms=broker.clock(),
     )
+    _name_left_out(broker, client, left_out)
     for producer in heartbeat.producers:
         broker.producers.register(producer.group_name, caller, client)
     changes = [
@@ -66,8 +74,35 @@ def on_heartbeat(broker: Broker, caller: Caller, command: Command) -> bytes | Aw
     reply = answer(
         command,
         ext={"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": text_of(is_changed)},
+        remark=_told_left_out(left_out),
     )
     return saved(broker, reply) if broker.state.has_unsaved_changes else reply
+
+
+def _told_left_out(left_out: list[LeftOut]) -> str | None:
+    """Say in the answer what the heartbeat can't have."""
+    if not left_out:
+        return None
+    named = ", ".join(f"{'/'.join(one.path)}: {one.reason}" for one in left_out[:TOLD_ITEMS_MAX])
+    return f"{len(left_out)} items are left out, all others are taken: {named}"
+
+
+def _name_left_out(broker: Broker, client: Client, left_out: list[LeftOut]) -> None:
+    """Name in the log what a client's heartbeats can't have, once for each client and item."""
+    for one in left_out:
+        key = (client.client_id, one.path)
+        if key in broker.left_out_of_clients:
+            continue
+        if len(broker.left_out_of_clients) >= LEFT_OUT_COUNT_MAX:
+            broker.left_out_of_clients.clear()
+        broker.left_out_of_clients.add(key)
+        log.warning(
+            "heartbeat_item_left_out",
+            client_id=client.client_id,
+            address=client.address,
+            item="/".join(one.path),
+            reason=one.reason,
+        )
 
 
 def _register_consumer(

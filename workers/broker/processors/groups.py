@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+import msgspec
 from regent_engine import Command, Store
 
 from backend.remoting import java_json
@@ -37,24 +38,36 @@ from backend.remoting.names import (
     retry_topic,
 )
 from backend.remoting.response_code import ResponseCode
+from backend.rules.attributes import GROUP_ATTRIBUTES, InvalidAttributes, changed_attributes
+from backend.rules.consumer_group import group_fault
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.safe_answers import kept, published
-from workers.broker.topics import QUEUE_COUNT_MAX
 
 
 def on_put_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a consumer group."""
     group = java_json.decode(command.body or b"{}", SubscriptionGroupConfig)
     check_group_name(group.name)
-    if group.retry_queue_count > QUEUE_COUNT_MAX:
-        raise Refusal(
-            ResponseCode.INVALID_PARAMETER, f"retryQueueNums must not be above {QUEUE_COUNT_MAX}"
-        )
+    fault = group_fault(group.name, retry_queue_count=group.retry_queue_count)
+    if fault is not None:
+        raise Refusal(ResponseCode.INVALID_PARAMETER, f"the group {group.name}: {fault}")
     broker.check_changeable()
-    broker.groups.put(group)
+    former = broker.groups.find(group.name)
+    broker.groups.put(msgspec.structs.replace(group, attributes=_merged(former, group)))
     return kept(broker, answer(command))
+
+
+def _merged(
+    former: SubscriptionGroupConfig | None, wished: SubscriptionGroupConfig
+) -> dict[str, str]:
+    """Apply the attributes of a request, which are changes: `+name` with a value, or `-name`."""
+    held = None if former is None else former.attributes
+    try:
+        return changed_attributes(GROUP_ATTRIBUTES, held, wished.attributes.items())
+    except InvalidAttributes as error:
+        raise Refusal(ResponseCode.INVALID_PARAMETER, str(error)) from error
 
 
 def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:

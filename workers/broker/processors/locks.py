@@ -24,6 +24,7 @@ from backend.remoting.command import answer
 from backend.remoting.headers import decode_header
 from backend.remoting.headers.locks import QueueLocksHeader, QueueReadersHeader
 from backend.remoting.response_code import ResponseCode
+from backend.remoting.sifting import decode_items
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
@@ -96,7 +97,8 @@ def on_get_readers(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 
 def _wish(command: Command) -> LockBody:
-    wish = java_json.decode(command.body or b"{}", LockBody)
+    # A queue that can't be read is not locked: the answer names those that are.
+    wish, _ = decode_items(command.body or b"{}", LockBody, "mqSet")
     for name, value in (("clientId", wish.client_id), ("consumerGroup", wish.consumer_group)):
         if not value:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"the field {name} is missing")

@@ -49,6 +49,7 @@ def queues_without_topic(broker: Broker) -> list[str]:
         name
         for name in names
         if broker.topics.find(name) is None
+        and broker.topics.find_left_out(name) is None
         and not is_system_topic(name)
         and not name.startswith(LIGHT_QUEUE_PREFIX)
         and not (changes is not None and changes.is_being_deleted(name))

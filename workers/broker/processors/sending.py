@@ -29,11 +29,11 @@ from backend.remoting.headers import (
 )
 from backend.remoting.names import (
     CLOSED_TOPICS,
-    RETRY_PREFIX,
     check_topic_name,
     dead_letter_topic,
 )
 from backend.remoting.response_code import ResponseCode
+from backend.rules.topic import RETRY_PREFIX
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal

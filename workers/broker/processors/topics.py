@@ -1,8 +1,7 @@
 """Create, change, delete and show topics (remoting.md 2.8: 17, 21, 202, 215, 305, 351)."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from functools import partial
-from typing import Final
 
 from regent_engine import Command, Store
 
@@ -28,20 +27,22 @@ from backend.remoting.names import (
     reply_topic,
 )
 from backend.remoting.response_code import ResponseCode
+from backend.rules.attributes import (
+    TOPIC_ATTRIBUTES,
+    InvalidAttributes,
+    changed_attributes,
+    parse_changes,
+)
 from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.safe_answers import kept, published
-from workers.broker.topics import PERMISSIONS_MAX, QUEUE_COUNT_MAX
-
-_FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
 def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
     """Create or change a topic; name servers know it before the answer is given."""
     header = decode_header(CreateTopicHeader, command.ext)
     _check_open(broker, header.topic)
-    _check_layout(header)
     broker.check_changeable()
     former = broker.topics.find(header.topic)
     topic = TopicConfig(
@@ -52,7 +53,7 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
         filter_type=header.filter_type,
         topic_sys_flag=header.topic_sys_flag,
         is_ordered=header.is_ordered,
-        attributes=merge_attributes(former.attributes if former else {}, header.attributes),
+        attributes=_merged(former, header.attributes),
     )
     keep = published if broker.put_topic(topic) else kept
     return keep(broker, answer(command))
@@ -66,7 +67,8 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
             ResponseCode.INVALID_PARAMETER,
             f"The topic[{header.topic}] is conflict with system topic.",
         )
-    if broker.topics.find(header.topic) is None:
+    is_left_out = broker.topics.find_left_out(header.topic) is not None
+    if broker.topics.find(header.topic) is None and not is_left_out:
         return kept(broker, answer(command))
     if header.only_empty and _message_count(broker, header.topic):
         raise Refusal(
@@ -103,24 +105,12 @@ def on_get_system_topics(broker: Broker, _caller: Caller, command: Command) -> b
     return answer(command, body=java_json.encode(TopicList(topic_list=names)))
 
 
-def merge_attributes(former: Mapping[str, str], changes: str) -> dict[str, str]:
-    """Apply `+key=value` and `-key` to a topic's attributes.
-
-    Raises:
-        Refusal: a change is neither.
-    """
-    attributes = dict(former)
-    for change in filter(None, (part.strip() for part in changes.split(","))):
-        sign, (key, mark, value) = change[0], change[1:].partition("=")
-        if sign == "+" and key and mark:
-            attributes[key.strip()] = value.strip()
-        elif sign == "-" and key and not mark:
-            attributes.pop(key.strip(), None)
-        else:
-            raise Refusal(
-                ResponseCode.INVALID_PARAMETER, f"the attribute change {change!r} is malformed"
-            )
-    return attributes
+def _merged(former: TopicConfig | None, changes: str) -> dict[str, str]:
+    held = None if former is None else former.attributes
+    try:
+        return changed_attributes(TOPIC_ATTRIBUTES, held, parse_changes(changes))
+    except InvalidAttributes as error:
+        raise Refusal(ResponseCode.INVALID_PARAMETER, str(error)) from error
 
 
 def _check_open(broker: Broker, name: str) -> None:
@@ -128,20 +118,6 @@ def _check_open(broker: Broker, name: str) -> None:
     if is_system_topic(name) or name in _own_topics(broker):
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, f"The topic[{name}] is conflict with system topic."
-        )
-
-
-def _check_layout(header: CreateTopicHeader) -> None:
-    counts = (header.read_queue_count, header.write_queue_count)
-    if not all(0 <= count <= QUEUE_COUNT_MAX for count in counts):
-        raise Refusal(
-            ResponseCode.INVALID_PARAMETER, f"queue counts must lie in 0 to {QUEUE_COUNT_MAX}"
-        )
-    if not 0 <= header.permissions <= PERMISSIONS_MAX:
-        raise Refusal(ResponseCode.INVALID_PARAMETER, f"perm must lie in 0 to {PERMISSIONS_MAX}")
-    if header.filter_type not in _FILTER_TYPES:
-        raise Refusal(
-            ResponseCode.INVALID_PARAMETER, "topicFilterType must be SINGLE_TAG or MULTI_TAG"
         )
 
 

@@ -6,19 +6,21 @@ of ours tells all of that in the log (D14), and is not asked.
 """
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeVar
 
 import structlog
 
-from backend.remoting import java_json
-from backend.remoting.bodies import SubscriptionGroupTable, TopicConfigTable
+from backend.remoting.bodies import decode_group_table, decode_topic_table
 from backend.remoting.errors import RemotingError
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.remoting.sifting import LeftOut
 from workers.broker.broker import Broker
-from workers.broker.consumer_offsets import ConsumerOffsetFile
-from workers.broker.delay_delivery import DelayOffsetFile
+from workers.broker.consumer_offsets import decode_offset_file
+from workers.broker.delay_delivery import decode_delay_file
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.requester import Requester, connect, split_address
@@ -70,24 +72,31 @@ class StockMetadata:
             InvalidJson: its answer cannot be read.
         """
         broker = self._broker
-        topics = await _ask(requester, RequestCode.GET_ALL_TOPIC_CONFIG, TopicConfigTable)
-        groups = await _ask(
-            requester, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, SubscriptionGroupTable
+        ask = partial(_ask, requester)
+        topics, topics_left_out = await ask(RequestCode.GET_ALL_TOPIC_CONFIG, decode_topic_table)
+        groups, groups_left_out = await ask(
+            RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, decode_group_table
         )
-        offsets = await _ask(requester, RequestCode.GET_ALL_CONSUMER_OFFSET, ConsumerOffsetFile)
-        delays = await _ask(requester, RequestCode.GET_ALL_DELAY_OFFSET, DelayOffsetFile)
-        broker.topics.adopt(topics)
-        broker.groups.adopt(groups)
+        offsets, offsets_left_out = await ask(
+            RequestCode.GET_ALL_CONSUMER_OFFSET, decode_offset_file
+        )
+        delays, delays_left_out = await ask(RequestCode.GET_ALL_DELAY_OFFSET, decode_delay_file)
+        broker.topics.adopt(topics, topics_left_out)
+        broker.groups.adopt(groups, groups_left_out)
         broker.offsets.adopt(offsets)
+        broker.offsets.keep_aside(offsets_left_out)
         broker.state.delays.adopt(delays)
+        broker.state.delays.keep_aside(delays_left_out)
         self._journal.overrule()
 
 
-async def _ask(requester: Requester, code: int, kind: type[T]) -> T:
+async def _ask(
+    requester: Requester, code: int, decode: Callable[[bytes], tuple[T, list[LeftOut]]]
+) -> tuple[T, list[LeftOut]]:
     answer = await requester.call(code, ext={})
     if answer.code != ResponseCode.SUCCESS:
         raise ConnectionError(f"the master refused {code}: {answer.remark}")
-    return java_json.decode(answer.body, kind)
+    return decode(answer.body)
 
 
 def _do_nothing() -> None:
