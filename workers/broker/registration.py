@@ -2,8 +2,15 @@
 
 import zlib
 from dataclasses import dataclass
+from typing import Final
 
-from backend.remoting.bodies import RegisterBrokerBody, encode_register_broker_body
+import msgspec
+
+from backend.remoting.bodies import (
+    RegisterBrokerBody,
+    TopicConfigTable,
+    encode_register_broker_body,
+)
 from backend.remoting.headers import (
     BrokerHeartbeatHeader,
     BrokerMemberGroupHeader,
@@ -14,10 +21,14 @@ from backend.remoting.headers import (
 from workers.broker.settings import BrokerSettings
 from workers.broker.topics import TopicTable
 
+CHANGE_COUNT_MIN: Final = 32
+CHANGE_SHARE_MAX: Final = 16
+"""More changed topics than the first, and than this part of all, are told with all others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One full registration, and the counter of the data version that it tells."""
+    """One registration, of all topics or of one, and the counter of the version that it tells."""
 
     ext: dict[str, str]
     body: bytes
@@ -50,8 +61,33 @@ class Registrant:
     def registration(self) -> Registration:
         """Give the full registration; encoded once for each version of the topics."""
         if self._last is None or self._last.counter != self.counter:
-            self._last = self._encode_registration()
+            self._last = self._encode(self._topics.as_registered())
         return self._last
+
+    def changes(self, counter: int) -> list[Registration] | None:
+        """Give a registration of each topic that changed since a version, as stock does.
+
+        One topic each: a name server that does not know this broker refuses those, and is told of
+        all. None when all topics must be registered. Removed topics are not told: absence is no
+        deletion. Versions rise from one to the next, or a name server would pass over the rest.
+        """
+        names = self._topics.changed_since(counter)
+        if names is None or len(names) > max(
+            CHANGE_COUNT_MIN, len(self._topics) // CHANGE_SHARE_MAX
+        ):
+            return None
+        found = (self._topics.find_registered(name) for name in names)
+        topics = [topic for topic in found if topic is not None]
+        version = self._topics.data_version
+        return [
+            self._encode(
+                TopicConfigTable(
+                    data_version=msgspec.structs.replace(version, counter=version.counter - left),
+                    topics={topic.name: topic},
+                )
+            )
+            for topic, left in zip(topics, range(len(topics) - 1, -1, -1), strict=True)
+        ]
 
     def heartbeat(self) -> dict[str, str]:
         """Give the fields of the light heartbeat."""
@@ -84,8 +120,8 @@ class Registrant:
         )
         return encode_header(header)
 
-    def _encode_registration(self) -> Registration:
-        content = RegisterBrokerBody(topic_table=self._topics.as_registered())
+    def _encode(self, table: TopicConfigTable) -> Registration:
+        content = RegisterBrokerBody(topic_table=table)
         body = encode_register_broker_body(content, compressed=False)
         header = RegisterBrokerHeader(
             broker_name=self._settings.broker_name,
@@ -97,4 +133,6 @@ class Registrant:
             enable_acting_master=False,
             body_crc32=zlib.crc32(body) & 0x7FFFFFFF,
         )
-        return Registration(ext=encode_header(header), body=body, counter=self.counter)
+        return Registration(
+            ext=encode_header(header), body=body, counter=table.data_version.counter
+        )

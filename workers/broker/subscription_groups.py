@@ -16,7 +16,7 @@ from backend.remoting.names import (
     InvalidName,
     check_group_name,
 )
-from workers.broker.logged_table import IN_LOG, LoggedTable
+from workers.broker.logged_table import IN_LOG, LOG_POSITION, LoggedTable
 
 _BUILT_IN: Final = {name: SubscriptionGroupConfig(name=name) for name in BUILT_IN_GROUPS}
 
@@ -25,6 +25,7 @@ class GroupFile(SubscriptionGroupTable, frozen=True, kw_only=True):
     """The content of `subscriptionGroup.json`."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+    log_position: int = msgspec.field(name=LOG_POSITION, default=0)
 
 
 class SubscriptionGroups(LoggedTable[str]):
