@@ -38,7 +38,11 @@ from workers.broker.offset_resets import OffsetResets
 from workers.broker.queue_locks import QueueLocks
 from workers.broker.queue_readers import QueueReaders
 from workers.broker.read_threads import ReadThreads
+from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.replication.face import Replication
+from workers.broker.replication.recorded_changes import RecordedChanges
+from workers.broker.replication.shared_state import SharedState
+from workers.broker.replication.state_journal import StateJournal
 from workers.broker.resources import store_disks_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
@@ -109,6 +113,16 @@ class Broker:
             clock=clock,
             on_failure=self._on_flush_failure,
         )
+        self.shared = SharedState.of(self.state, store)
+        self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
+        self.changes = RecordedChanges(
+            self.journal,
+            self.shared.deletions,
+            self.flusher,
+            settings,
+            outcome=self._outcome,
+            safe_position=self._safe_position,
+        )
         self.indexer = Indexer(store, clock=clock)
         self.cleaner = Cleaner(
             store,
@@ -159,13 +173,14 @@ class Broker:
             raise Refusal(REFUSAL_CODES.get(block, ResponseCode.SERVICE_NOT_AVAILABLE), block)
 
     def check_changeable(self) -> None:
-        """Pass while what is ordered can be kept: in a group that takes what a message takes.
+        """Pass while what is ordered can be kept in the log: that takes what a message takes.
+
+        The room that a broker without a group keeps on its disk is enough for orders.
 
         Raises:
             Refusal: messages are refused there.
         """
-        if self.replication is not None:
-            self.check_writable()
+        self.check_writable(to_make_room=True)
 
     def use_settings(self, settings: BrokerSettings, given: Mapping[str, str]) -> None:
         """Go by other settings from now on, as far as they count without a restart."""
@@ -221,7 +236,7 @@ class Broker:
     def put_topic(self, topic: TopicConfig) -> bool:
         """Add or replace a topic and tell the name servers; False when nothing changed.
 
-        In a group it is in the log before any message of it.
+        It is in the log before any message of it.
 
         Raises:
             Refusal: nobody can serve it, or a topic of that name is being deleted.
@@ -229,12 +244,14 @@ class Broker:
         if (fault := fault_of(topic)) is not None:
             reason = f"the topic[{topic.name}] can't be served: {fault}"
             raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
-        if self._is_being_deleted(topic.name):
+        if self.replication is None and self.topics.find(topic.name) is None:
+            self.changes.begin_anew(topic.name)
+        if self.changes.is_being_deleted(topic.name):
             reason = f"the topic[{topic.name}] is being deleted, not by all replicas yet: try again"
             raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
         is_changed = self.topics.put(topic)
-        if is_changed and self.replication is not None:
-            self.replication.changes.append()
+        if is_changed:
+            self.changes.append()
         return is_changed
 
     def put_topic_if_missing(self, topic: TopicConfig) -> None:
@@ -249,20 +266,15 @@ class Broker:
                 self.put_topic(topic)
 
     def remove_topic(self, name: str) -> None:
-        """Drop a topic, its queues and its offsets; in a group queues go once that is confirmed.
+        """Drop a topic and its offsets; its queues go once that is confirmed.
 
         Raises:
             Refusal: the store is not writable, so that nothing of it can be dropped.
-            StoreError: the disk refused; all of it may still be there.
         """
         self.check_writable(to_make_room=True)
-        if self.replication is None:
-            # What the disk refuses is to be asked for again: the topic stays until its queues go.
-            self.store.delete_topic(name)
         self.topics.remove(name)
         self.offsets.remove_topic(name)
-        if self.replication is not None:
-            self.replication.changes.append()
+        self.changes.append()
 
     def append(self, message: Message) -> Appended:
         """Store a message, aside if it is delayed, and wake whoever waits for it.
@@ -350,7 +362,7 @@ class Broker:
                 deliver_delayed,
                 self.store,
                 self.arrived,
-                names_origin=self.settings.controller_mode,
+                is_former=self._is_former,
                 is_being_deleted=self._is_being_deleted,
                 is_full=lambda: WriteBlock.DISK_FULL in self._blocks,
             ),
@@ -358,8 +370,30 @@ class Broker:
         )
 
     def _is_being_deleted(self, topic_name: str) -> bool:
-        group = self.replication
-        return group is not None and group.changes.is_being_deleted(topic_name)
+        return self.changes.is_being_deleted(topic_name)
+
+    def _is_former(self, topic_name: str, log_position: int) -> bool:
+        """Tell whether a message was sent before its topic was deleted, and made again.
+
+        Without the topic it is delivered nevertheless, and is gone once the topic is made again.
+        """
+        if log_position >= self.changes.deleted_at(topic_name):
+            return False
+        if self.topics.find(topic_name) is None:
+            self.changes.note_former(topic_name)
+            return False
+        return True
+
+    async def _outcome(self, position: int) -> Outcome:
+        """Tell what becomes of a log position: a broker without a group has nobody to wait for."""
+        if self.replication is None:
+            return Outcome.CONFIRMED
+        return await self.replication.outcome(position)
+
+    def _safe_position(self) -> int:
+        """Give up to where no crash takes the log back."""
+        store = self.store
+        return store.flushed_position if self.replication is None else store.confirmed_position
 
     @property
     def _first_block(self) -> WriteBlock | None:

@@ -53,8 +53,11 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
     ) -> None:
         super().__init__(stored, left_out)
         self.data_version: DataVersion = stored.data_version if stored else DataVersion()
-        offsets = stored.offsets if stored else {}
-        self._offsets = {key: dict(queues) for key, queues in offsets.items()}
+        self._offsets: dict[str, dict[int, int]] = {}
+        # The keys of each topic and each group, so that one is found without a look at all.
+        self._by_topic: dict[str, dict[str, None]] = {}
+        self._by_group: dict[str, dict[str, None]] = {}
+        self._fill(stored.offsets if stored else {})
         self._removed_topics: dict[str, None] = {}
         self._removed_groups: dict[str, None] = {}
 
@@ -77,7 +80,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         if self.is_following:
             return
         key = _key(group, topic)
-        queues = self._offsets.setdefault(key, {})
+        queues = self._queues_of(key)
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
             self._note((key, queue_id))
@@ -132,7 +135,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
 
     def replace(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
         """Take over all that a master has, and forget all else."""
-        self._offsets = {key: dict(queues) for key, queues in offsets.items()}
+        self._fill(offsets)
         self.change_count += 1
 
     def adopt(self, table: ConsumerOffsetFile) -> None:
@@ -141,16 +144,11 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
 
     def topics_of(self, group: str) -> list[str]:
         """Name the topics that a group has offsets for."""
-        keys = (key.rpartition(SEPARATOR) for key in self._offsets)
-        return [topic for topic, _, name in keys if name == group]
+        return [key.rpartition(SEPARATOR)[0] for key in self._by_group.get(group, ())]
 
     def topics_by_group(self) -> dict[str, list[str]]:
         """Name the topics that each group has offsets for."""
-        topics: dict[str, list[str]] = {}
-        for key in self._offsets:
-            topic, _, group = key.rpartition(SEPARATOR)
-            topics.setdefault(group, []).append(topic)
-        return topics
+        return {group: self.topics_of(group) for group in self._by_group}
 
     def of_topic(self, group: str, topic: str) -> dict[int, int]:
         """Give a group's committed offsets in a topic, by queue."""
@@ -158,8 +156,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
 
     def groups_of(self, topic: str) -> list[str]:
         """Name the groups that have offsets in a topic."""
-        keys = (key.rpartition(SEPARATOR) for key in self._offsets)
-        return [group for name, _, group in keys if name == topic]
+        return [key.rpartition(SEPARATOR)[2] for key in self._by_topic.get(topic, ())]
 
     def remove_group(self, group: str) -> None:
         """Forget a group's offsets in every topic."""
@@ -179,16 +176,36 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         """Give the table as replicas read it that do not know of records (43)."""
         return java_json.encode(self._document())
 
+    def _fill(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
+        for table in (self._offsets, self._by_topic, self._by_group):
+            table.clear()
+        for key, queues in offsets.items():
+            self._queues_of(key).update(queues)
+
+    def _queues_of(self, key: str) -> dict[int, int]:
+        """Give the offsets of a topic and group by queue, which may be none yet."""
+        queues = self._offsets.get(key)
+        if queues is None:
+            queues = self._offsets[key] = {}
+            topic, _, group = key.rpartition(SEPARATOR)
+            self._by_topic.setdefault(topic, {})[key] = None
+            self._by_group.setdefault(group, {})[key] = None
+        return queues
+
     def _drop_topic(self, topic: str) -> bool:
-        prefix = topic + SEPARATOR
-        return self._drop([key for key in self._offsets if key.startswith(prefix)])
+        return self._drop(list(self._by_topic.get(topic, ())))
 
     def _drop_group(self, group: str) -> bool:
-        return self._drop([key for key in self._offsets if key.rpartition(SEPARATOR)[2] == group])
+        return self._drop(list(self._by_group.get(group, ())))
 
     def _drop(self, keys: list[str]) -> bool:
         for key in keys:
             del self._offsets[key]
+            topic, _, group = key.rpartition(SEPARATOR)
+            for index, name in ((self._by_topic, topic), (self._by_group, group)):
+                del index[name][key]
+                if not index[name]:
+                    del index[name]
         self.change_count += len(keys)
         return bool(keys)
 
@@ -198,19 +215,15 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
 
     def _merge(self, offsets: Mapping[str, Mapping[int, int]]) -> None:
         for key, queues in offsets.items():
-            own = self._offsets.setdefault(key, {})
+            own = self._queues_of(key)
             if not queues.items() <= own.items():
                 own.update(queues)
                 self.change_count += 1
 
     def _document(self) -> dict[str, Any]:
-        topics_by_group: dict[str, list[str]] = {}
-        for key in self._offsets:
-            topic, _, group = key.rpartition(SEPARATOR)
-            topics_by_group.setdefault(group, []).append(topic)
         return {
             "dataVersion": self.data_version,
-            "groupTopicMap": topics_by_group,
+            "groupTopicMap": self.topics_by_group(),
             "offsetTable": self._offsets,
         }
 

@@ -33,15 +33,16 @@ def deliver_delayed(
     log_position: int,
     record: Record | None,
     *,
-    names_origin: bool = False,
+    is_former: Callable[[str, int], bool] = lambda _topic, _position: False,
     is_being_deleted: Callable[[str], bool] = lambda _: False,
     is_full: Callable[[], bool] = lambda: False,
 ) -> None:
     """Copy a delayed message that was read to its real queue; its own properties stay as they are.
 
-    Where it names its origin, the copy says which message it delivers, in the field that names the
-    half message of a transaction otherwise: so a delivery and its progress are one record (D14).
-    What can never be delivered is reported and passed over, or it would block its level.
+    The copy says which message it delivers, in the field that names the half message of a
+    transaction otherwise: so a delivery and its progress are one record (D14).
+    What can never be delivered is reported and passed over, or it would block its level. So is what
+    was sent to a topic that was deleted and made again since: it begins empty.
 
     Raises:
         StoreError: the store refuses for now.
@@ -59,6 +60,9 @@ def deliver_delayed(
         return
     if is_being_deleted(topic):
         raise NotYet(f"the topic {topic} is being deleted")
+    if is_former(topic, log_position):
+        log.info("delayed_message_of_deleted_topic", log_position=log_position, topic=topic)
+        return
     try:
         # A checksum of the copied record would be a wrong one of the copy.
         properties = encode_properties({k: v for k, v in record.properties.items() if k != CRC})
@@ -72,7 +76,7 @@ def deliver_delayed(
             born_timestamp_ms=record.born_timestamp_ms,
             born_host=record.born_host,
             reconsume_times=record.reconsume_times,
-            prepared_transaction_offset=log_position if names_origin else 0,
+            prepared_transaction_offset=log_position,
             store_host=record.store_host,
         )
     except (StoreError, ValueError) as error:

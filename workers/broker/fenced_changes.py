@@ -150,7 +150,7 @@ async def carry_out(
     Raises:
         Refusal: what the processor refuses.
         InvalidHeader: the fields of ours are incomplete.
-        Unconfirmed: it is made here, and the group may keep it or not.
+        Unconfirmed: it is made here, and may survive or not.
     """
     header = decode_header(FenceHeader, command.ext)
     target = TARGETS.get(command.code, _other)(broker, command)
@@ -173,15 +173,13 @@ async def carry_out(
                 outcome = processor(broker, caller, command)
                 if isawaitable(outcome):
                     await outcome
-                # What is told is durable, though others may lose a commit of the last seconds.
-                await broker.state.save_offsets()
             except (Refusal, InvalidHeader, InvalidJson, InvalidName):
                 fences.forget(header)
                 raise
             change = Change(before=change.before, after=await _value(target), is_made=True)
             await fences.conclude(target.name, header, change)
-        if broker.replication is not None and not target.is_own:
-            await broker.replication.changes.confirmed()
+        if not target.is_own:
+            await broker.changes.confirmed()
     told = EffectAnswer(before=_text(change.before), after=_text(change.after))
     return answer(command, ext=encode_header(told))
 

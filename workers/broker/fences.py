@@ -1,11 +1,11 @@
 """Remember which operation changed what last, so that a worker that was overtaken changes nothing.
 
 A fence is a number that rises with every worker that takes an operation over, and from operation to
-operation (D20). What is kept of a change is on disk before the change begins: a step that is asked
+operation (D20). What is kept of a change is on disk no later than the change: a step that is asked
 for again, whoever stopped in between, has one effect and tells the same value before it.
 
-What is changed for the whole group is remembered in its log, before the change itself (D14), so
-that the next master refuses and answers as this one. What belongs to one broker stays with it.
+What a group shares is remembered in the log, no later than the change itself (D14, D29), so that
+the next master refuses and answers as this one. What belongs to one broker is in a file of its own.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ import msgspec
 
 from backend.remoting.bodies.base import Body
 from backend.remoting.headers import FenceHeader
-from workers.broker.logged_table import IN_LOG, LoggedTable
+from workers.broker.logged_table import IN_LOG, LOG_POSITION, LoggedTable
 from workers.broker.state_file import StateFile, StateSaver
 
 TARGET_COUNT_MAX: Final = 10_000
@@ -39,6 +39,7 @@ class FenceFile(Body, frozen=True, kw_only=True):
     """The content of a file of fences; what was used longest ago comes first."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+    log_position: int = msgspec.field(name=LOG_POSITION, default=0)
     fences: dict[str, int] = msgspec.field(default_factory=dict)
     changes: dict[str, Change] = msgspec.field(default_factory=dict)
 
@@ -113,7 +114,9 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
                 del self._turns[target]
 
     async def admit(self, target: str, header: FenceHeader, present: Any) -> Change:
-        """Let a change begin, and give what is known of it: the value before it is on disk then.
+        """Let a change begin, and give what is known of it.
+
+        The value before the change is on disk then, or in no later record than the change.
 
         Raises:
             Overtaken: another one came first that outranks it.
@@ -124,7 +127,7 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
             raise Overtaken(target, header.fence, held=held)
         change = self._changes.get(header.step_key) or Change(before=present)
         self._keep(target, header, change)
-        await self.saver.save()
+        await self._save()
         return change
 
     async def conclude(self, target: str, header: FenceHeader, change: Change) -> None:
@@ -134,7 +137,7 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
             OSError: the disk refused; asked for again, the change is made again.
         """
         self._keep(target, header, change)
-        await self.saver.save()
+        await self._save()
 
     def forget(self, header: FenceHeader) -> None:
         """Drop a change that was refused, so had no effect."""
@@ -162,6 +165,11 @@ class Fences(LoggedTable[tuple[_Kind, str]]):
         """Take over all that a master remembers, and forget all else."""
         self._fences, self._changes = OrderedDict(fences), OrderedDict(changes)
         self.change_count += 1
+
+    async def _save(self) -> None:
+        """Have the file say it, unless the log says it, in the record of the change or before."""
+        if not self.is_in_log:
+            await self.saver.save()
 
     def _keep(self, target: str, header: FenceHeader, change: Change) -> None:
         if not self.is_following:

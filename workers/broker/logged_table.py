@@ -1,8 +1,10 @@
-"""Share what the tables have in common that travel in the log of a group (D14).
+"""Share what the tables have in common that are kept in the log (D14, D29).
 
-Their files are still written. A file says whether the log knows all that it does, so that a restart
-believes the log, which is newer; where it does not say so, the file was written without the log, by
-stock or outside of controller mode, and is believed.
+Their files are still written, for tools and for a broker of stock. A file says whether the log
+knows all that it does, so that a restart believes the log, which is newer. A file without that mark
+was written without the log, by stock or by a former version, and is believed. A file of a broker
+that is alone is also believed where the log ends before the log position in the file: the log lost
+its end.
 """
 
 from abc import ABC, abstractmethod
@@ -22,6 +24,10 @@ IN_LOG: Final = "isInLog"
 """What is ours in such a file; stock passes it over, and leaves it out when it writes."""
 
 
+LOG_POSITION: Final = "logPosition"
+"""Up to where in the log the file knows what is recorded."""
+
+
 class LoggedFile(Protocol):
     """What all these files say."""
 
@@ -29,24 +35,35 @@ class LoggedFile(Protocol):
     def is_in_log(self) -> bool:
         """Tell whether the log knows all that the file does."""
 
+    @property
+    def log_position(self) -> int:
+        """Give up to where in the log the file knows what is recorded; 0 if it does not say."""
+
 
 class LoggedTableFile(Body, frozen=True, kw_only=True):
     """A file of stock's that says its version besides."""
 
     data_version: DataVersion = DataVersion()
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+    log_position: int = msgspec.field(name=LOG_POSITION, default=0)
 
 
 class LoggedTable(ABC, Generic[K]):
     """A table with a count of its changes, and a file; in a group its master alone changes it.
 
-    Outside of controller mode neither `lead` nor `follow` is called, and nobody asks for changes.
+    Before `lead` or `follow` is called, changes are not noted for records.
     """
 
     def __init__(self, stored: LoggedFile | None, left_out: Iterable[LeftOut] = ()) -> None:
         """Begin with what is stored; items that were left out of it stay in the file."""
         self._left_out = {one.path: one for one in left_out}
         self.is_log_newer = stored is None or stored.is_in_log
+        self.stored_position = 0 if stored is None else stored.log_position
+        """Up to where in the log the file knew what is recorded."""
+
+        self.log_position = 0
+        """Up to where in the log this table knows what is recorded."""
+
         self.change_count = 0
         self.is_following = False
         """Whether what clients ask for changes nothing here: another broker is master, if any."""
@@ -93,7 +110,7 @@ class LoggedTable(ABC, Generic[K]):
 
     def as_file(self) -> bytes:
         """Give the content of the file."""
-        mark = {IN_LOG: True} if self._is_in_log else {}
+        mark = {IN_LOG: True, LOG_POSITION: self.log_position} if self._is_in_log else {}
         return java_json.encode(put_back(self._document() | mark, self.left_out))
 
     def _note(self, key: K) -> None:

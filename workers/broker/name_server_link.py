@@ -1,7 +1,8 @@
 """Keep one name server informed: register, show life, register again after any break.
 
-A link owns one connection at a time. It registers in full when connected, when topics change and
-on the stock period, and sends the light one-way heartbeat in between (remoting.md 2.7).
+A link owns one connection at a time. It registers in full when connected and on the stock period.
+In between it registers each topic that changes by itself, and sends the light one-way heartbeat
+(remoting.md 2.7).
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.registration import Registrant
+from workers.broker.registration import Registrant, Registration
 from workers.broker.requester import Requester, connect
 
 BACK_OFF_FIRST_S: Final = 0.1
@@ -57,7 +58,7 @@ class NameServerLink:
         return self._socket is not None and self._socket.is_open
 
     def poke(self) -> None:
-        """Register at once because topics have changed."""
+        """Register at once what has changed of topics."""
         self._event.set()
 
     async def run(self) -> None:
@@ -116,22 +117,40 @@ class NameServerLink:
     async def _register(self, socket: Requester) -> None:
         self._event.clear()
         registration = self._registrant.registration()
-        answer = await socket.call(
-            RequestCode.REGISTER_BROKER, ext=registration.ext, body=registration.body
-        )
-        if answer.code != ResponseCode.SUCCESS:
-            raise RegistrationRefused(f"code {answer.code}: {answer.remark}")
+        await self._tell(socket, registration)
         if self.registered_counter < 0:
             log.info("broker_registered", name_server=self.address)
             self._is_down = False
         self.registered_counter = registration.counter
         self._on_registered()
 
+    async def _register_changes(self, socket: Requester) -> bool:
+        """Register each topic that changed; False when all must be registered, or can't be."""
+        self._event.clear()
+        counter = self._registrant.counter
+        changes = self._registrant.changes(self.registered_counter)
+        if changes is None or not socket.is_open:
+            return False
+        for registration in changes:
+            await self._tell(socket, registration)
+        self.registered_counter = counter
+        self._on_registered()
+        return True
+
+    async def _tell(self, socket: Requester, registration: Registration) -> None:
+        answer = await socket.call(
+            RequestCode.REGISTER_BROKER, ext=registration.ext, body=registration.body
+        )
+        if answer.code != ResponseCode.SUCCESS:
+            raise RegistrationRefused(f"code {answer.code}: {answer.remark}")
+
     async def _show_life(self, socket: Requester) -> None:
-        """Send heartbeats until the next registration is due, wanted or impossible."""
+        """Send heartbeats, and what changes, until all topics are to be registered or can't be."""
         loop = asyncio.get_running_loop()
         due_at = loop.time() + self._registrant.register_interval_s
-        while loop.time() < due_at and not self._event.is_set():
+        while loop.time() < due_at:
+            if self._event.is_set() and not await self._register_changes(socket):
+                return
             socket.notify(RequestCode.BROKER_HEARTBEAT, ext=self._registrant.heartbeat())
             try:
                 async with asyncio.timeout(self._registrant.heartbeat_interval_s):

@@ -3,9 +3,13 @@
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
+
+import msgspec
 
 from backend.remoting.bodies import (
     RegisterBrokerBody,
+    TopicConfigTable,
     encode_left_out,
     encode_register_broker_body,
 )
@@ -20,10 +24,14 @@ from backend.remoting.sifting import LeftOut
 from workers.broker.settings import BrokerSettings
 from workers.broker.topics import TopicTable
 
+CHANGE_COUNT_MIN: Final = 32
+CHANGE_SHARE_MAX: Final = 16
+"""More changed topics than the first, and than this part of all, are told with all others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One full registration, and the counter of the data version that it tells."""
+    """One registration, of all topics or of one, and the counter of the version that it tells."""
 
     ext: dict[str, str]
     body: bytes
@@ -66,8 +74,34 @@ class Registrant:
         """Give the full registration; encoded once for each state of what it tells."""
         left_out, last = self._left_out(), self._last
         if last is None or last.counter != self.counter or last.left_out != left_out:
-            last = self._last = self._encode_registration(left_out)
+            last = self._last = self._encode(self._topics.as_registered(), left_out)
         return last
+
+    def changes(self, counter: int) -> list[Registration] | None:
+        """Give a registration of each topic that changed since a version, as stock does.
+
+        One topic each: a name server that does not know this broker refuses those, and is told of
+        all. None when all topics must be registered. Removed topics are not told: absence is no
+        deletion. Versions rise from one to the next, or a name server would pass over the rest.
+        """
+        names = self._topics.changed_since(counter)
+        if names is None or len(names) > max(
+            CHANGE_COUNT_MIN, len(self._topics) // CHANGE_SHARE_MAX
+        ):
+            return None
+        found = (self._topics.find_registered(name) for name in names)
+        topics = [topic for topic in found if topic is not None]
+        version, left_out = self._topics.data_version, self._left_out()
+        return [
+            self._encode(
+                TopicConfigTable(
+                    data_version=msgspec.structs.replace(version, counter=version.counter - left),
+                    topics={topic.name: topic},
+                ),
+                left_out,
+            )
+            for topic, left in zip(topics, range(len(topics) - 1, -1, -1), strict=True)
+        ]
 
     def heartbeat(self) -> dict[str, str]:
         """Give the fields of the light heartbeat."""
@@ -100,8 +134,8 @@ class Registrant:
         )
         return encode_header(header)
 
-    def _encode_registration(self, left_out: tuple[LeftOut, ...]) -> Registration:
-        content = RegisterBrokerBody(topic_table=self._topics.as_registered())
+    def _encode(self, table: TopicConfigTable, left_out: tuple[LeftOut, ...]) -> Registration:
+        content = RegisterBrokerBody(topic_table=table)
         body = encode_register_broker_body(content, compressed=False)
         header = RegisterBrokerHeader(
             broker_name=self._settings.broker_name,
@@ -114,4 +148,4 @@ class Registrant:
             body_crc32=zlib.crc32(body) & 0x7FFFFFFF,
             left_out=encode_left_out(left_out) if left_out else None,
         )
-        return Registration(encode_header(header), body, self.counter, left_out)
+        return Registration(encode_header(header), body, table.data_version.counter, left_out)

@@ -5,29 +5,19 @@ from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 
 
-async def saved(broker: Broker, reply: bytes) -> bytes:
-    """Give the answer once changed topics and groups are on disk.
-
-    Raises:
-        OSError: the disk refused.
-    """
-    await broker.state.topic_saver.save()
-    await broker.state.group_saver.save()
-    return reply
-
-
 async def kept(broker: Broker, reply: bytes) -> bytes:
     """Give the answer to an order once it is on disk, and in a group with all who may lead next.
 
     So it is with what was ordered before, whoever orders it again.
 
     Raises:
+        Refusal: the log is damaged and takes no order.
         Unconfirmed: it may survive or not.
-        OSError, StoreError: the disk refused.
+        StoreError: the disk refused.
     """
-    await saved(broker, reply)
-    if broker.replication is not None:
-        await broker.replication.changes.confirmed()
+    if broker.damage is not None:
+        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, broker.damage.reason)
+    await broker.changes.confirmed()
     return reply
 
 
@@ -35,8 +25,7 @@ async def published(broker: Broker, reply: bytes) -> bytes:
     """Give the answer as `kept`, and once the reachable name servers know the topics.
 
     Raises:
-        Unconfirmed: what was ordered may survive or not.
-        OSError, StoreError: the disk refused.
+        Refusal, Unconfirmed, StoreError: as `kept`.
     """
     await kept(broker, reply)
     if broker.name_servers is not None:
@@ -49,10 +38,7 @@ async def stored(broker: Broker, end: int, reply: bytes, late_reply: bytes) -> b
 
     Raises:
         Refusal: the disk failed, so nobody knows whether the message survives.
-        OSError: the disk refused a topic that was made for the message.
     """
-    if broker.state.has_unsaved_changes:
-        await saved(broker, reply)
     if broker.replication is not None:
         return await broker.replication.safe(end, reply)
     if broker.settings.flush_mode == "async":

@@ -19,6 +19,7 @@ from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurns
 from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
+from workers.broker.lone_state import LoneState
 from workers.broker.meters import SNAPSHOT_INTERVAL_MS
 from workers.broker.name_servers import NameServers
 from workers.broker.processors.traffic import take_counters
@@ -84,6 +85,7 @@ class BrokerServer:
         self.settings = dataclasses.replace(settings, listen_port=port)
         self._clock = clock
         self._member: GroupMember | None = None
+        self._lone: LoneState | None = None
         self._verification: Verification | None = None
         self._confirmed_mark: ConfirmedMark | None = None
         try:
@@ -144,9 +146,11 @@ class BrokerServer:
         broker.name_servers = NameServers(self.settings.name_servers, registrant)
         if self._verification is not None:
             await self._prepare_to_join(registrant, self._verification)
-        elif broker.damage is None:
-            self._lower_offsets()
-            broker.state.delays.start()
+        else:
+            self._lone = LoneState(broker)
+            await self._lone.begin()
+            if broker.damage is None:
+                broker.state.delays.start()
         # With the word of whether the log knows them.
         await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
@@ -157,6 +161,8 @@ class BrokerServer:
             link.add_done_callback(self._on_task_done)
         self._begin("save", broker.state.save_periodically())
         self._begin("keep-house", self._keep_house())
+        if self._lone is not None:
+            self._begin("record", self._lone.run())
         if self._member is not None:
             self._begin("group-member", self._take_part(self._member))
         elif broker.damage is None:
@@ -169,19 +175,6 @@ class BrokerServer:
             address=registrant.address,
             store=str(self.settings.root_dir),
         )
-
-    def _lower_offsets(self) -> None:
-        """Have groups go on where their queues end now; in a group of brokers the log sees to that.
-
-        Offsets can be on the disk before what was just stored, and outlive a cut of a damaged log.
-        """
-
-        def end_of(topic: str, queue_id: int) -> int:
-            _, end = self.store.offsets(topic, queue_id) or (0, 0)
-            return end
-
-        if count := self.broker.offsets.lower(end_of):
-            log.warning("offsets_lowered", count=count, reason="messages before them are lost")
 
     async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
         """Fence the broker before clients come: it serves once its group has a master."""
@@ -233,6 +226,8 @@ class BrokerServer:
         await broker.read_threads.stop()
         for session in list(self._sessions):
             session.close()
+        if self._lone is not None:
+            self._lone.record()
         await broker.state.save_all()
         outcome = await self._close_store()
         for session in list(self._sessions):

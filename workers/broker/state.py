@@ -1,8 +1,13 @@
-"""Load the state files of a broker at its start and save them as they change."""
+"""Load the state files of a broker at its start and save them as they change.
+
+The log is what a restart goes by (D14, D29). So the files, which hold whole tables, are written on
+periods, and the longer a table is, the more seldom.
+"""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from regent_engine import StoreError
@@ -22,15 +27,14 @@ from workers.broker.topics import (
     system_topics,
 )
 
+REST_PER_SAVE: Final = 100
+"""How many times as long as a save took the next one waits at least: saves take 1 % of the time."""
+
 log = structlog.get_logger()
 
 
 class BrokerState:
-    """The tables that outlive a restart, each with its file.
-
-    Topics and groups are saved before the answer that depends on them; offsets and delays on their
-    stock periods and at the stop.
-    """
+    """The tables that outlive a restart; their files are saved on periods and at the stop."""
 
     def __init__(
         self,
@@ -125,19 +129,17 @@ class BrokerState:
         """
         await self._try(self.topic_saver.save)
 
-    @property
-    def has_unsaved_changes(self) -> bool:
-        """Tell whether topics or groups are newer than their files."""
-        return self.topic_saver.is_dirty or self.group_saver.is_dirty
-
     async def _save_rest(self) -> None:
         for saver in (self.topic_saver, self.group_saver, self.fences.saver, self.own_fences.saver):
             await saver.save()
 
     async def _repeat(self, interval_ms: int, save: Callable[[], Awaitable[None]]) -> None:
+        rest_s = 0.0
         while True:
-            await asyncio.sleep(interval_ms / 1000)
+            await asyncio.sleep(max(interval_ms / 1000, rest_s))
+            began_at_s = time.monotonic()
             await self._try(save)
+            rest_s = REST_PER_SAVE * (time.monotonic() - began_at_s)
 
     async def _try(self, save: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -20,7 +20,7 @@ from backend.remoting.names import (
     check_group_name,
 )
 from backend.remoting.sifting import LeftOut, decode_items
-from workers.broker.logged_table import IN_LOG, LoggedTable
+from workers.broker.logged_table import IN_LOG, LOG_POSITION, LoggedTable
 
 log = structlog.get_logger()
 
@@ -31,6 +31,7 @@ class GroupFile(SubscriptionGroupTable, frozen=True, kw_only=True):
     """The content of `subscriptionGroup.json`."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+    log_position: int = msgspec.field(name=LOG_POSITION, default=0)
 
 
 def decode_group_file(data: bytes) -> tuple[GroupFile, list[LeftOut]]:

@@ -1,5 +1,6 @@
 """Hold the topics of a broker and their version (`topics.json`)."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
@@ -12,13 +13,18 @@ from backend.remoting.bodies.topics import TOPIC_TABLES
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.errors import Refusal
-from workers.broker.logged_table import IN_LOG, LoggedTable
+from workers.broker.logged_table import IN_LOG, LOG_POSITION, LoggedTable
 from workers.broker.settings import BrokerSettings
 
 READABLE: Final = 4
 WRITABLE: Final = 2
 INHERITED: Final = 1
 SCHEDULE_QUEUE_COUNT: Final = 18
+NOTED_CHANGE_COUNT_MAX: Final = 10_000
+"""Of how many topics the table remembers when they changed last."""
+
+IS_INCOMPLETE: Final = "isIncomplete"
+"""What is ours in `topics.json`: a former file was lost, and queues may be of topics in it."""
 
 log = structlog.get_logger()
 
@@ -29,6 +35,8 @@ class TopicFile(TopicConfigTable, frozen=True, kw_only=True):
     """The content of `topics.json`."""
 
     is_in_log: bool = msgspec.field(name=IN_LOG, default=False)
+    log_position: int = msgspec.field(name=LOG_POSITION, default=0)
+    is_incomplete: bool = msgspec.field(name=IS_INCOMPLETE, default=False)
 
 
 def decode_topic_file(data: bytes) -> tuple[TopicFile, list[LeftOut]]:
@@ -60,11 +68,18 @@ class TopicTable(LoggedTable[str]):
     ) -> None:
         """Begin with the topics of the file; own names are of topics that each broker makes."""
         super().__init__(stored, left_out)
+        self.is_stored = stored is not None
         stored = stored or TopicFile()
+        self.is_incomplete = stored.is_incomplete
+        """Whether the file was lost: a topic that is not here may never have been deleted."""
+
         self._permissions, self._own_names = permissions, frozenset(own_names)
         self._topics = dict(stored.topics)
         self._listener, self._clock = listener, clock
         self.data_version: DataVersion = stored.data_version
+        # When topics changed last, the latest last; before the counter below, any may have.
+        self._changed_at: OrderedDict[str, int] = OrderedDict()
+        self._whole_counter = self.data_version.counter
         for name, topic in self._topics.items():
             listener(name, topic)
 
@@ -116,12 +131,24 @@ class TopicTable(LoggedTable[str]):
         """Have the group hear that a topic is gone of which there is nothing here but queues."""
         self._note(name)
 
+    def changed_since(self, counter: int) -> list[str] | None:
+        """Name the topics that changed since a version, the latest last; None when any may have."""
+        if counter < self._whole_counter:
+            return None
+        names = []
+        for name, changed_at in reversed(self._changed_at.items()):
+            if changed_at <= counter:
+                break
+            names.append(name)
+        return names[::-1]
+
     def permit(self, permissions: int) -> bool:
         """Let clients of the broker do only this with any topic; False when it was so already."""
         if permissions == self._permissions:
             return False
         self._permissions = permissions
         self._raise_version()
+        self._note_all_changed()
         for name, topic in self._topics.items():
             self._listener(name, topic)
         return True
@@ -130,6 +157,7 @@ class TopicTable(LoggedTable[str]):
         """Give the table a version of a new master epoch, which outdoes all of older ones."""
         self._raise_version()
         self.data_version = msgspec.structs.replace(self.data_version, state_version=epoch)
+        self._note_all_changed()
 
     def adopt(self, table: TopicConfigTable, left_out: Iterable[LeftOut] = ()) -> bool:
         """Take over the topics of a master of stock and their version; False when it is the same.
@@ -143,6 +171,7 @@ class TopicTable(LoggedTable[str]):
         self.keep_aside(left_out)
         self.data_version = table.data_version
         self.change_count += 1
+        self._note_all_changed()
         return True
 
     def take_changes(self) -> dict[str, TopicConfig | None]:
@@ -189,14 +218,22 @@ class TopicTable(LoggedTable[str]):
         """Give the table as clients shall know it: with what the broker permits at most."""
         if self._permissions & READABLE and self._permissions & WRITABLE:
             return self.as_body()
-        topics = {
-            name: msgspec.structs.replace(topic, permissions=topic.permissions & self._permissions)
-            for name, topic in self._topics.items()
-        }
+        topics = {name: self._masked(topic) for name, topic in self._topics.items()}
         return TopicConfigTable(data_version=self.data_version, topics=topics)
 
+    def find_registered(self, name: str) -> TopicConfig | None:
+        """Give one topic as clients shall know it; None when this broker has none of that name."""
+        topic = self._topics.get(name)
+        return None if topic is None else self._masked(topic)
+
+    def _masked(self, topic: TopicConfig) -> TopicConfig:
+        if self._permissions & READABLE and self._permissions & WRITABLE:
+            return topic
+        return msgspec.structs.replace(topic, permissions=topic.permissions & self._permissions)
+
     def _document(self) -> dict[str, Any]:
-        return {"dataVersion": self.data_version, "topicConfigTable": self._topics}
+        mark = {IS_INCOMPLETE: True} if self.is_incomplete else {}
+        return {"dataVersion": self.data_version, "topicConfigTable": self._topics} | mark
 
     def _change(self, name: str, topic: TopicConfig | None) -> None:
         if topic is None:
@@ -205,8 +242,19 @@ class TopicTable(LoggedTable[str]):
             self._topics[name] = topic
             self._left_out.pop((TOPIC_TABLES[0], name), None)
         self._raise_version()
+        self._note_changed(name)
         self._note(name)
         self._listener(name, topic)
+
+    def _note_changed(self, name: str) -> None:
+        self._changed_at[name] = self.data_version.counter
+        self._changed_at.move_to_end(name)
+        if len(self._changed_at) > NOTED_CHANGE_COUNT_MAX:
+            _, self._whole_counter = self._changed_at.popitem(last=False)
+
+    def _note_all_changed(self) -> None:
+        self._changed_at.clear()
+        self._whole_counter = self.data_version.counter
 
     def _raise_version(self) -> None:
         self.data_version = self.data_version.next(self._clock())

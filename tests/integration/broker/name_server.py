@@ -59,9 +59,10 @@ class RecordingNameServer:
         return [table_of(command) for command in registrations]
 
     def has_topics(self, *names: str) -> bool:
-        """Whether a broker has registered, and the last time with these topics."""
+        """Whether a broker has registered, with these topics at once or one by one."""
         tables = self.tables()
-        return bool(tables) and set(names) <= tables[-1].topics.keys()
+        told = {name for table in tables for name in table.topics}
+        return bool(tables) and set(names) <= told
 
 
 def table_of(command: Command) -> TopicConfigTable:

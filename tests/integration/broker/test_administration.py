@@ -1,12 +1,14 @@
 import json
 
-from regent_engine import StoreError
+from regent_engine import StoreError, decode_records
 
 from backend.remoting import java_json
 from backend.remoting.bodies import TopicConfigTable
+from backend.remoting.names import STATE_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.sample import BrokerSample
 from tests.integration.broker.test_bad_input import create_fields
+from workers.broker.replication.state_record import decode_state
 from workers.broker.resources import store_disks_of
 
 CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
@@ -37,8 +39,12 @@ async def test_a_created_topic_is_shown_and_its_version_moves(client, broker):
 async def test_a_created_topic_is_on_disk_before_the_answer(client, broker):
     await client.call(CREATE, create_fields("T"))
 
-    path = broker.settings.config_dir / "topics.json"
-    assert "T" in json.loads(path.read_bytes())["topicConfigTable"]
+    # What the log holds of it: the file follows later.
+    _, end = broker.store.held_offsets(STATE_TOPIC, 0)
+    ((position, size, _),) = broker.store.held_entries(STATE_TOPIC, 0, end - 1, 1)
+    (record,) = decode_records(broker.store.held_record(position))
+    assert "T" in decode_state(record.body).topics
+    assert broker.store.flushed_position >= position + size
 
 
 async def test_system_topics_may_not_be_created_or_deleted(client):
@@ -103,26 +109,35 @@ class RefusingStore:
 
     def __init__(self, store):
         self._store = store
+        self.refuses = True
 
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def delete_topic(self, _topic):
+    def delete_topic(self, topic, *, before):
+        if not self.refuses:
+            self._store.delete_topic(topic, before=before)
+            return
         error = StoreError("the disk refused")
         error.code = "io"
         raise error
 
 
-async def test_a_topic_whose_queues_cannot_be_removed_is_there_to_be_deleted_again(client, broker):
+async def test_a_topic_whose_queues_cannot_be_removed_is_not_made_again_before_they_are(
+    client, broker, monkeypatch
+):
     await client.send("T", b"old")
-    store, broker.broker.store = broker.broker.store, RefusingStore(broker.broker.store)
+    store = RefusingStore(broker.store)
+    monkeypatch.setattr(broker.broker.shared.deletions, "_store", store)
 
-    refused = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
-    broker.broker.store = store
     deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+    refused = await client.call(CREATE, create_fields("T"))
+    store.refuses = False
+    made = await client.call(CREATE, create_fields("T"))
 
-    assert (refused.code, deleted.code) == (14, 0)
-    assert store.offsets("T", 0) is None
+    assert (deleted.code, refused.code, made.code) == (0, 2, 0)
+    assert "is being deleted" in refused.remark
+    assert broker.store.offsets("T", 0) is None
 
 
 async def test_topic_stats_show_the_ends_of_every_queue(client):
@@ -259,7 +274,9 @@ async def test_a_sample_counts_what_went_in_and_out(broker, client):
     assert (sample.cluster_name, sample.broker_name) == ("TestCluster", "broker-t")
     assert sample.broker_id == sample.own_id == 0
     assert (sample.messages_in, sample.messages_out) == (3, 3)
-    assert sample.bytes_in == sample.bytes_out == sample.commit_log_max_position
+    assert sample.bytes_in == sample.bytes_out
+    # The log holds besides which topics there are.
+    assert 0 < sample.bytes_in < sample.commit_log_max_position
     assert (topic.messages_in, topic.queues[0].max_offset) == (3, 3)
     assert 0 < sample.disk_free_bytes <= sample.disk_total_bytes
     # The disk is in use by others meanwhile.

@@ -207,9 +207,9 @@ async def test_state_files_stay_as_they_were_and_are_written_when_there_is_room(
     await eventually(lambda: saved_offset(path) == 7)
 
     assert saved_when_full == 1
-    assert str(path) in agent.events("state_not_saved")[0]
-    assert created.code == 14
-    assert "subscriptionGroup.json" in created.remark
+    assert any(str(path) in event for event in agent.events("state_not_saved"))
+    # The log has room for orders, and is what the next start goes by.
+    assert created.code == 0
     groups = disk.store / "config" / "subscriptionGroup.json"
     await eventually(lambda: '"new"' in groups.read_text())
     agent.stop()

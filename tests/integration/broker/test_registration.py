@@ -153,3 +153,59 @@ async def test_a_broker_tells_what_it_left_out_of_its_files(name_servers, start_
     told = decode_left_out(server.of(REGISTER)[-1].ext["regentLeftOut"])
     assert [(one.kind, one.name) for one in told.items] == [("topic", "a b")]
     assert "a b" not in server.tables()[-1].topics
+
+
+async def test_one_changed_topic_is_one_topic_on_the_wire(name_servers, start_broker, connect):
+    # Case A11.
+    server = await name_servers()
+    broker = await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
+    await eventually(lambda: server.of(REGISTER))
+    client = await connect(broker)
+    for number in range(20):
+        await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields(f"T{number}"))
+    told = len(server.tables())
+
+    await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T3", readQueueNums=2))
+    await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T4"})
+    await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T5", readQueueNums=2))
+
+    # Of a removed topic there is nothing to tell: absence is no deletion.
+    assert [list(table.topics) for table in server.tables()[told:]] == [["T3"], ["T5"]]
+    counters = [table.data_version.counter for table in server.tables()]
+    assert counters == sorted(set(counters))
+
+
+async def test_many_changes_at_once_rise_from_version_to_version(
+    name_servers, start_broker, connect
+):
+    # Case A11: a name server passes over what comes under a version that it knows.
+    server = await name_servers()
+    broker = await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
+    await eventually(lambda: server.of(REGISTER))
+    client = await connect(broker)
+    await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("first"))
+
+    codes = (RequestCode.UPDATE_AND_CREATE_TOPIC for _ in range(8))
+    made = [client.start(code, create_fields(f"T{number}")) for number, code in enumerate(codes)]
+    for one in made:
+        assert (await one).code == 0
+
+    counters = [table.data_version.counter for table in server.tables()]
+    assert counters == sorted(set(counters))
+    assert counters[-1] == broker.broker.topics.data_version.counter
+    assert server.has_topics("first", *(f"T{number}" for number in range(8)))
+
+
+async def test_a_name_server_that_forgot_the_broker_is_told_of_all_topics(
+    name_servers, start_broker, connect
+):
+    # Case A11: it refuses a registration of one topic of a broker that it does not know.
+    server = await name_servers()
+    broker = await start_broker(namesrvAddr=f"127.0.0.1:{server.port}")
+    await eventually(lambda: server.of(REGISTER))
+    client = await connect(broker)
+    server.refuse_count = 1
+
+    await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, create_fields("T"))
+
+    await eventually(lambda: {"T", "TBW102"} <= server.tables()[-1].topics.keys())

@@ -22,9 +22,11 @@ RESET = {"topic": "T", "group": "g", "timestamp": 0, "isForce": "true"}
 GROUP = {"consumerGroup": "g"}
 SEND_BACK = {"group": "g", "delayLevel": 1, "originTopic": "T"}
 
+THE_MESSAGE = "where the message lies in the log"
+
 READS = [
-    ("record", RequestCode.VIEW_MESSAGE_BY_ID, {"offset": 0}),
-    ("record", RequestCode.CONSUMER_SEND_MSG_BACK, SEND_BACK | {"offset": 0}),
+    ("record", RequestCode.VIEW_MESSAGE_BY_ID, {"offset": THE_MESSAGE}),
+    ("record", RequestCode.CONSUMER_SEND_MSG_BACK, SEND_BACK | {"offset": THE_MESSAGE}),
     ("offset_by_time", RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, SEARCH),
     ("offset_by_time", RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, RESET),
     ("earliest_store_timestamp", RequestCode.GET_EARLIEST_MSG_STORETIME, QUEUE),
@@ -50,13 +52,24 @@ async def filled(client):
     return client
 
 
+def position_of(broker):
+    """Where the only message of the topic lies in the log."""
+    ((position, _, _),) = broker.store.held_entries("T", 0, 0, 1)
+    return position
+
+
+def sent_back_of(broker):
+    return SEND_BACK | {"offset": position_of(broker)}
+
+
 @pytest.mark.parametrize(("call", "code", "fields"), READS, ids=lambda value: str(value)[:30])
 async def test_a_request_that_waits_for_the_disk_delays_no_other(
     filled, broker, call, code, fields
 ):
     disk = broker.broker.store = SlowDisk(broker.store, call)
 
-    slow = filled.start(code, fields)
+    at = position_of(broker)
+    slow = filled.start(code, {k: at if v == THE_MESSAGE else v for k, v in fields.items()})
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
     beat = await filled.heartbeat("g", "T")
     sent = await filled.send("T", b"hot")
@@ -68,9 +81,8 @@ async def test_a_request_that_waits_for_the_disk_delays_no_other(
 
 async def test_figures_are_given_while_all_pulls_wait_for_the_disk(filled, broker):
     disk = broker.broker.store = SlowDisk(broker.store, "record")
-    views = [
-        filled.start(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": 0}) for _ in range(COLD_COUNT + 1)
-    ]
+    view = {"offset": position_of(broker)}
+    views = [filled.start(RequestCode.VIEW_MESSAGE_BY_ID, view) for _ in range(COLD_COUNT + 1)]
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
 
     sample = await filled.call(RequestCode.GET_BROKER_SAMPLE)
@@ -83,7 +95,7 @@ async def test_figures_are_given_while_all_pulls_wait_for_the_disk(filled, broke
 async def test_a_message_is_not_sent_back_by_who_may_not_write_any_more(filled, broker):
     disk = broker.broker.store = SlowDisk(broker.store, "record")
     end = broker.store.max_position
-    sent_back = filled.start(RequestCode.CONSUMER_SEND_MSG_BACK, SEND_BACK | {"offset": 0})
+    sent_back = filled.start(RequestCode.CONSUMER_SEND_MSG_BACK, sent_back_of(broker))
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
 
     broker.broker.block_writes(WriteBlock.NOT_MASTER)
@@ -95,15 +107,14 @@ async def test_a_message_is_not_sent_back_by_who_may_not_write_any_more(filled, 
 
 async def test_no_message_is_sent_back_to_a_group_that_is_gone(filled, broker):
     disk = broker.broker.store = SlowDisk(broker.store, "record")
-    end = broker.store.max_position
-    sent_back = filled.start(RequestCode.CONSUMER_SEND_MSG_BACK, SEND_BACK | {"offset": 0})
+    sent_back = filled.start(RequestCode.CONSUMER_SEND_MSG_BACK, sent_back_of(broker))
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
 
     await filled.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": "g"})
     disk.may_answer.set()
 
     assert (await sent_back).code == 26
-    assert broker.store.max_position == end
+    assert broker.store.offsets("SCHEDULE_TOPIC_XXXX", 0) is None
 
 
 async def test_an_offset_is_not_reset_in_a_topic_that_was_made_anew_meanwhile(filled, broker):
@@ -149,7 +160,7 @@ async def test_what_a_group_commits_while_the_disk_is_read_is_where_it_left_off(
 
 async def test_a_view_that_waits_for_the_disk_at_a_stop_is_answered(filled, broker):
     disk = broker.broker.store = SlowDisk(broker.store, "record")
-    view = filled.start(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": 0})
+    view = filled.start(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": position_of(broker)})
     assert await asyncio.to_thread(disk.is_asked.wait, PATIENCE_S)
 
     stop = asyncio.ensure_future(broker.close())

@@ -4,7 +4,7 @@ That is 200, 201, 207, 208, 300, 303, 317 and 352.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 
 import msgspec
@@ -93,14 +93,8 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
         broker.offsets.remove_group(header.group)
     for topic in gone:
         broker.remove_topic(topic.name)
-    return _deleted(broker, command, keep=published if gone else kept)
-
-
-async def _deleted(
-    broker: Broker, command: Command, *, keep: Callable[[Broker, bytes], Awaitable[bytes]]
-) -> bytes:
-    await broker.state.save_offsets()
-    return await keep(broker, answer(command))
+    keep = published if gone else kept
+    return keep(broker, answer(command))
 
 
 def on_get_groups_of_topic(broker: Broker, _caller: Caller, command: Command) -> bytes:

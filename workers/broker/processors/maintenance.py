@@ -43,7 +43,6 @@ def queues_without_topic(broker: Broker) -> list[str]:
 
     Light queues have no topic of their own.
     """
-    changes = None if broker.replication is None else broker.replication.changes
     names = {name for name, _, _, _ in broker.store.queues()}
     return sorted(
         name
@@ -52,5 +51,5 @@ def queues_without_topic(broker: Broker) -> list[str]:
         and broker.topics.find_left_out(name) is None
         and not is_system_topic(name)
         and not name.startswith(LIGHT_QUEUE_PREFIX)
-        and not (changes is not None and changes.is_being_deleted(name))
+        and not broker.changes.is_being_deleted(name)
     )

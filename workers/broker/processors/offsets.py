@@ -78,6 +78,9 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
         address=caller.address,
         now_ms=broker.clock(),
     )
+    if not command.is_oneway:
+        # What is answered is as safe as a message: a broker that is killed then keeps it.
+        broker.changes.append()
     return answer(command)
 
 

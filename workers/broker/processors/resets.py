@@ -37,7 +37,6 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
         broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
     broker.polling.release_topic(topic.name)
-    await broker.state.save_offsets()
     entries = (
         (
             MessageQueue(

@@ -43,6 +43,8 @@ class DeletedTopics:
         self._store = store
         self._positions: dict[str, int] = {}
         self._pending: set[str] = set()
+        self._former: set[str] = set()
+        self._untold: set[str] = set()
         self._is_refused = False
 
     @property
@@ -53,6 +55,33 @@ class DeletedTopics:
     def is_pending(self, name: str) -> bool:
         """Tell whether the queues of a topic still have to go."""
         return name in self._pending
+
+    def note_former(self, names: Iterable[str]) -> None:
+        """Hear of deleted topics that have queues: by a former version, or of delayed messages.
+
+        The queues stay, so that their messages can be looked at, until such a topic is made again.
+        """
+        self._former.update(names)
+
+    @property
+    def has_changes(self) -> bool:
+        """Tell whether a topic has begun anew that no record tells of yet."""
+        return bool(self._untold)
+
+    def begin_anew(self, name: str) -> None:
+        """Have a topic begin empty that is about to be made."""
+        if name in self._former:
+            self._former.discard(name)
+            self._positions[name] = self._store.max_position
+            self._pending.add(name)
+            self._untold.add(name)
+            self._remove(name)
+
+    def take_untold(self) -> dict[str, int]:
+        """Give where topics began anew since the last call, for records about to be appended."""
+        told = {name: self._positions[name] for name in self._untold}
+        self._untold.clear()
+        return told
 
     def add(self, names: Iterable[str]) -> dict[str, int]:
         """Note that a master deletes topics with the record it is about to append."""
@@ -93,11 +122,13 @@ class DeletedTopics:
         """Know nothing before the next snapshot; nothing unconfirmed was done."""
         self._positions.clear()
         self._pending.clear()
+        self._untold.clear()
 
-    def remove_confirmed(self) -> None:
-        """Remove the queues of topics whose deletion is confirmed."""
+    def remove_confirmed(self, confirmed: int | None = None) -> None:
+        """Remove the queues of topics whose deletion is confirmed, or lies before a position."""
         if self._pending:
-            confirmed = self._store.confirmed_position
+            if confirmed is None:
+                confirmed = self._store.confirmed_position
             for name in [one for one in self._pending if self._positions[one] < confirmed]:
                 self._remove(name)
 

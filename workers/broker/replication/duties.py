@@ -24,11 +24,8 @@ from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.lease import Lease, boot_time_s
 from workers.broker.replication.passing_on import PassingOn
-from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.role_check import check_role
 from workers.broker.replication.roles import Authority
-from workers.broker.replication.shared_state import SharedState
-from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.replication.verification import Verification
@@ -58,11 +55,7 @@ class Duties:
         self._life = secrets.randbits(63) or 1
         self._listener = HaListener(broker.store, broker.settings, ha_socket)
         broker.cleaner.keep_from(self._listener.needed_from)
-        state = SharedState.of(broker.state, broker.store)
-        self._journal = StateJournal(broker.store, broker.settings, state, arrived=broker.arrived)
-        self.changes = RecordedChanges(
-            self._journal, state.deletions, broker.flusher, broker.settings, outcome=self._outcome
-        )
+        self._journal = broker.journal
         self._handover = Handover(broker, self._journal)
         self.following = Following(
             broker, self._journal, self._handover, verification, mark, on_confirmed=self.show
@@ -201,10 +194,11 @@ class Duties:
 
     async def safe(self, position: int, reply: bytes) -> bytes:
         """Give the answer once the log up to a position may be acknowledged, or what it is then."""
-        told = await self._outcome(position)
+        told = await self.outcome(position)
         return reply if told is Outcome.CONFIRMED else unconfirmed(reply, told)
 
-    async def _outcome(self, position: int) -> Outcome:
+    async def outcome(self, position: int) -> Outcome:
+        """Tell whether the log up to a position may be acknowledged, once that is known."""
         outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def release(told: Outcome) -> None:
@@ -252,7 +246,7 @@ class Duties:
                 self._term.tick()
             else:
                 self._journal.catch_up()
-            self.changes.tick()
+            self._broker.changes.tick()
             self._note_confirmed()
             self._listener.tick(loop.time())
 

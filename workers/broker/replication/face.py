@@ -3,9 +3,8 @@
 from typing import Protocol
 
 from backend.remoting.bodies.controller import HaStatusBody
-from workers.broker.replication.acknowledgement import Release
+from workers.broker.replication.acknowledgement import Outcome, Release
 from workers.broker.replication.passing_on import PassingOn
-from workers.broker.replication.recorded_changes import RecordedChanges
 
 
 class Replication(Protocol):
@@ -28,10 +27,6 @@ class Replication(Protocol):
         """Give the epoch that this broker serves as master; None unless it is master."""
 
     @property
-    def changes(self) -> RecordedChanges:
-        """Give the way of what is ordered for the group into its log."""
-
-    @property
     def passing(self) -> PassingOn:
         """Give the way of requests to the master, while that is another broker."""
 
@@ -50,6 +45,9 @@ class Replication(Protocol):
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position may be acknowledged, or never will be."""
+
+    async def outcome(self, position: int) -> Outcome:
+        """Tell whether the log up to a position may be acknowledged, once that is known."""
 
     async def safe(self, position: int, reply: bytes) -> bytes:
         """Give an answer once the log up to a position may be acknowledged, or what it is then."""

@@ -1,4 +1,4 @@
-"""Have orders that change what a group shares answered once they outlive this master (D7, D14)."""
+"""Have orders that change what the log keeps answered once they outlive a crash (D7, D14, D29)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -34,11 +34,17 @@ class RecordedChanges:
         settings: BrokerSettings,
         *,
         outcome: Callable[[int], Awaitable[Outcome]],
+        safe_position: Callable[[], int],
     ) -> None:
-        """Take from replication what becomes of a log position that somebody waits for."""
+        """Take from the broker what becomes of a log position, and which no crash takes back."""
         self._journal, self._deletions = journal, deletions
         self._flusher, self._flush_timeout_s = flusher, settings.flush_timeout_ms / 1000
-        self._outcome = outcome
+        self._outcome, self._safe_position = outcome, safe_position
+
+    @property
+    def is_any_unwritten(self) -> bool:
+        """Tell whether anything was changed that is not in the log."""
+        return self._journal.has_changes
 
     def append(self) -> None:
         """Have what changed in the log before any message that comes after it."""
@@ -60,13 +66,25 @@ class RecordedChanges:
             raise Unconfirmed(*_UNCONFIRMED[outcome])
         if not await self._flusher.durable(end, timeout_s=self._flush_timeout_s):
             raise Unconfirmed(ResponseCode.FLUSH_DISK_TIMEOUT, "the change is not on the disk yet")
-        self._deletions.remove_confirmed()
+        self._deletions.remove_confirmed(self._safe_position())
 
     def tick(self) -> None:
         """Do what no order waits for any more."""
-        self._deletions.remove_confirmed()
+        self._deletions.remove_confirmed(self._safe_position())
+
+    def note_former(self, topic: str) -> None:
+        """Hear that a deleted topic was delivered a message of before."""
+        self._deletions.note_former([topic])
+
+    def begin_anew(self, topic: str) -> None:
+        """Have a topic that is about to be made begin empty, on a broker without a group."""
+        self._deletions.begin_anew(topic)
+
+    def deleted_at(self, topic: str) -> int:
+        """Give where in the log a topic was deleted last; 0 if that is not known any more."""
+        return self._deletions.positions.get(topic, 0)
 
     def is_being_deleted(self, topic: str) -> bool:
         """Tell whether messages of a deleted topic may still be needed."""
-        self._deletions.remove_confirmed()
+        self._deletions.remove_confirmed(self._safe_position())
         return self._deletions.is_pending(topic)

@@ -1,14 +1,17 @@
-"""Hold what the brokers of a group know alike, which travels in their log with messages (D14).
+"""Hold what is kept in the log with messages: what the brokers of a group know alike (D14).
+
+A broker that is alone keeps the same there (D29).
 
 Which records say it, and when, is the journal's matter; here is what they say, and to whom.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from workers.broker.consumer_offsets import ConsumerOffsets, OffsetChanges
 from workers.broker.delay_delivery import DelayDelivery
 from workers.broker.fences import Fences
+from workers.broker.logged_table import LoggedTable
 from workers.broker.replication.deleted_topics import DeletedTopics, QueueStore
 from workers.broker.replication.state_record import StateContent, StateRecord, merged
 from workers.broker.state import BrokerState
@@ -41,7 +44,7 @@ class SharedState:
     @property
     def has_changes(self) -> bool:
         """Tell whether anything changed since changes were taken last."""
-        return any(table.has_changes for table in self._tables)
+        return self.deletions.has_changes or any(table.has_changes for table in self._tables)
 
     def lead(self) -> None:
         """Take changes from now on, and note them."""
@@ -58,6 +61,11 @@ class SharedState:
         for table in self._tables:
             table.is_in_log = is_in_log
 
+    def set_log_position(self, position: int) -> None:
+        """Have the files say up to where in the log they know what is recorded."""
+        for table in self._tables:
+            table.log_position = position
+
     def take_changes(self) -> StateContent:
         """Give what changed since the last call, for records that are about to be appended."""
         offsets, topics = self.offsets.take_changes(), self.topics.take_changes()
@@ -69,7 +77,8 @@ class SharedState:
             delays=self.delays.take_changes(),
             topics=topics,
             groups=self.groups.take_changes(),
-            deletions=self.deletions.add(name for name, one in topics.items() if one is None),
+            deletions=self.deletions.take_untold()
+            | self.deletions.add(name for name, one in topics.items() if one is None),
             fences=fences,
             changes=changes,
         )
@@ -89,15 +98,44 @@ class SharedState:
         )
 
     def copy(self) -> StateContent:
-        """Give what `put_back` needs of all there is."""
+        """Give what `put_back` and `believe_files` need of all there is."""
         return StateContent(
             offsets={key: dict(queues) for key, queues in self.offsets.table.items()},
             delays=dict(self.delays.progress),
             topics=self.topics.shared(),
             groups=self.groups.shared(),
+            forbidden=dict(self.groups.forbidden_table),
             fences=dict(self.fences.fences),
             changes=dict(self.fences.changes),
         )
+
+    def believe_files(self, former: StateContent, *, log_end: int) -> bool:
+        """Take from the files, whose content is given, what they know better than the log.
+
+        That is all of a file that was written without the log, or with more of the log than there
+        is. It is for a broker that is alone: a topic that such a file does not name was deleted.
+        Tell whether there was one.
+        """
+
+        def is_believed(table: LoggedTable[Any]) -> bool:
+            return not table.is_log_newer or table.stored_position > log_end
+
+        believed = [table for table in self._tables if is_believed(table)]
+        if self.offsets in believed:
+            self.offsets.replace(former.offsets)
+        if self.delays in believed:
+            self.delays.replace(former.delays)
+        if self.topics in believed:
+            topics = {name: one for name, one in former.topics.items() if one is not None}
+            self.deletions.add(self.topics.shared().keys() - topics.keys())
+            self.topics.replace(topics)
+        if self.groups in believed:
+            groups = {name: one for name, one in former.groups.items() if one is not None}
+            self.groups.replace(groups, former.forbidden)
+        if self.fences in believed:
+            changes = {key: one for key, one in former.changes.items() if one is not None}
+            self.fences.replace(former.fences, changes)
+        return bool(believed)
 
     def put_back(self, former: StateContent) -> None:
         """Have all be again what it was, but for topics, groups and fences that were not known."""

@@ -6,6 +6,9 @@ last word could expire. Replicas apply what is confirmed; a broker that becomes 
 the end of its log, applies what that holds. So what a broker knows is a function of its log, and
 logs that agree bring the same.
 
+A broker without a controller does the same as a master of no epoch (D29): it appends its first
+record with its first change, and a snapshot at once only where its files knew better than its log.
+
 A delivered message names the delayed one it is a copy of, so that no failover comes between a
 delivery and its progress: what the last record could not know is read from the copies behind it.
 """
@@ -40,6 +43,9 @@ CHANGES_PER_SNAPSHOT: Final = 4
 REPLAY_COUNT_MAX: Final = 1024
 """Beyond so many records the last snapshot is looked for, instead of applying them all."""
 
+ALONE: Final = -1
+"""The epoch of a broker without a controller."""
+
 _ENTRY_COUNT: Final = 512
 
 log = structlog.get_logger()
@@ -71,7 +77,8 @@ class StateJournal:
         self._followed_epoch: int | None = None
         # What was written, in the epoch that this broker leads.
         self._led_epoch: int | None = None
-        self._needs_snapshot = False
+        self._needs_snapshot = self._waits_for_change = False
+        self.has_believed_files = False
         self._snapshot_position = self._written_end = 0
         self._snapshot_bytes = self._changes_bytes = 0
         self._refusal: str | None = None
@@ -91,6 +98,43 @@ class StateJournal:
             self._recover()
             self._state.put_back(written)
             self.overrule()
+
+    def load_alone(self) -> None:
+        """Begin with what the log knows, but for what the files know better; without a controller.
+
+        A damaged log takes no record, so that the files are believed also at the next start.
+        """
+        self._state.follow()
+        written = self._state.copy()
+        self._recover()
+        end = self._store.max_position
+        self.has_believed_files = self._state.believe_files(written, log_end=end)
+        is_in_log = not self.has_believed_files and self._store.damage is None
+        self._state.set_in_log(is_in_log=is_in_log)
+        self._waits_for_change = is_in_log
+
+    def lead_alone(self) -> None:
+        """Take changes, and record them from now on unless the log is damaged."""
+        self._state.lead()
+        if self._store.damage is None:
+            self._led_epoch, self._needs_snapshot = ALONE, True
+            self._written_end = self._store.max_position
+            self.write()
+
+    @property
+    def has_read(self) -> bool:
+        """Tell whether the log held anything."""
+        return self._read_end is not None
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether the store took no record when it was asked last."""
+        return self._refusal is not None
+
+    @property
+    def has_changes(self) -> bool:
+        """Tell whether anything is not recorded yet."""
+        return self._led_epoch is not None and self._state.has_changes
 
     def follow(self, epoch: int) -> None:
         """Go by the master of an epoch from now on."""
@@ -147,6 +191,8 @@ class StateJournal:
         """
         if self._led_epoch is None:
             return None
+        if self._waits_for_change and not self._state.has_changes:
+            return self._written_end
         try:
             if self._is_snapshot_due():
                 self._write_snapshot(self._led_epoch)
@@ -154,7 +200,7 @@ class StateJournal:
                 self._write_changes(self._led_epoch)
         except StoreError:
             # Nobody knows any more which changes were told.
-            self._needs_snapshot = True
+            self._needs_snapshot, self._waits_for_change = True, False
             raise
         return self._written_end
 
@@ -201,6 +247,7 @@ class StateJournal:
                 self._apply(record)
         self._next = end
         self._state.set_in_log(is_in_log=True)
+        self._state.set_log_position(self._read_end or 0)
 
     def _apply(self, record: StateRecord) -> None:
         if not record.is_snapshot:
@@ -315,5 +362,7 @@ class StateJournal:
             size += appended.size
             self._next = appended.queue_offset + 1
             self._read_end = self._written_end = appended.log_position + appended.size
+        self._waits_for_change = False
+        self._state.set_log_position(self._written_end)
         self._arrived([(STATE_TOPIC, QUEUE_ID, self._next or 0)])
         return positions[0], positions[-1], size

@@ -178,9 +178,10 @@ def _pieces(content: StateContent, size_max: int) -> list[_Piece]:
 def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str, Any, int]]:
     """Give what can be divided: field, key, value and about how many bytes they take.
 
-    Topics come before groups and offsets, as they came to be; one key may come more than once.
+    What fences say of a change comes no later than the change, and so does the place of a deletion.
+    Topics come before groups and offsets, as they came to be. One key may come more than once.
     """
-    for name in ("topics", "groups", "forbidden", "deletions", "fences", "changes"):
+    for name in ("fences", "changes", "deletions", "topics", "groups", "forbidden"):
         for key, value in getattr(content, name).items():
             yield name, key, value, len(key) + _NAME_SIZE + len(_ENCODER.encode(value))
     count_max = max(1, size_max // (2 * _QUEUE_SIZE))

@@ -119,7 +119,7 @@ class JournaledBroker:
             stored=stored,
             read=partial(read_delayed, self.store),
             on_thread=asyncio.to_thread,
-            deliver=partial(deliver_delayed, self.store, lambda _: None, names_origin=True),
+            deliver=partial(deliver_delayed, self.store, lambda _: None),
             clock=lambda: 10**15,
         )
 
