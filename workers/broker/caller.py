@@ -22,6 +22,10 @@ class Caller(Protocol):
     def is_congested(self) -> bool:
         """Tell whether the client reads its answers too slowly."""
 
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the client has left, and its last requests are being served."""
+
     def send(self, frame: bytes, body: bytes = b"") -> None:
         """Write a frame, its body perhaps apart, unless the connection is gone."""
 

@@ -3,6 +3,9 @@
 Reading stops while the client does not read its answers, while it has too many requests open
 that the hot path does not answer itself, or while it waits to be handed the rest of what it
 asked for. That bounds what one client can make us hold.
+
+All that a client sent before it left counts. A write that fails ends the transport, but what lies
+unread in the socket then is still read and served, without answers.
 """
 
 import asyncio
@@ -14,7 +17,7 @@ from typing import Final, cast
 import structlog
 from regent_engine import Command, Connection, ProtocolError, Received, StoreError
 
-from backend.remoting.request_code import RequestCode
+from backend.remoting.unread import read_unread
 from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurn, BulkTurns
 from workers.broker.dispatcher import Dispatcher
@@ -33,7 +36,6 @@ BULK_BYTES: Final = 64 << 10
 """A client that was handed as much at once is served in turn with others like it from then on."""
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
-PULLS: Final = frozenset({RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE})
 
 log = structlog.get_logger()
 
@@ -62,12 +64,19 @@ class Session(asyncio.Protocol):
         self._descriptor: int | None = None
         self._connection: Connection | None = None
         self._chunk, self._served = b"", 0
+        # This broker closed the connection, and reads no more of it.
+        self._is_ended = False
         # The last slice had more pulls than are answered in a turn.
         self._is_left = False
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
         self._waiting: deque[Command] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the client has left, and its last requests are being served."""
+        return self._transport is None
 
     @property
     def tasks(self) -> frozenset[asyncio.Task[None]]:
@@ -117,19 +126,25 @@ class Session(asyncio.Protocol):
         self._serve_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget everything about the client."""
+        """Forget the client, and serve what it sent before it left."""
         self._transport = None
-        self._serve_rest()
-        self._sessions.discard(self)
-        self._waiting.clear()
+        # It reads no answers any more, so that none of its requests waits for that.
+        self.is_congested = self._takes_bulk = False
+        if self._is_ended:
+            self._serve_rest()
+            self._waiting.clear()
+        elif self._descriptor is not None:
+            # The transport closes the socket after this call.
+            self._chunk = self._chunk[self._served :] + read_unread(self._descriptor)
+            self._served = 0
+        self._descriptor = None
         self._broker.forget(self)
         if exc is not None:
             log.info("client_lost", client=self.address, reason=str(exc))
+        self.go_on()
 
     def go_on(self) -> None:
-        """Serve what has come while the gate was shut."""
-        if self._transport is None:
-            return
+        """Serve what has come while the gate was shut, or before the client left."""
         if self._next_turn is None and self._served < len(self._chunk):
             self._serve_slice()
         self._serve_waiting()
@@ -148,13 +163,23 @@ class Session(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection after what was written."""
-        if self._transport is not None:
+        self._is_ended = True
+        if self._transport is None:
+            self._drop_rest()
+        else:
             self._transport.close()
 
     def abort(self) -> None:
         """Close the connection at once, whatever was written."""
-        if self._transport is not None:
+        self._is_ended = True
+        if self._transport is None:
+            self._drop_rest()
+        else:
             self._transport.abort()
+
+    def _drop_rest(self) -> None:
+        self._served = len(self._chunk)
+        self._waiting.clear()
 
     def _serve_slice(self) -> None:
         self._next_turn = None
@@ -164,8 +189,19 @@ class Session(asyncio.Protocol):
         self._receive(SLICE_BYTES)
         if self._served < len(self._chunk):
             self._wait_for_turn()
-        elif self._transport is not None and not self._transport.is_reading():
+        elif self._transport is None:
+            self._end_if_served()
+        elif not self._transport.is_reading():
             self._adjust_reading()
+
+    def _end_if_served(self) -> None:
+        """Let a session go whose client has left, once all that the client sent is served."""
+        if self._served < len(self._chunk) or self._waiting or self._tasks:
+            return
+        self._chunk, self._served = b"", 0
+        self._sessions.discard(self)
+        # A heartbeat among the last requests has named the client again.
+        self._broker.forget(self)
 
     def _wait_for_turn(self) -> None:
         if self._takes_bulk:
@@ -187,7 +223,7 @@ class Session(asyncio.Protocol):
         start, self._served = self._served, min(self._served + size, len(self._chunk))
         # The dispatcher refuses pulls of the fast port, and serves clients that read too slowly
         # one request after another.
-        if self.is_fast or self.is_congested or self._waiting:
+        if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
         try:
             received = self._connection.receive(
@@ -304,13 +340,13 @@ class Session(asyncio.Protocol):
             return
         while self._waiting and not self.is_congested and len(self._tasks) < COLD_IN_FLIGHT_MAX:
             self._serve(self._waiting.popleft())
-        self._adjust_reading()
+        if self._transport is None:
+            self._end_if_served()
+        else:
+            self._adjust_reading()
 
     def _serve(self, command: Command) -> None:
         if command.is_response:
-            return
-        if self._transport is None and command.code in PULLS:
-            # Nobody is there to be answered; what else it sent before it left counts.
             return
         outcome = self._dispatcher.dispatch(self, command)
         if isinstance(outcome, bytes):

@@ -206,6 +206,9 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         broker.readers.note_commit(
             *queue, offset=header.commit_offset, address=caller.address, now_ms=now_ms
         )
+    if caller.is_gone:
+        # What its last pull committed counts; messages would reach nobody.
+        return None
     return Pull(broker, caller, command, header, subscription, tag_hashes).run()
 
 
