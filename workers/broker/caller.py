@@ -1,6 +1,9 @@
 """What a processor may know of the connection that a request came by."""
 
-from typing import Protocol
+from typing import Final, Protocol
+
+OPEN_COUNT_MAX: Final = 64
+"""So many requests of one connection are served at once, but for those of the hot path."""
 
 
 class Caller(Protocol):

@@ -19,7 +19,7 @@ from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurns
 from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
-from workers.broker.meters import SNAPSHOT_INTERVAL_MS
+from workers.broker.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.name_servers import NameServers
 from workers.broker.processors.traffic import take_counters
 from workers.broker.registration import Registrant
@@ -176,7 +176,12 @@ class BrokerServer:
             return end
 
         if count := self.broker.offsets.lower(end_of):
-            log.warning("offsets_lowered", count=count, reason="messages before them are lost")
+            log.warning(
+                "offsets_lowered",
+                count=count,
+                reason="these committed offsets were beyond the ends of their queues: the messages"
+                " before them are lost, or a broker without this check took the commits",
+            )
 
     async def _prepare_to_join(self, registrant: Registrant, verification: Verification) -> None:
         """Fence the broker before clients come: it serves once its group has a master."""
@@ -267,7 +272,9 @@ class BrokerServer:
 
     async def _keep_house(self) -> None:
         while True:
-            await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
+            # Another day begins with the counters of its first moment.
+            pause_ms = min(SNAPSHOT_INTERVAL_MS, ms_to_midnight(self._clock()))
+            await asyncio.sleep(pause_ms / 1000)
             now_ms = self._clock()
             self.broker.meters.snapshot(now_ms, take_counters(self.broker, now_ms))
             self.sweep()

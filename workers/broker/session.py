@@ -9,6 +9,7 @@ unread in the socket then is still read and served, without answers.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable
 from functools import partial
@@ -20,11 +21,11 @@ from regent_engine import Command, Connection, ProtocolError, Received, StoreErr
 from backend.remoting.unread import read_unread
 from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurn, BulkTurns
+from workers.broker.caller import OPEN_COUNT_MAX
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.late_answers import unconfirmed, unflushed
 from workers.broker.replication.acknowledgement import Outcome
 
-COLD_IN_FLIGHT_MAX: Final = 64
 SLICE_BYTES: Final = 32 << 10
 """What one turn of the loop serves of a connection. Then its answers leave, so that the client goes
 on while we do, and the other connections have their turn."""
@@ -225,6 +226,7 @@ class Session(asyncio.Protocol):
         # one request after another.
         if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
+        began_at = time.perf_counter()
         try:
             received = self._connection.receive(
                 self._chunk,
@@ -254,6 +256,14 @@ class Session(asyncio.Protocol):
             self.abort()
             raise
         self._take_in(received)
+        self._time_turn(received, time.perf_counter() - began_at)
+
+    def _time_turn(self, received: Received, duration_s: float) -> None:
+        meters = self._broker.meters
+        if received.arrivals:
+            meters.put_times.note(duration_s * 1000)
+        if received.pulled:
+            meters.get_times.note(duration_s * 1000)
 
     def _free_socket(self) -> int | None:
         """Give the socket's descriptor while nothing waits to be written to it."""
@@ -283,23 +293,27 @@ class Session(asyncio.Protocol):
 
     def _note_pulled(
         self,
-        pulled: list[tuple[str, str, int, int, int, int]],
+        pulled: list[tuple[str, str, int, int, int, int, int]],
         commits: list[tuple[str, str, int, int]],
     ) -> None:
         """Count pulls that were answered; what they commit counts whether or not that arrives."""
         broker, now_ms = self._broker, self._broker.clock()
         for group, topic, queue_id, offset in commits:
-            broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
-            broker.readers.note_commit(
-                group, topic, queue_id, offset=offset, address=self.address, now_ms=now_ms
-            )
+            broker.commit(group, topic, queue_id, offset=offset, address=self.address)
         bytes_out = 0
-        for group, topic, queue_id, pulls, messages, size_bytes in pulled:
+        for group, topic, queue_id, pulls, messages, size_bytes, next_offset in pulled:
             bytes_out += size_bytes
             broker.meters.pulled(
                 group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls
             )
-            broker.readers.note_pull(group, topic, queue_id, address=self.address, now_ms=now_ms)
+            broker.readers.note_pull(
+                group,
+                topic,
+                queue_id,
+                address=self.address,
+                now_ms=now_ms,
+                next_offset=next_offset,
+            )
         self._takes_bulk = bytes_out >= BULK_BYTES
         self.active_at = self._loop.time()
 
@@ -338,7 +352,7 @@ class Session(asyncio.Protocol):
         if not self._broker.gate.is_open:
             self._await_gate()
             return
-        while self._waiting and not self.is_congested and len(self._tasks) < COLD_IN_FLIGHT_MAX:
+        while self._waiting and not self.is_congested and len(self._tasks) < OPEN_COUNT_MAX:
             self._serve(self._waiting.popleft())
         if self._transport is None:
             self._end_if_served()
