@@ -3,7 +3,8 @@
 What is answered from memory is answered at once and in order; what waits for the database is a task
 of the server's, bounded in number, and its answer leaves when it is there. A peer that asks much
 at once takes turns with the others. One that does not read its answers is neither answered nor read
-from until it does, and one that is silent for too long is closed.
+from until it does, and one that is silent for too long is closed. One that has left gets no
+answers, but all that it sent before counts.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from regent_engine import Command, Decoder, ProtocolError
 
 from backend.nameserver.directory import Directory
 from backend.nameserver.dispatcher import dispatch, refuse
+from backend.remoting.unread import read_unread
 
 # Registrations of brokers with ten thousands of topics are the largest frames we are sent.
 FRAME_SIZE_MAX: Final = 16 << 20
@@ -48,6 +50,8 @@ class Session(asyncio.Protocol):
         self._notices: list[bytes] = []
         self._unanswered: deque[Command] = deque()
         self._is_turn_due = self._is_unread = self._is_broken = False
+        # This server closed the connection, or the peer did.
+        self._is_ended = self._is_gone = False
         self._transport: asyncio.Transport | None = None
         self.active_at_s = monotonic()
         self.peer = ""
@@ -63,18 +67,21 @@ class Session(asyncio.Protocol):
         self.peer = _address(transport.get_extra_info("peername"))
         self.local_address = _address(transport.get_extra_info("sockname"))
         if not self._on_open(self):
-            transport.abort()
+            self.abort()
 
     def data_received(self, data: bytes) -> None:
         """Answer every whole request of what has arrived."""
+        self._take_in(data)
+        if not (self._is_turn_due or self._is_unread):
+            self._take_turn()
+
+    def _take_in(self, data: bytes) -> None:
         try:
             self._unanswered.extend(self._decoder.receive(data))
         except ProtocolError as error:
             log.warning("peer_broke_protocol", peer=self.peer, error=str(error))
             self._unanswered.extend(error.commands)
             self._is_broken = True
-        if not (self._is_turn_due or self._is_unread):
-            self._take_turn()
 
     def notify(self, frame: bytes) -> None:
         """Send the peer a one-way request, with an answer if one is written in this turn."""
@@ -98,15 +105,18 @@ class Session(asyncio.Protocol):
         self._write(b"".join(answers))
         if self._unanswered:
             self._rest()
+        elif self._is_gone:
+            self._on_close(self)
         elif self._is_broken:
             self.close()
 
     def _rest(self) -> None:
         """Read nothing more until all is answered; a peer that has to read first goes on then."""
-        if self._transport is None or self._transport.is_closing():
+        if self._is_ended and not self._is_gone:
             self._unanswered.clear()
             return
-        self._transport.pause_reading()
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
         if not self._is_unread:
             self._is_turn_due = True
             asyncio.get_running_loop().call_soon(self._go_on)
@@ -163,22 +173,32 @@ class Session(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Go on answering, and reading."""
         self._is_unread = False
-        if not self._is_turn_due:
+        if not (self._is_turn_due or self._is_gone):
             self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Say that the connection is gone, whoever closed it."""
+        """Serve what the peer sent before it left, and say that the connection is gone."""
         del exc
-        self._unanswered.clear()
-        self._on_close(self)
+        transport, self._transport = self._transport, None
+        # It reads no answers any more, so that none of its requests waits for that.
+        self._is_gone, self._is_unread = True, False
+        if self._is_ended:
+            self._unanswered.clear()
+        elif transport is not None and not self._is_broken:
+            # The transport closes the socket after this call.
+            self._take_in(read_unread(transport.get_extra_info("socket").fileno()))
+        if not self._is_turn_due:
+            self._take_turn()
 
     def close(self) -> None:
         """Close after what was written has left; closing twice is no error."""
+        self._is_ended = True
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
         """Close at once."""
+        self._is_ended = True
         if self._transport is not None:
             self._transport.abort()
 

@@ -133,7 +133,7 @@ class Broker:
         )
         # The hot path stays open: the store itself refuses each send, and says why (D13).
         self.damage = store.damage
-        self._refusal_reported_at = -REFUSAL_REPORT_MS
+        self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
 
     @property
@@ -276,6 +276,45 @@ class Broker:
         self.offsets.remove_topic(name)
         self.changes.append()
 
+    def commit(
+        self, group: str, topic: str, queue_id: int, *, offset: int, address: str
+    ) -> int | None:
+        """Record how far a group is in a queue, and give the offset that counts from now on.
+
+        An offset beyond the end of the queue becomes that end: the group would pass over as many
+        messages that come. A negative offset changes nothing and gives None.
+        """
+        if offset < 0:
+            return None
+        if offset != self.offsets.find(group, topic, queue_id):
+            _, end = self.store.held_offsets(topic, queue_id) or (0, 0)
+            if offset > end and not self.topics.is_following:
+                self._report_commit(group, topic, queue_id, offset=offset, end=end, address=address)
+                offset = end
+            self.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
+        self.readers.note_commit(
+            group, topic, queue_id, offset=offset, address=address, now_ms=self.clock()
+        )
+        return offset
+
+    def _report_commit(
+        self, group: str, topic: str, queue_id: int, *, offset: int, end: int, address: str
+    ) -> None:
+        """Report, from time to time, that a client committed more than a queue holds."""
+        now_ms = self.clock()
+        if not 0 <= now_ms - self._commit_reported_at < REFUSAL_REPORT_MS:
+            self._commit_reported_at = now_ms
+            log.warning(
+                "commit_lowered",
+                reason="the client committed an offset beyond the end of the queue",
+                consumer_group_name=group,
+                topic_name=topic,
+                queue_id=queue_id,
+                offset=offset,
+                queue_end=end,
+                client=address,
+            )
+
     def append(self, message: Message) -> Appended:
         """Store a message, aside if it is delayed, and wake whoever waits for it.
 
@@ -327,6 +366,7 @@ class Broker:
 
     def store_failed(self, reason: str) -> None:
         """Report, from time to time, why the store takes no messages although it should."""
+        self.meters.put_failure_count += 1
         now_ms = self.clock()
         if not 0 <= now_ms - self._refusal_reported_at < REFUSAL_REPORT_MS:
             self._refusal_reported_at = now_ms

@@ -1,6 +1,9 @@
 """What a processor may know of the connection that a request came by."""
 
-from typing import Protocol
+from typing import Final, Protocol
+
+OPEN_COUNT_MAX: Final = 64
+"""So many requests of one connection are served at once, but for those of the hot path."""
 
 
 class Caller(Protocol):
@@ -21,6 +24,10 @@ class Caller(Protocol):
     @property
     def is_congested(self) -> bool:
         """Tell whether the client reads its answers too slowly."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the client has left, and its last requests are being served."""
 
     def send(self, frame: bytes, body: bytes = b"") -> None:
         """Write a frame, its body perhaps apart, unless the connection is gone."""

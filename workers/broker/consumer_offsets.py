@@ -88,8 +88,9 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
     def lower(self, end_of: Callable[[str, int], int]) -> int:
         """Put each offset that is behind the end of its queue there; give how many were.
 
-        Messages before such an offset are lost. A group that stayed there would pass over as many
-        of those that come. Where light queues end is not known here.
+        Messages before such an offset are lost, or an older broker took a commit beyond the end. A
+        group that stayed there would pass over as many messages that come. Where light queues end
+        is not known here.
         """
         count = 0
         for key, queues in self._offsets.items():

@@ -118,6 +118,7 @@ _STORE_FAULTS: Final = {
     "corrupt": ResponseCode.SYSTEM_ERROR,
     # To ask the same again would take as long.
     "search_too_long": ResponseCode.SYSTEM_ERROR,
+    "index_behind": ResponseCode.SYSTEM_BUSY,
 }
 
 

@@ -66,4 +66,9 @@ class LoneState:
             return end
 
         if count := self._broker.offsets.lower(end_of):
-            log.warning("offsets_lowered", count=count, reason="messages before them are lost")
+            log.warning(
+                "offsets_lowered",
+                count=count,
+                reason="these committed offsets were beyond the ends of their queues: the messages"
+                " before them are lost, or a broker without this check took the commits",
+            )

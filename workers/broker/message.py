@@ -5,10 +5,17 @@ delayed messages, retries, dead letters and deliveries.
 """
 
 import random
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
 from backend.remoting.names import SCHEDULE_TOPIC
+from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Refusal
+
+NAME_VALUE_SEPARATOR: Final = "\x01"
+PROPERTY_SEPARATOR: Final = "\x02"
+"""What stands between a name and its value, and after each pair (remoting.md 4.3)."""
 
 DELAY: Final = "DELAY"
 REAL_TOPIC: Final = "REAL_TOPIC"
@@ -23,6 +30,9 @@ POP_HANDLE: Final = "POP_CK"
 INNER_COUNT: Final = "INNER_NUM"
 LIGHT_OFFSETS: Final = "INNER_MULTI_QUEUE_OFFSET"
 """Where a message lies in light queues. Only a broker that serves these may say so."""
+
+_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+_SHOWN_LENGTH: Final = 40
 
 # Size, magic, checksum and flag come before the length of a batch entry's body.
 _BATCH_BODY_AT: Final = 16
@@ -46,12 +56,21 @@ class Message:
 
 
 def delay_level_of(properties: dict[str, str]) -> int:
-    """Read the delay level; 0 when there is none that counts."""
-    text = properties.get(DELAY, "")
-    try:
-        return max(0, int(text)) if text else 0
-    except ValueError:
+    """Read the delay level; 0 when there is none, or one that sets no message aside.
+
+    Raises:
+        Refusal: the level is no whole number of 32 bits.
+    """
+    text = properties.get(DELAY)
+    if text is None:
         return 0
+    if not _WHOLE_NUMBER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
+        raise Refusal(
+            ResponseCode.MESSAGE_ILLEGAL,
+            f"the property {DELAY} is {text[:_SHOWN_LENGTH]!r}, which is no delay level: a whole"
+            " number is expected",
+        )
+    return max(0, int(text))
 
 
 def turn_aside(message: Message, level_count: int) -> Message:

@@ -1,8 +1,14 @@
-"""Count what consumers read, and keep rates over the last ten seconds, minute and ten minutes."""
+"""Count what consumers read, and keep rates over the last ten seconds, minute and ten minutes.
 
+Also what stock's tools subtract from the counters to show a day: the counters of this morning and
+of yesterday's. Like stock's they begin with the process.
+"""
+
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from regent_engine import Counters
@@ -12,6 +18,11 @@ from workers.broker.traffic import Traffic
 
 SNAPSHOT_INTERVAL_MS: Final = 10_000
 _WINDOWS: Final = (1, 6, 60)
+TURN_TIME_LIMITS_MS: Final = (0, 10, 50, 100, 200, 500, 1_000, 2_000, 3_000, 4_000, 5_000, 10_000)
+_TURN_TIME_NAMES: Final = (
+    *("[<=0ms]", "[0~10ms]", "[10~50ms]", "[50~100ms]", "[100~200ms]", "[200~500ms]"),
+    *("[500ms~1s]", "[1~2s]", "[2~3s]", "[3~4s]", "[4~5s]", "[5~10s]", "[10s~]"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +30,60 @@ class _Snapshot:
     at_ms: int
     put_count: int
     got_count: int
+    found_count: int
+    missed_count: int
+
+    @property
+    def asked_count(self) -> int:
+        return self.found_count + self.missed_count
+
+
+@dataclass(frozen=True, slots=True)
+class Morning:
+    """The counters at a local midnight; 0 where the process did not run then."""
+
+    put_count: int = 0
+    got_count: int = 0
+
+
+class TurnTimes:
+    """How long turns of the engine took in which it stored messages, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.longest_ms = 0
+        self._counts = [0] * (len(TURN_TIME_LIMITS_MS) + 1)
+
+    def note(self, duration_ms: float) -> None:
+        """Count one turn."""
+        self.longest_ms = max(self.longest_ms, int(duration_ms))
+        self._counts[bisect_left(TURN_TIME_LIMITS_MS, duration_ms)] += 1
+
+    def distribution(self) -> str:
+        """Give the count of each range of times, as stock's tools show it."""
+        pairs = zip(_TURN_TIME_NAMES, self._counts, strict=True)
+        return "".join(f"{name}:{count} " for name, count in pairs)
+
+    def percentile(self, share: float) -> float:
+        """Give the time within which a share of the turns ended: the end of its range."""
+        rank = share * sum(self._counts)
+        passed = 0
+        for limit_ms, count in zip(TURN_TIME_LIMITS_MS, self._counts, strict=False):
+            passed += count
+            if passed >= rank:
+                return float(min(limit_ms, self.longest_ms))
+        return float(self.longest_ms)
+
+
+def day_of(now_ms: int) -> int:
+    """Number the local day of a moment."""
+    return datetime.fromtimestamp(now_ms / 1000).toordinal()  # noqa: DTZ006 - days are local
+
+
+def ms_to_midnight(now_ms: int) -> int:
+    """Measure the time to the next local midnight."""
+    now = datetime.fromtimestamp(now_ms / 1000)  # noqa: DTZ006 - days are local
+    midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time())
+    return max(1, round((midnight - now).total_seconds() * 1000))
 
 
 def taken_in(counters: Counters) -> tuple[int, int]:
@@ -40,7 +105,12 @@ class Meters:
         # To the master of the group: answered by it, given no answer by it, never sent to it.
         self.passed_on_count = self.passed_on_unanswered_count = self.not_passed_on_count = 0
         self._snapshots: deque[_Snapshot] = deque(maxlen=max(_WINDOWS) + 1)
-        self._snapshots.append(_Snapshot(booted_at_ms, 0, 0))
+        self._snapshots.append(_Snapshot(booted_at_ms, 0, 0, 0, 0))
+        self.put_times, self.get_times = TurnTimes(), TurnTimes()
+        # Messages that the store did not take although it should have.
+        self.put_failure_count = 0
+        self.this_morning, self.yesterday_morning = Morning(), Morning()
+        self._day = day_of(booted_at_ms)
 
     def pulled(
         self, group: str, topic: str, *, messages: int, size_bytes: int, pulls: int = 1
@@ -56,8 +126,26 @@ class Meters:
 
     def snapshot(self, now_ms: int, put_count: int) -> None:
         """Remember the counters of this moment."""
-        self._snapshots.append(_Snapshot(now_ms, put_count, self.messages_out))
+        missed = self.pull_miss_count
+        found = self.pull_count - missed
+        self._snapshots.append(_Snapshot(now_ms, put_count, self.messages_out, found, missed))
         self.traffic.sample(now_ms)
+        self._note_day(now_ms, put_count)
+
+    def mornings(self, now_ms: int, put_count: int) -> tuple[Morning, Morning]:
+        """Give the counters of this morning and of yesterday's."""
+        self._note_day(now_ms, put_count)
+        return self.this_morning, self.yesterday_morning
+
+    def _note_day(self, now_ms: int, put_count: int) -> None:
+        """Begin another day, unless it is still the same; a clock that was set back begins none."""
+        day = day_of(now_ms)
+        if day <= self._day:
+            return
+        now = Morning(put_count, self.messages_out)
+        is_next = day == self._day + 1
+        self.yesterday_morning = self.this_morning if is_next else now
+        self.this_morning, self._day = now, day
 
     def put_rates(self) -> str:
         """Give the messages stored a second over the three windows, as tools split it."""
@@ -66,6 +154,18 @@ class Meters:
     def got_rates(self) -> str:
         """Give the messages read a second over the three windows, as tools split it."""
         return self._rates(lambda one: one.got_count)
+
+    def found_rates(self) -> str:
+        """Give the pulls a second that found messages, over the three windows."""
+        return self._rates(lambda one: one.found_count)
+
+    def missed_rates(self) -> str:
+        """Give the pulls a second that found none, over the three windows."""
+        return self._rates(lambda one: one.missed_count)
+
+    def asked_rates(self) -> str:
+        """Give all pulls a second over the three windows."""
+        return self._rates(lambda one: one.asked_count)
 
     def _rates(self, count: Callable[[_Snapshot], int]) -> str:
         last = self._snapshots[-1]

@@ -19,6 +19,8 @@ class QueueReader:
     advanced_at_ms: int | None = None
     offset: int | None = None
     address: str | None = None
+    next_offset: int | None = None
+    """Where its last pull said that it goes on: what lies before has been handed out."""
 
 
 class QueueReaders:
@@ -29,12 +31,27 @@ class QueueReaders:
         self._readers: dict[tuple[str, str, int], QueueReader] = {}
 
     def note_pull(
-        self, group: str, topic: str, queue_id: int, *, address: str, now_ms: int
+        self,
+        group: str,
+        topic: str,
+        queue_id: int,
+        *,
+        address: str,
+        now_ms: int,
+        next_offset: int | None = None,
     ) -> None:
-        """Note that a client of the group asked for messages."""
+        """Note that a client of the group asked for messages, and up to where it has got them."""
         reader = self._find_or_add(group, topic, queue_id)
         if reader is not None:
             reader.pulled_at_ms, reader.address = now_ms, address
+            if next_offset is not None:
+                reader.next_offset = next_offset
+
+    def note_next(self, group: str, topic: str, queue_id: int, next_offset: int | None) -> None:
+        """Note where the group goes on in a queue; None when that is not known any more."""
+        reader = self._readers.get((group, topic, queue_id))
+        if reader is not None:
+            reader.next_offset = next_offset
 
     def note_commit(
         self,
@@ -62,6 +79,11 @@ class QueueReaders:
     def remove_topic(self, topic: str) -> None:
         """Forget a topic that is gone."""
         for key in [key for key in self._readers if key[1] == topic]:
+            del self._readers[key]
+
+    def remove_group(self, group: str) -> None:
+        """Forget a consumer group that is gone."""
+        for key in [key for key in self._readers if key[0] == group]:
             del self._readers[key]
 
     def _find_or_add(self, group: str, topic: str, queue_id: int) -> QueueReader | None:

@@ -22,6 +22,11 @@ class Disk:
         return self.used_bytes + self.free_bytes
 
     @property
+    def used_ratio(self) -> float:
+        """Give what `used_percent` says as a ratio, as stock's tools read it."""
+        return self.used_percent / 100
+
+    @property
     def used_percent(self) -> int:
         """Give the share that is used of what ordinary processes may use, rounded up."""
         return -(-self.used_bytes * 100 // self.usable_bytes) if self.usable_bytes else 100

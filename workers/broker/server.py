@@ -20,7 +20,7 @@ from workers.broker.bulk_turns import BulkTurns
 from workers.broker.config_file import ConfigFile
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.lone_state import LoneState
-from workers.broker.meters import SNAPSHOT_INTERVAL_MS
+from workers.broker.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.name_servers import NameServers
 from workers.broker.processors.traffic import take_counters
 from workers.broker.registration import Registrant
@@ -270,7 +270,9 @@ class BrokerServer:
 
     async def _keep_house(self) -> None:
         while True:
-            await asyncio.sleep(SNAPSHOT_INTERVAL_MS / 1000)
+            # Another day begins with the counters of its first moment.
+            pause_ms = min(SNAPSHOT_INTERVAL_MS, ms_to_midnight(self._clock()))
+            await asyncio.sleep(pause_ms / 1000)
             now_ms = self._clock()
             self.broker.meters.snapshot(now_ms, take_counters(self.broker, now_ms))
             self.sweep()

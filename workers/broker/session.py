@@ -3,9 +3,13 @@
 Reading stops while the client does not read its answers, while it has too many requests open
 that the hot path does not answer itself, or while it waits to be handed the rest of what it
 asked for. That bounds what one client can make us hold.
+
+All that a client sent before it left counts. A write that fails ends the transport, but what lies
+unread in the socket then is still read and served, without answers.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable
 from functools import partial
@@ -14,14 +18,14 @@ from typing import Final, cast
 import structlog
 from regent_engine import Command, Connection, ProtocolError, Received, StoreError
 
-from backend.remoting.request_code import RequestCode
+from backend.remoting.unread import read_unread
 from workers.broker.broker import Broker
 from workers.broker.bulk_turns import BulkTurn, BulkTurns
+from workers.broker.caller import OPEN_COUNT_MAX
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.late_answers import unconfirmed, unflushed
 from workers.broker.replication.acknowledgement import Outcome
 
-COLD_IN_FLIGHT_MAX: Final = 64
 SLICE_BYTES: Final = 32 << 10
 """What one turn of the loop serves of a connection. Then its answers leave, so that the client goes
 on while we do, and the other connections have their turn."""
@@ -33,7 +37,6 @@ BULK_BYTES: Final = 64 << 10
 """A client that was handed as much at once is served in turn with others like it from then on."""
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
-PULLS: Final = frozenset({RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE})
 
 log = structlog.get_logger()
 
@@ -62,12 +65,19 @@ class Session(asyncio.Protocol):
         self._descriptor: int | None = None
         self._connection: Connection | None = None
         self._chunk, self._served = b"", 0
+        # This broker closed the connection, and reads no more of it.
+        self._is_ended = False
         # The last slice had more pulls than are answered in a turn.
         self._is_left = False
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
         self._waiting: deque[Command] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the client has left, and its last requests are being served."""
+        return self._transport is None
 
     @property
     def tasks(self) -> frozenset[asyncio.Task[None]]:
@@ -117,19 +127,25 @@ class Session(asyncio.Protocol):
         self._serve_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget everything about the client."""
+        """Forget the client, and serve what it sent before it left."""
         self._transport = None
-        self._serve_rest()
-        self._sessions.discard(self)
-        self._waiting.clear()
+        # It reads no answers any more, so that none of its requests waits for that.
+        self.is_congested = self._takes_bulk = False
+        if self._is_ended:
+            self._serve_rest()
+            self._waiting.clear()
+        elif self._descriptor is not None:
+            # The transport closes the socket after this call.
+            self._chunk = self._chunk[self._served :] + read_unread(self._descriptor)
+            self._served = 0
+        self._descriptor = None
         self._broker.forget(self)
         if exc is not None:
             log.info("client_lost", client=self.address, reason=str(exc))
+        self.go_on()
 
     def go_on(self) -> None:
-        """Serve what has come while the gate was shut."""
-        if self._transport is None:
-            return
+        """Serve what has come while the gate was shut, or before the client left."""
         if self._next_turn is None and self._served < len(self._chunk):
             self._serve_slice()
         self._serve_waiting()
@@ -148,13 +164,23 @@ class Session(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection after what was written."""
-        if self._transport is not None:
+        self._is_ended = True
+        if self._transport is None:
+            self._drop_rest()
+        else:
             self._transport.close()
 
     def abort(self) -> None:
         """Close the connection at once, whatever was written."""
-        if self._transport is not None:
+        self._is_ended = True
+        if self._transport is None:
+            self._drop_rest()
+        else:
             self._transport.abort()
+
+    def _drop_rest(self) -> None:
+        self._served = len(self._chunk)
+        self._waiting.clear()
 
     def _serve_slice(self) -> None:
         self._next_turn = None
@@ -164,8 +190,19 @@ class Session(asyncio.Protocol):
         self._receive(SLICE_BYTES)
         if self._served < len(self._chunk):
             self._wait_for_turn()
-        elif self._transport is not None and not self._transport.is_reading():
+        elif self._transport is None:
+            self._end_if_served()
+        elif not self._transport.is_reading():
             self._adjust_reading()
+
+    def _end_if_served(self) -> None:
+        """Let a session go whose client has left, once all that the client sent is served."""
+        if self._served < len(self._chunk) or self._waiting or self._tasks:
+            return
+        self._chunk, self._served = b"", 0
+        self._sessions.discard(self)
+        # A heartbeat among the last requests has named the client again.
+        self._broker.forget(self)
 
     def _wait_for_turn(self) -> None:
         if self._takes_bulk:
@@ -187,8 +224,9 @@ class Session(asyncio.Protocol):
         start, self._served = self._served, min(self._served + size, len(self._chunk))
         # The dispatcher refuses pulls of the fast port, and serves clients that read too slowly
         # one request after another.
-        if self.is_fast or self.is_congested or self._waiting:
+        if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
+        began_at = time.perf_counter()
         try:
             received = self._connection.receive(
                 self._chunk,
@@ -218,6 +256,14 @@ class Session(asyncio.Protocol):
             self.abort()
             raise
         self._take_in(received)
+        self._time_turn(received, time.perf_counter() - began_at)
+
+    def _time_turn(self, received: Received, duration_s: float) -> None:
+        meters = self._broker.meters
+        if received.arrivals:
+            meters.put_times.note(duration_s * 1000)
+        if received.pulled:
+            meters.get_times.note(duration_s * 1000)
 
     def _free_socket(self) -> int | None:
         """Give the socket's descriptor while nothing waits to be written to it."""
@@ -247,23 +293,27 @@ class Session(asyncio.Protocol):
 
     def _note_pulled(
         self,
-        pulled: list[tuple[str, str, int, int, int, int]],
+        pulled: list[tuple[str, str, int, int, int, int, int]],
         commits: list[tuple[str, str, int, int]],
     ) -> None:
         """Count pulls that were answered; what they commit counts whether or not that arrives."""
         broker, now_ms = self._broker, self._broker.clock()
         for group, topic, queue_id, offset in commits:
-            broker.offsets.commit(group, topic, queue_id=queue_id, offset=offset)
-            broker.readers.note_commit(
-                group, topic, queue_id, offset=offset, address=self.address, now_ms=now_ms
-            )
+            broker.commit(group, topic, queue_id, offset=offset, address=self.address)
         bytes_out = 0
-        for group, topic, queue_id, pulls, messages, size_bytes in pulled:
+        for group, topic, queue_id, pulls, messages, size_bytes, next_offset in pulled:
             bytes_out += size_bytes
             broker.meters.pulled(
                 group, topic, messages=messages, size_bytes=size_bytes, pulls=pulls
             )
-            broker.readers.note_pull(group, topic, queue_id, address=self.address, now_ms=now_ms)
+            broker.readers.note_pull(
+                group,
+                topic,
+                queue_id,
+                address=self.address,
+                now_ms=now_ms,
+                next_offset=next_offset,
+            )
         self._takes_bulk = bytes_out >= BULK_BYTES
         self.active_at = self._loop.time()
 
@@ -302,15 +352,15 @@ class Session(asyncio.Protocol):
         if not self._broker.gate.is_open:
             self._await_gate()
             return
-        while self._waiting and not self.is_congested and len(self._tasks) < COLD_IN_FLIGHT_MAX:
+        while self._waiting and not self.is_congested and len(self._tasks) < OPEN_COUNT_MAX:
             self._serve(self._waiting.popleft())
-        self._adjust_reading()
+        if self._transport is None:
+            self._end_if_served()
+        else:
+            self._adjust_reading()
 
     def _serve(self, command: Command) -> None:
         if command.is_response:
-            return
-        if self._transport is None and command.code in PULLS:
-            # Nobody is there to be answered; what else it sent before it left counts.
             return
         outcome = self._dispatcher.dispatch(self, command)
         if isinstance(outcome, bytes):

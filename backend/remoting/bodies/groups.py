@@ -277,14 +277,15 @@ def encode_consume_stats(
 
 
 def encode_broker_consume_stats(
-    address: str, groups: Iterable[tuple[str, Iterable[bytes]]], *, lag: int
+    address: str, groups: Iterable[tuple[str, Iterable[bytes]]], *, lag: int, in_flight: int
 ) -> bytes:
     """Write the answer of 317: of each group what 208 answers, one for each topic."""
     told = b",".join(
         b"{%s:[%s]}" % (java_json.encode(name), b",".join(stats)) for name, stats in groups
     )
-    return b'{"brokerAddr":%s,"consumeStatsList":[%s],"totalDiff":%d,"totalInflightDiff":0}' % (
+    return b'{"brokerAddr":%s,"consumeStatsList":[%s],"totalDiff":%d,"totalInflightDiff":%d}' % (
         java_json.encode(address),
         told,
         lag,
+        in_flight,
     )

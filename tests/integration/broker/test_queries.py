@@ -5,11 +5,13 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from regent_engine import parse_offset_message_id
 
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import Client, bodies
+from tests.integration.broker.client import Client, bodies, messages
 from tests.waiting import PATIENCE_S, eventually
+from workers.broker.indexer import Indexer
 from workers.broker.processors import inspection
 from workers.broker.read_threads import SEARCH_COUNT
 from workers.broker.server import BrokerServer
@@ -79,6 +81,53 @@ async def test_messages_are_found_by_tags(broker, client):
 
     assert bodies(found) == [b"red"]
     assert as_key.code == 22
+
+
+@pytest.fixture
+async def not_indexing(start_broker, monkeypatch):
+    """A broker whose index gets nothing by itself."""
+    monkeypatch.setattr(Indexer, "start", lambda _: None)
+    return await start_broker()
+
+
+async def test_a_message_is_found_right_after_its_acknowledgement(not_indexing, connect):
+    # Case C7.
+    client = await connect(not_indexing)
+    await client.send("T", b"one", properties={"KEYS": "k1 k2", "TAGS": "red", "UNIQ_KEY": "U1"})
+    await client.send("T", b"two", properties={"KEYS": "k2", "UNIQ_KEY": "U2"})
+    await client.send("Other", b"three", properties={"KEYS": "k2", "UNIQ_KEY": "U2"})
+    stored_at_ms = bodies_and_times(await query(client, "k1"))[0][1]
+
+    assert bodies(await query(client, "k2")) == [b"one", b"two"]
+    assert bodies(await query(client, "k2", maxNum=1)) == [b"two"]
+    assert bodies(await query(client, "U2", **UNIQUE)) == [b"two"]
+    assert bodies(await query(client, "U2", indexType="U")) == [b"two"]
+    assert (await query(client, "k2", **UNIQUE)).code == 22
+    assert bodies(await query(client, "red", indexType="T")) == [b"one"]
+    assert (await query(client, "k1", endTimestamp=stored_at_ms - 1)).code == 22
+    assert (await query(client, "k1", beginTimestamp=stored_at_ms + 60_000)).code == 22
+    assert not_indexing.store.index_status().position == 0
+
+
+async def test_what_is_indexed_and_what_is_not_are_found_together(not_indexing, connect):
+    # Case C7.
+    client = await connect(not_indexing)
+    for number in range(4):
+        await client.send("T", b"%d" % number, properties={"KEYS": "k"})
+        if number == 1:
+            indexed(not_indexing)
+
+    everything = await query(client, "k")
+    newest = await query(client, "k", maxNum=3)
+    indexed(not_indexing)
+
+    assert bodies(everything) == [b"0", b"1", b"2", b"3"]
+    assert bodies(newest) == [b"1", b"2", b"3"]
+    assert bodies(await query(client, "k")) == [b"0", b"1", b"2", b"3"]
+
+
+def bodies_and_times(answer):
+    return [(record.body, record.store_timestamp_ms) for record in messages(answer)]
 
 
 async def test_what_is_not_there_is_answered_as_not_found(broker, client):

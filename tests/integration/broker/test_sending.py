@@ -206,6 +206,109 @@ async def test_a_part_of_a_transaction_or_an_inner_batch_is_refused_by_name(clie
     assert (sent.code, f"sysFlag {flag}" in sent.remark) == (13, True)
 
 
+REFUSED_PROPERTIES = [
+    *({"DELAY": text} for text in ("abc", "1.5", "99999999999", "0x2", "1 ", "\0")),
+    {"DELAY": "abc", "TIMER_DELAY_SEC": "5"},
+    {"INNER_NUM": "2"},
+]
+
+
+@pytest.mark.parametrize("properties", REFUSED_PROPERTIES, ids=str)
+@pytest.mark.parametrize("topic", ["known", "new"])
+async def test_a_message_with_a_property_that_cannot_be_right_is_refused(
+    broker, client, topic, properties
+):
+    # Case A12: stock refuses these too, the first with the code 1.
+    await client.send("known", b"creates the topic")
+
+    refused = await client.send(topic, b"x", properties=properties)
+
+    assert refused.code == 13
+    assert next(iter(properties)) in refused.remark
+    assert broker.store.offsets("known", 0) == (0, 1)
+    assert broker.broker.topics.find("new") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DELAY\x01\x02KEYS\x01k\x02",
+        "KEYS\x01k\x02DELAY\x01",
+        "DELAY\x02",
+        "TIMER_DELAY_SEC\x01\x02",
+        "TRAN_MSG\x01",
+        "KEYS\x01k\x02INNER_NUM",
+    ],
+)
+@pytest.mark.parametrize("topic", ["known", "new"])
+async def test_a_delay_a_timer_or_a_transaction_without_a_value_is_refused(client, topic, text):
+    # Case A12: without its value the property would be dropped.
+    await client.send("known", b"creates the topic")
+
+    refused = await client.call(
+        RequestCode.SEND_MESSAGE_V2, send_fields(topic, properties=text), b"x"
+    )
+
+    assert refused.code == 13
+    assert "has no value" in refused.remark
+
+
+@pytest.mark.parametrize(
+    "text", ["\x02\x02", "\x01", "KEYS", "KEYS\x01", "\x01v\x02", "a\x01b\x01c\x02", "K\x01\0\x02"]
+)
+async def test_other_odd_properties_are_taken_as_stock_takes_them(client, text):
+    # Case A12: what has no name or no value is left out.
+    await client.send("known", b"creates the topic")
+
+    taken = await client.call(
+        RequestCode.SEND_MESSAGE_V2, send_fields("known", properties=text), b"x"
+    )
+
+    assert taken.code == 0
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"DELAY": "2"},
+        {"DELAY": "abc"},
+        {"TIMER_DELAY_MS": "5"},
+        {"TIMER_DELIVER_MS": "5"},
+        {"TRAN_MSG": "true"},
+        {"INNER_NUM": "2"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("topic", ["known", "new"])
+async def test_no_message_of_a_batch_is_special(broker, client, topic, properties):
+    # Case A12: it would be delivered at once.
+    await client.send("known", b"creates the topic")
+    body = batch_entry(b"a", {"TAGS": "T"}) + batch_entry(b"b", properties)
+
+    refused = await client.call(
+        RequestCode.SEND_BATCH_MESSAGE, send_fields(topic) | {"m": "true"}, body
+    )
+
+    (name,) = properties
+    assert refused.code == 13
+    assert name in refused.remark
+    assert broker.store.offsets("known", 0) == (0, 1)
+
+
+@pytest.mark.parametrize("properties", [{"DELAY": "0"}, {"DELAY": "-1"}, {"TRAN_MSG": "false"}])
+async def test_a_batch_takes_values_that_make_no_message_special(client, properties):
+    # Case A12: stock's brokers themselves give dead letters the level -1.
+    await client.send("known", b"creates the topic")
+
+    taken = await client.call(
+        RequestCode.SEND_BATCH_MESSAGE,
+        send_fields("known") | {"m": "true"},
+        batch_entry(b"a", properties),
+    )
+
+    assert taken.code == 0
+
+
 def batch_entry(body: bytes, properties: dict[str, str]) -> bytes:
     text = encode_properties(properties)
     inner = struct.pack(">iii", 0, 0, 0) + struct.pack(">i", len(body)) + body

@@ -1,8 +1,12 @@
 import asyncio
+import fcntl
+import socket
+import struct
+import termios
 import time
 
 import pytest
-from regent_engine import StoreError
+from regent_engine import StoreError, encode_command
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
@@ -186,3 +190,65 @@ async def until_still(figure):
         if figure() != last:
             last, since = figure(), time.monotonic()
         await asyncio.sleep(0.02)
+
+
+LAST_COMMIT_COUNT = 200
+NOTHING = struct.pack("i", 0)
+
+
+def commit_frames(count):
+    """Commits one behind the other, each of which wants an answer."""
+    return [
+        encode_command(
+            code=RequestCode.UPDATE_CONSUMER_OFFSET,
+            opaque=number,
+            ext={
+                "consumerGroup": "g",
+                "topic": "T",
+                "queueId": "0",
+                "commitOffset": str(number),
+            },
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+async def a_client_that_leaves(broker, frames, *, leave):
+    """Send frames from a thread, as a client in another process does, and leave without reading."""
+
+    def send_and_leave():
+        with socket.create_connection(("127.0.0.1", broker.port)) as bare:
+            for frame in frames:
+                bare.sendall(frame)
+            # A reset drops what its own system still holds: that the broker's system cannot have.
+            while fcntl.ioctl(bare, termios.TIOCOUTQ, NOTHING) != NOTHING:
+                time.sleep(0.001)
+            leave(bare)
+
+    await asyncio.to_thread(send_and_leave)
+
+
+def close_at_once(_bare):
+    pass
+
+
+def reset(bare):
+    bare.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+@pytest.mark.parametrize("leave", [close_at_once, reset])
+async def test_all_that_a_client_sent_before_it_closed_is_served(broker, client, leave):
+    # Case C1: its answers cannot be written any more.
+    await client.heartbeat("g", "T")
+    for number in range(LAST_COMMIT_COUNT):
+        await client.send("T", b"%d" % number)
+    offsets = broker.broker.offsets
+
+    for _ in range(40):
+        offsets.commit("g", "T", queue_id=0, offset=0)
+
+        frames = commit_frames(LAST_COMMIT_COUNT)
+        await a_client_that_leaves(broker, frames, leave=leave)
+
+        await eventually(lambda: offsets.find("g", "T", 0) == LAST_COMMIT_COUNT)
+    await eventually(lambda: len(broker._sessions) == 1)

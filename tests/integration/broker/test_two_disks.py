@@ -55,6 +55,6 @@ async def test_each_disk_is_shown_and_the_fuller_one_is_sampled(client, used):
     info = json.loads((await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)).body)["table"]
     answer = await client.call(RequestCode.GET_BROKER_SAMPLE)
 
-    assert (info["commitLogDiskRatio"], info["consumeQueueDiskRatio"]) == ("0.30", "0.60")
-    assert info["commitLogDirCapacity"] == "Total : 100 B, Free : 70 B"
+    assert (info["commitLogDiskRatio"], info["consumeQueueDiskRatio"]) == ("0.3", "0.6")
+    assert info["commitLogDirCapacity"] == "Total : 100 B, Free : 70 B."
     assert java_json.decode(answer.body, BrokerSample).disk_free_bytes == 40

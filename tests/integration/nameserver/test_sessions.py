@@ -1,7 +1,11 @@
 """Connections: what closes them, what closing them does, and what survives."""
 
 import asyncio
+import fcntl
+import json
 import socket
+import struct
+import termios
 import time
 from datetime import timedelta
 
@@ -228,3 +232,31 @@ async def test_a_port_in_use_is_an_error_at_once(database, redis):
 
     with taken, pytest.raises(OSError, match="in use"):
         await NameServer.serve("127.0.0.1", port, **stores).__aenter__()
+
+
+async def test_all_that_a_peer_sent_before_it_closed_is_served(client, name_server, eventually):
+    # Case C1: its answers cannot be written any more.
+    names = [f"key-{number}" for number in range(200)]
+    frames = [
+        encode_command(
+            code=100, opaque=number, ext={"namespace": "last", "key": name, "value": "v"}
+        )
+        for number, name in enumerate(names)
+    ]
+
+    def send_and_reset():
+        with socket.create_connection(("127.0.0.1", name_server.port)) as bare:
+            for frame in frames:
+                bare.sendall(frame)
+            while fcntl.ioctl(bare, termios.TIOCOUTQ, bytes(4)) != bytes(4):
+                time.sleep(0.001)
+            bare.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    async def count():
+        answer = await client.ask(219, {"namespace": "last"})
+        return 0 if answer.code else len(json.loads(answer.body)["table"])
+
+    await asyncio.to_thread(send_and_reset)
+
+    await eventually(lambda: name_server.describe().connection_count == 1)
+    assert await count() == len(names)

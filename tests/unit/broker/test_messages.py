@@ -13,7 +13,7 @@ def message(**properties):
 
 
 def test_a_message_without_a_level_stays():
-    for properties in ({}, {"DELAY": "0"}, {"DELAY": "-1"}, {"DELAY": "soon"}, {"DELAY": ""}):
+    for properties in ({}, {"DELAY": "0"}, {"DELAY": "-1"}):
         assert turn_aside(message(**properties), 18) == message(**properties)
 
 
@@ -31,8 +31,22 @@ def test_a_delayed_message_waits_in_the_queue_of_its_level(level, queue_id):
     }
 
 
-def test_a_level_is_read_leniently():
-    assert [delay_level_of({"DELAY": text}) for text in ("3", "x", "", "-2")] == [3, 0, 0, 0]
+def test_a_level_is_a_whole_number_as_in_java():
+    texts = ("3", "+3", "003", "-2", "0", "2147483647")
+
+    assert [delay_level_of({"DELAY": text}) for text in texts] == [3, 3, 3, 0, 0, 2147483647]
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "", "1.5", " 3", "3 ", "1_0", "1e1", "²", "2147483648", "-2147483649", "9" * 5000]
+)
+def test_a_level_that_is_no_number_is_refused(text):
+    # Case A12.
+    with pytest.raises(Refusal, match="no delay level") as refused:
+        delay_level_of({"DELAY": text})
+
+    assert refused.value.code == 13
+    assert len(str(refused.value)) < 200
 
 
 def test_a_key_has_the_form_of_client_keys():

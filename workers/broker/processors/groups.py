@@ -88,6 +88,7 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
         broker.check_writable(to_make_room=True)
     broker.groups.remove(header.group)
     broker.resets.forget(group=header.group)
+    broker.readers.remove_group(header.group)
     broker.meters.traffic.forget_group(header.group)
     if header.cleans_offsets:
         broker.offsets.remove_group(header.group)
@@ -135,7 +136,7 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
     """Show how far every group is that the broker knows, each in every topic that it reads."""
     only_ordered = decode_header(BrokerConsumeStatsHeader, command.ext).only_ordered
     told: list[tuple[str, list[bytes]]] = []
-    lag, committed = 0, broker.offsets.topics_by_group()
+    lag, in_flight, committed = 0, 0, broker.offsets.topics_by_group()
     for group in sorted(broker.groups.as_body().groups):
         names = _subscribed(broker, group, committed.get(group, []))
         stats: list[bytes] = []
@@ -144,13 +145,15 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
                 continue
             entries = await _progress(broker, group, [topic])
             lag += sum(one.broker_offset - one.consumer_offset for _, one in entries)
+            in_flight += sum(one.pull_offset - one.consumer_offset for _, one in entries)
             rate = _read_rate(broker, group, topic)
             stats.append(encode_consume_stats(entries, read_rate=rate))
         told.append((group, stats))
         # There may be thousands, and clients are served between them.
         await asyncio.sleep(0)
     host, port = broker.store_host
-    return answer(command, body=encode_broker_consume_stats(f"{host}:{port}", told, lag=lag))
+    body = encode_broker_consume_stats(f"{host}:{port}", told, lag=lag, in_flight=in_flight)
+    return answer(command, body=body)
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:
@@ -171,22 +174,31 @@ def _read_rate(broker: Broker, group: str, topic: TopicConfig) -> float:
 async def _progress(
     broker: Broker, group_name: str, topics: list[TopicConfig]
 ) -> list[tuple[MessageQueue, QueueProgress]]:
-    # Clients read these as numbers, so an offset never committed travels as 0.
-    committed = (
-        (topic.name, queue_id, broker.offsets.find(group_name, topic.name, queue_id) or 0)
+    offsets = (
+        (topic.name, queue_id, *_offsets(broker, group_name, topic.name, queue_id))
         for topic in topics
         for queue_id in range(topic.read_queue_count)
     )
     read = partial(_queue_progress, broker.store, broker.settings.broker_name)
-    return await broker.read_threads.read_each(read, committed)
+    return await broker.read_threads.read_each(read, offsets)
+
+
+def _offsets(broker: Broker, group: str, topic: str, queue_id: int) -> tuple[int, int]:
+    """Give what a group has committed in a queue, and up to where it has got messages.
+
+    Clients read these as numbers, so an offset never committed travels as 0.
+    """
+    committed = max(0, broker.offsets.find(group, topic, queue_id) or 0)
+    reader = broker.readers.find(group, topic, queue_id)
+    pulled = 0 if reader is None else reader.next_offset or 0
+    return committed, max(committed, pulled)
 
 
 def _queue_progress(
-    store: Store, broker_name: str, wanted: tuple[str, int, int]
+    store: Store, broker_name: str, wanted: tuple[str, int, int, int]
 ) -> tuple[MessageQueue, QueueProgress]:
-    topic, queue_id, committed = wanted
+    topic, queue_id, committed, pulled = wanted
     _, high = store.offsets(topic, queue_id) or (0, 0)
-    committed = max(0, committed)
     timestamp_ms = 0
     if committed > 0:
         timestamp_ms = store.store_timestamp(topic, queue_id, committed - 1)
@@ -196,7 +208,7 @@ def _queue_progress(
             broker_offset=high,
             consumer_offset=committed,
             last_timestamp_ms=max(0, timestamp_ms),
-            pull_offset=committed,
+            pull_offset=pulled,
         ),
     )
 

@@ -3,10 +3,18 @@
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from regent_engine import Command, IndexStatus, Store
+from regent_engine import (
+    Command,
+    IndexStatus,
+    ProtocolError,
+    Store,
+    StoreError,
+    decode_records,
+)
 
 from backend.remoting import java_json
 from backend.remoting.bodies import KeyValueTable
@@ -22,8 +30,9 @@ from backend.remoting.names import SCHEDULE_TOPIC
 from backend.remoting.response_code import ResponseCode
 from backend.remoting.sample import BrokerSample, QueueSample, TopicSample
 from workers.broker.broker import Broker
-from workers.broker.caller import Caller
+from workers.broker.caller import OPEN_COUNT_MAX, Caller
 from workers.broker.errors import Refusal
+from workers.broker.held_pulls import HELD_COUNT_MAX
 from workers.broker.meters import taken_in
 from workers.broker.processors.send_back import read_message
 from workers.broker.resources import Disk, StoreDisks, resident_bytes, store_disks_of
@@ -31,6 +40,7 @@ from workers.broker.settings import BrokerSettings
 from workers.broker.topics import check_visible
 
 _QUEUE_ENTRY_SIZE: Final = 20
+_UNIT: Final = 1024
 # Stock's `defaultQueryMaxNum`, which replaces what a query by unique key asks for.
 _UNIQUE_KEY_COUNT_MAX: Final = 32
 # A frame of 16 MiB is all that clients take; stock lets 64 large messages exceed it.
@@ -81,8 +91,11 @@ def _search(
 ) -> tuple[IndexStatus, bytes]:
     """Give what the index held when the search began, and the messages found.
 
+    What the index does not hold yet is looked through in the log.
+
     Raises:
-        StoreError: it took too long, the wait for a thread included.
+        StoreError: it took too long, the wait for a thread included; or nothing was found, and the
+            index lacks so much of the log that nobody knows whether there is something.
         Refusal: the wait alone took too long.
     """
     waited_ms = int((time.monotonic() - asked_at_s) * 1000)
@@ -99,6 +112,7 @@ def _search(
         begin_ms=header.begin_timestamp,
         end_ms=header.end_timestamp,
         timeout_ms=max(0, SEARCH_TIMEOUT_MS - waited_ms),
+        with_tail=True,
     )
     return status, b"".join(record for _, record in reversed(found))
 
@@ -109,7 +123,7 @@ async def on_get_runtime_info(broker: Broker, _caller: Caller, command: Command)
     measured = await broker.read_threads.measure(
         partial(_measure_store, broker.store, broker.settings, levels)
     )
-    table = KeyValueTable(table=_runtime_info(broker, *measured))
+    table = KeyValueTable(table=_runtime_info(broker, measured))
     return answer(command, body=java_json.encode(table))
 
 
@@ -172,21 +186,52 @@ def _sample(broker: Broker, ends: list[tuple[str, int, int, int]], disk: Disk) -
     )
 
 
-def _measure_store(
-    store: Store, settings: BrokerSettings, levels: list[int]
-) -> tuple[StoreDisks, IndexStatus, dict[int, int]]:
-    """Find what may wait for the disk, or for who writes the index: last where delays end."""
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What may wait for the disk, or for who writes the index."""
+
+    disks: StoreDisks
+    index: IndexStatus
+    earliest_at_ms: int
+    delay_ends: dict[int, int]
+
+
+def _measure_store(store: Store, settings: BrokerSettings, levels: list[int]) -> _Measured:
+    """Measure the disks, then the store: last where delays end."""
+    disks, index = store_disks_of(settings), store.index_status()
+    earliest_at_ms = _earliest_time(store)
     ends = {level: store.offsets(SCHEDULE_TOPIC, level - 1) or (0, 0) for level in levels}
-    highs = {level: high for level, (_, high) in ends.items()}
-    return store_disks_of(settings), store.index_status(), highs
+    return _Measured(
+        disks, index, earliest_at_ms, {level: high for level, (_, high) in ends.items()}
+    )
 
 
-def _runtime_info(
-    broker: Broker, disks: StoreDisks, index: IndexStatus, delay_ends: dict[int, int]
-) -> dict[str, str]:
+def _earliest_time(store: Store) -> int:
+    """Tell when the oldest record of the log was stored; -1 without one that can be read."""
+    try:
+        content = store.record(store.min_position)
+        return decode_records(content)[0].store_timestamp_ms if content else -1
+    except (StoreError, ProtocolError):
+        return -1
+
+
+def _runtime_info(broker: Broker, measured: _Measured) -> dict[str, str]:
+    info = (
+        _store_figures(broker)
+        | _disk_figures(broker, measured)
+        | _timer_figures()
+        | _thread_pools()
+        | _own_figures(broker)
+        | _delay_progress(broker, measured.delay_ends)
+    )
+    return {name: str(value) for name, value in info.items()}
+
+
+def _store_figures(broker: Broker) -> dict[str, str | int | float]:
     store, meters = broker.store, broker.meters
-    now_ms, (put_count, _) = broker.clock(), taken_in(store.counters())
-    info: dict[str, str | int] = {
+    now_ms, (put_count, put_bytes) = broker.clock(), taken_in(store.counters())
+    today, yesterday = meters.mornings(now_ms, put_count)
+    return {
         "brokerVersionDesc": "V5_5_0",
         "brokerVersion": 513,
         "brokerActive": "true" if broker.is_writable else "false",
@@ -194,43 +239,83 @@ def _runtime_info(
         "runtime": _duration(now_ms - meters.booted_at_ms),
         "putTps": meters.put_rates(),
         "getTransferredTps": meters.got_rates(),
-        "getFoundTps": meters.got_rates(),
-        "getTotalTps": meters.got_rates(),
-        "getMissTps": "0.000 0.000 0.000",
+        "getFoundTps": meters.found_rates(),
+        "getMissTps": meters.missed_rates(),
+        "getTotalTps": meters.asked_rates(),
+        "putMessageTimesTotal": put_count,
+        "putMessageSizeTotal": put_bytes,
+        "putMessageAverageSize": put_bytes / max(1, put_count),
+        "putMessageFailedTimes": meters.put_failure_count,
+        "putMessageEntireTimeMax": meters.put_times.longest_ms,
+        "putMessageDistributeTime": meters.put_times.distribution(),
+        "putLatency99": f"{meters.put_times.percentile(0.99):.2f}",
+        "putLatency999": f"{meters.put_times.percentile(0.999):.2f}",
+        "getMessageEntireTimeMax": meters.get_times.longest_ms,
         "msgPutTotalTodayNow": put_count,
-        "msgPutTotalTodayMorning": 0,
-        "msgPutTotalYesterdayMorning": 0,
+        "msgPutTotalTodayMorning": today.put_count,
+        "msgPutTotalYesterdayMorning": yesterday.put_count,
         "msgGetTotalTodayNow": meters.messages_out,
-        "msgGetTotalTodayMorning": 0,
-        "msgGetTotalYesterdayMorning": 0,
+        "msgGetTotalTodayMorning": today.got_count,
+        "msgGetTotalYesterdayMorning": yesterday.got_count,
         "commitLogMinOffset": store.min_position,
         "commitLogMaxOffset": store.max_position,
-        "remainHowManyDataToFlush": f"{store.max_position - store.flushed_position} bytes",
-        "commitLogDiskRatio": _used_ratio(disks.log),
-        "consumeQueueDiskRatio": _used_ratio(disks.queues),
-        "commitLogDirCapacity": (
-            f"Total : {disks.log.total_bytes} B, Free : {disks.log.free_bytes} B"
-        ),
-        "dispatchBehindBytes": _bytes_not_indexed(broker, index),
+        "remainHowManyDataToFlush": _size(store.max_position - store.flushed_position),
+        # There is no pool of buffers before the log, and stock says so with this number.
+        "remainTransientStoreBufferNumbs": 2**31 - 1,
+        # Queues are written with the log: nothing waits in between.
+        "dispatchMaxBuffer": 0,
         "pageCacheLockTimeMills": 0,
         "startAcceptSendRequestTimeStamp": 0,
+    }
+
+
+def _disk_figures(broker: Broker, measured: _Measured) -> dict[str, str | int | float]:
+    """Give sizes and shares of what ordinary processes may use, as retention does."""
+    log, settings = measured.disks.log, broker.settings
+    log_dir = settings.commit_log_dir or settings.root_dir / "commitlog"
+    free, whole = _size(log.free_bytes), _size(log.usable_bytes)
+    return {
+        "commitLogDiskRatio": log.used_ratio,
+        f"commitLogDiskRatio_{log_dir}": log.used_ratio,
+        "consumeQueueDiskRatio": measured.disks.queues.used_ratio,
+        "commitLogDirCapacity": f"Total : {whole}, Free : {free}.",
+        "dispatchBehindBytes": _bytes_not_indexed(broker, measured.index),
+        "earliestMessageTimeStamp": measured.earliest_at_ms,
+    }
+
+
+def _timer_figures() -> dict[str, str | int | float]:
+    """Timers are not served, so that nothing of them waits."""
+    return {
         "timerReadBehind": 0,
         "timerOffsetBehind": 0,
         "timerCongestNum": 0,
         "timerEnqueueTps": "0.0",
         "timerDequeueTps": "0.0",
+    }
+
+
+def _own_figures(broker: Broker) -> dict[str, str | int | float]:
+    """Give what stock does not tell."""
+    meters = broker.meters
+    return {
         "pullHeldCount": len(broker.polling),
         "passedOnCount": meters.passed_on_count,
         "passedOnUnansweredCount": meters.passed_on_unanswered_count,
         "notPassedOnCount": meters.not_passed_on_count,
         "pid": os.getpid(),
     }
-    info |= _thread_pools() | _delay_progress(broker, delay_ends)
-    return {name: str(value) for name, value in info.items()}
 
 
-def _used_ratio(disk: Disk) -> str:
-    return f"{1 - disk.free_bytes / max(1, disk.total_bytes):.2f}"
+def _size(size_bytes: int) -> str:
+    """Write a size as stock's tools do, with a unit of 1024."""
+    if size_bytes < _UNIT:
+        return f"{size_bytes} B"
+    size, units = float(size_bytes), iter("KMGTPE")
+    unit = ""
+    while size >= _UNIT:
+        size, unit = size / _UNIT, next(units)
+    return f"{size:.1f} {unit}iB"
 
 
 def _bytes_not_indexed(broker: Broker, index: IndexStatus) -> int:
@@ -240,18 +325,24 @@ def _bytes_not_indexed(broker: Broker, index: IndexStatus) -> int:
     return max(0, broker.store.max_position - index.position)
 
 
-def _thread_pools() -> dict[str, str | int]:
-    """Stock tools show queues of thread pools; one loop serves all, so nothing queues here."""
-    pools = ("send", "pull", "query", "litePull", "ack", "EndTransaction")
-    figures: dict[str, str | int] = {}
-    for pool in pools:
+def _thread_pools() -> dict[str, str | int | float]:
+    """Stock tools show queues of thread pools; one loop serves all, so nothing queues here.
+
+    What a queue would hold is what may be open: pulls of all clients, others of one connection.
+    """
+    figures: dict[str, str | int | float] = {}
+    for pool in ("send", "pull", "query", "litePull", "ack"):
+        is_pull = pool in {"pull", "litePull"}
         figures[f"{pool}ThreadPoolQueueSize"] = 0
-        figures[f"{pool}ThreadPoolQueueCapacity"] = 0
+        figures[f"{pool}ThreadPoolQueueCapacity"] = HELD_COUNT_MAX if is_pull else OPEN_COUNT_MAX
         figures[f"{pool}ThreadPoolQueueHeadWaitTimeMills"] = 0
+    # Stock's spelling.
+    figures["EndTransactionQueueSize"] = 0
+    figures["EndTransactionThreadPoolQueueCapacity"] = OPEN_COUNT_MAX
     return figures
 
 
-def _delay_progress(broker: Broker, ends: dict[int, int]) -> dict[str, str | int]:
+def _delay_progress(broker: Broker, ends: dict[int, int]) -> dict[str, str | int | float]:
     progress = broker.state.delays.progress
     # What was delivered since the ends were looked at counts.
     return {

@@ -5,6 +5,7 @@ from functools import partial
 
 from regent_engine import Command
 
+from backend.remoting.bodies import TopicConfig
 from backend.remoting.command import answer
 from backend.remoting.headers import (
     QueryConsumerOffsetHeader,
@@ -58,30 +59,44 @@ def on_update_consumer_offset(broker: Broker, caller: Caller, command: Command) 
     """Record how far a group has consumed a queue."""
     header = decode_header(UpdateConsumerOffsetHeader, command.ext)
     broker.check_group_exists(header.consumer_group)
-    broker.find_topic(header.topic)
+    topic = broker.find_topic(header.topic)
     if header.queue_id is None or header.commit_offset is None:
         missing = "queueId" if header.queue_id is None else "commitOffset"
         raise Refusal(ResponseCode.INVALID_PARAMETER, f"the field {missing} is missing")
     if broker.resets.is_pending(header.consumer_group, header.topic, header.queue_id):
         return answer(command, remark="Offset has been previously reset")
-    broker.offsets.commit(
-        header.consumer_group,
-        header.topic,
-        queue_id=header.queue_id,
-        offset=header.commit_offset,
-    )
-    broker.readers.note_commit(
+    _check_queue(broker, topic, header.queue_id)
+    committed = broker.commit(
         header.consumer_group,
         header.topic,
         header.queue_id,
         offset=header.commit_offset,
         address=caller.address,
-        now_ms=broker.clock(),
     )
+    if committed is None:
+        reason = f"the offset {header.commit_offset} is negative: nothing was committed"
+        raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
     if not command.is_oneway:
         # What is answered is as safe as a message: a broker that is killed then keeps it.
         broker.changes.append()
+    if committed != header.commit_offset:
+        told = f"the offset {header.commit_offset} is beyond the end of the queue"
+        return answer(command, remark=f"{told}: {committed} was committed")
     return answer(command)
+
+
+def _check_queue(broker: Broker, topic: TopicConfig, queue_id: int) -> None:
+    """Pass for a queue of the topic, also one that its topic has no more but that has messages.
+
+    Raises:
+        Refusal: there is no such queue.
+    """
+    count = max(topic.read_queue_count, topic.write_queue_count)
+    if not 0 <= queue_id < count and broker.store.held_offsets(topic.name, queue_id) is None:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"the topic[{topic.name}] has no queue {queue_id}, but the queues 0 to {count - 1}",
+        )
 
 
 async def on_search_offset(broker: Broker, _caller: Caller, command: Command) -> bytes:

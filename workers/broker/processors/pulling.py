@@ -105,6 +105,7 @@ class Pull:
         """Answer with what a read found; the records are not copied into the frame."""
         code, next_offset = self._judge(result, offset)
         body = result.body if code == ResponseCode.SUCCESS else b""
+        self.broker.readers.note_next(self.header.consumer_group, *self._queue, next_offset)
         self.broker.meters.pulled(
             self.header.consumer_group,
             self.header.topic,
@@ -189,23 +190,23 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     topic = _check_permission(broker, command, header)
     subscription = _subscription_of(broker, header)
     tag_hashes = _filter_of(header, subscription)
-    now_ms, queue = broker.clock(), (header.consumer_group, header.topic, header.queue_id)
-    broker.readers.note_pull(*queue, address=caller.address, now_ms=now_ms)
+    queue = (header.consumer_group, header.topic, header.queue_id)
+    broker.readers.note_pull(
+        *queue,
+        address=caller.address,
+        now_ms=broker.clock(),
+        next_offset=max(0, header.queue_offset),
+    )
     if (offset := broker.resets.take(*queue)) is not None:
         caller.send(_reset_answer(broker, command, header, offset))
         return None
     if not broker.resets.is_pending(header.consumer_group, topic.name):
         _grant(broker, header, topic, tag_hashes)
     if header.sys_flag & _COMMIT_FLAG:
-        broker.offsets.commit(
-            header.consumer_group,
-            header.topic,
-            queue_id=header.queue_id,
-            offset=header.commit_offset,
-        )
-        broker.readers.note_commit(
-            *queue, offset=header.commit_offset, address=caller.address, now_ms=now_ms
-        )
+        broker.commit(*queue, offset=header.commit_offset, address=caller.address)
+    if caller.is_gone:
+        # What its last pull committed counts; messages would reach nobody.
+        return None
     return Pull(broker, caller, command, header, subscription, tag_hashes).run()
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from regent_engine import Command
 
 from backend.remoting import java_json
-from backend.remoting.bodies.controller import EpochBody, EpochsBody
+from backend.remoting.bodies.controller import EpochBody, EpochsBody, HaClientBody, HaStatusBody
 from backend.remoting.command import answer
 from backend.remoting.headers import decode_header, encode_header
 from backend.remoting.headers.replication import HaInfoAnswer, HandOverHeader
@@ -54,10 +54,22 @@ def on_get_epochs(broker: Broker, _caller: Caller, command: Command) -> bytes:
 
 
 def on_get_ha_status(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Show how far replicas are, or how this one follows its master."""
+    """Show how far replicas are, or how this one follows its master.
+
+    A broker without a controller is the master of a group of one.
+    """
     if broker.replication is None:
-        raise Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")
-    return answer(command, body=java_json.encode(broker.replication.describe_ha()))
+        host, port = broker.store_host
+        end = broker.store.max_position
+        own = HaClientBody(
+            master_address=f"{host}:{port}",
+            max_offset=end,
+            master_flush_offset=broker.store.flushed_position,
+        )
+        told = HaStatusBody(is_master=True, max_position=end, client=own)
+    else:
+        told = broker.replication.describe_ha()
+    return answer(command, body=java_json.encode(told))
 
 
 def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command) -> bytes:

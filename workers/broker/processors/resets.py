@@ -36,6 +36,7 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
     for queue_id, offset in offsets.items():
         broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
+        broker.readers.note_next(header.group, topic.name, queue_id, None)
     broker.polling.release_topic(topic.name)
     entries = (
         (

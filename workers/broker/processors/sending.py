@@ -42,7 +42,9 @@ from workers.broker.message import (
     DELAY,
     INNER_COUNT,
     LIGHT_OFFSETS,
+    NAME_VALUE_SEPARATOR,
     POP_HANDLE,
+    PROPERTY_SEPARATOR,
     TIMER_PROPERTIES,
     TRANSACTION_MARK,
     UNIQUE_KEY,
@@ -123,12 +125,25 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
             ResponseCode.MESSAGE_ILLEGAL,
             f"{INNER_COUNT} counts the messages of an inner batch only",
         )
+    _check_values(header.properties)
+    delay_level = delay_level_of(properties)
     has_timer = any(name in properties for name in TIMER_PROPERTIES)
-    if has_timer and not delay_level_of(properties):
+    if has_timer and not delay_level:
         raise Refusal(
             ResponseCode.SYSTEM_ERROR,
             "accurate timer message is not enabled, timerWheelEnable is false",
         )
+
+
+def _check_values(text: str) -> None:
+    """Refuse a delay, timer or transaction that was given no value.
+
+    Stock drops such a property, and delivers the message at once.
+    """
+    for entry in text.split(PROPERTY_SEPARATOR):
+        name, _, value = entry.partition(NAME_VALUE_SEPARATOR)
+        if name in _PROPERTIES_FOR_THE_AGENT and not value:
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, f"the property {name} has no value")
 
 
 def _topic_of(broker: Broker, header: SendMessageHeader) -> TopicConfig:

@@ -420,8 +420,11 @@ class Store:
         begin_ms: int = 0,
         end_ms: int = 2**63 - 1,
         timeout_ms: int = 30_000,
+        with_tail: bool = False,
     ) -> list[tuple[int, bytes]]:
         """List records with their log positions, the newest first; `key` finds either kind.
+
+        With the tail, what the index does not hold yet is looked through as well, up to 256 MiB.
 
         They are 64 at most, and of `size_max` bytes unless the first alone is larger. It goes in
         short turns, and between them others may change the index, cut the log or close the store:
@@ -430,7 +433,8 @@ class Store:
         Raises:
             ValueError: there is no such kind of key.
             StoreError: it took too long (`search_too_long`): a shorter range of times takes less;
-                or a record is damaged.
+                nothing was found, and the tail is too long to be looked through
+                (`index_behind`); or a record is damaged.
         """
     def index_tick(self, now_ms: int, utc_offset_s: int) -> int:
         """Index the next piece of the log and tell how many bytes are left.
@@ -912,8 +916,8 @@ class Received:
         """How many bytes at the slice's end are for the next call."""
 
     @property
-    def pulled(self) -> list[tuple[str, str, int, int, int, int]]:
-        """Group, topic, queue; how many pulls were answered with how many messages and bytes."""
+    def pulled(self) -> list[tuple[str, str, int, int, int, int, int]]:
+        """Group, topic, queue; pulls, messages and bytes; the offset where the group goes on."""
 
     @property
     def commits(self) -> list[tuple[str, str, int, int]]:

@@ -20,6 +20,11 @@ pub(crate) struct Element<'a> {
     pub(crate) properties: &'a [u8],
 }
 
+/// The properties of each message of a packed body, as far as its lengths add up.
+pub fn batch_properties(packed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    elements(packed).map_while(|element| element.ok().map(|it| it.properties))
+}
+
 /// The elements of a packed body.
 pub(crate) fn elements(packed: &[u8]) -> impl Iterator<Item = Result<Element<'_>, AppendError>> {
     let mut rest = packed;

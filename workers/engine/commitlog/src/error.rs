@@ -78,6 +78,26 @@ pub enum StoreError {
         /// How long it was allowed to take.
         limit_ms: u64,
     },
+    /// A search by key had to read so much of the log that it was given up.
+    #[error(
+        "the search was given up after {limit_ms} ms: {bytes_left} bytes of the log, which the key \
+         index does not hold yet, were still to be read: ask again later"
+    )]
+    TailTooLong {
+        /// Bytes that were not read.
+        bytes_left: u64,
+        /// How long it was allowed to take.
+        limit_ms: u64,
+    },
+    /// A search by key found nothing in an index that lacks much of the log.
+    #[error(
+        "no message with this key is in the key index, but the index does not hold the last \
+         {bytes} bytes of the log yet: ask again later"
+    )]
+    IndexBehind {
+        /// Bytes of the log that were not looked through.
+        bytes: u64,
+    },
     /// A setting is out of range.
     #[error("invalid setting: {0}")]
     Setting(String),
@@ -128,7 +148,8 @@ impl StoreError {
             Self::ReadOnly { .. } => "read_only",
             Self::NoBoundary { .. } => "no_boundary",
             Self::EpochRefused { .. } => "epoch_refused",
-            Self::SearchTooLong { .. } => "search_too_long",
+            Self::SearchTooLong { .. } | Self::TailTooLong { .. } => "search_too_long",
+            Self::IndexBehind { .. } => "index_behind",
             Self::Setting(_) => "invalid_setting",
             Self::DiskFull { .. } => "disk_full",
             Self::Poisoned { .. } => "poisoned",
@@ -218,6 +239,9 @@ pub enum AppendError {
     /// A packed batch that is empty, or whose lengths do not add up.
     #[error("malformed batch: {0}")]
     MalformedBatch(&'static str),
+    /// A message of a batch has a property that counts for a message of its own only.
+    #[error("a message of a batch cannot have the property {0}: send that message by itself")]
+    SpecialInBatch(&'static str),
     /// An inner batch for a topic with plain queues.
     #[error("the topic has no batch queues; send the messages as a plain batch")]
     NoBatchTopic,
@@ -238,7 +262,8 @@ impl AppendError {
             | Self::IllegalQueueId(_)
             | Self::MessageTooLarge { .. }
             | Self::NoBatchTopic
-            | Self::MalformedBatch(_) => "illegal_message",
+            | Self::MalformedBatch(_)
+            | Self::SpecialInBatch(_) => "illegal_message",
         }
     }
 }

@@ -71,6 +71,7 @@ mod write_back;
 mod write_limit;
 mod writer;
 
+pub use batch::batch_properties;
 pub use config::{CrcProperty, DELAY_LEVELS_MS, FlushMode, StoreConfig};
 pub use copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
 pub use epochs::{Epoch, EpochList};

@@ -295,8 +295,13 @@ impl Call<'_, '_, '_> {
             return false;
         }
         self.taker.answers.push(head, records);
-        self.received
-            .note_pulled(&pull.kind(), pull.queue_id, found.count, body_size);
+        self.received.note_pulled(
+            &pull.kind(),
+            pull.queue_id,
+            found.count,
+            body_size,
+            answer.next_offset,
+        );
         self.received.commits.extend(pull.commit());
         true
     }

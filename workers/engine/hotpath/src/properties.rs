@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use regent_commitlog::java_hash;
-use regent_remoting::properties::{PROPERTY_SEPARATOR, append_property};
+use regent_remoting::properties::{
+    NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, append_property, pairs,
+};
 use regent_remoting::{PropertyString, Text};
 
 /// What the properties say about how to go on.
@@ -58,6 +60,42 @@ impl Meaning {
             _ if is_special(name) => Self::Special,
             _ => Self::Other,
         }
+    }
+}
+
+/// Names a property that makes a message special, in the properties of a message of a batch.
+///
+/// No message of a batch is set aside: it would be delivered at once. Values that make no message
+/// special, such as a delay level of 0, may stay.
+#[inline]
+pub(crate) fn special_in_batch(properties: &[u8]) -> Option<&'static str> {
+    pairs(properties)
+        .find(|(name, value)| is_special(name) && counts(name, value))
+        .and_then(|(name, _)| special_name(name))
+}
+
+/// Names a property that would make a message special, if it had a value.
+fn special_without_value(properties: &[u8]) -> Option<&'static str> {
+    properties
+        .split(|byte| *byte == PROPERTY_SEPARATOR)
+        .find_map(|entry| special_name(entry.strip_suffix(&[NAME_VALUE_SEPARATOR]).unwrap_or(entry)))
+}
+
+#[cold]
+fn special_name(name: &[u8]) -> Option<&'static str> {
+    let mut names = SPECIAL_PROPERTIES.into_iter();
+    names.find(|special| special.as_bytes() == name)
+}
+
+#[cold]
+fn counts(name: &[u8], value: &[u8]) -> bool {
+    match name {
+        b"DELAY" => {
+            let level = std::str::from_utf8(value).map(str::parse::<i32>);
+            !matches!(level, Ok(Ok(..=0)))
+        }
+        b"TRAN_MSG" => value.eq_ignore_ascii_case(b"true"),
+        _ => true,
     }
 }
 
@@ -146,12 +184,16 @@ impl PropertyBuffer {
             }
             kept_size += name.len() + value.len() + 2;
         }
-        self.store(kept_size);
-        Verdict::Ordinary { waits }
+        if self.store(kept_size) {
+            Verdict::Ordinary { waits }
+        } else {
+            Verdict::Cold
+        }
     }
 
-    /// Fill `stored`. When every received byte is kept, there is nothing to leave out.
-    fn store(&mut self, kept_size: usize) {
+    /// Fill `stored`. When every received byte is kept, there is nothing to leave out. `false` when
+    /// what has to be left out would make the message a special one.
+    fn store(&mut self, kept_size: usize) -> bool {
         let received = self.received.bytes();
         let lacks_end = received
             .last()
@@ -161,13 +203,17 @@ impl PropertyBuffer {
             if lacks_end {
                 self.stored.push(PROPERTY_SEPARATOR);
             }
-            return;
+            return true;
+        }
+        if special_without_value(received).is_some() {
+            return false;
         }
         for (name, value) in self.received.pairs() {
             if Meaning::of(name) != Meaning::Reserved {
                 append_property(&mut self.stored, name, value);
             }
         }
+        true
     }
 
     /// Give the message a unique key when it has none.

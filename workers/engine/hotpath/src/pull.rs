@@ -146,6 +146,8 @@ pub struct Pulled {
     pub messages: usize,
     /// Bytes of the records in them.
     pub bytes: usize,
+    /// Where the last of them said that the group goes on.
+    pub next_offset: u64,
 }
 
 /// Collects the fields of a pull.

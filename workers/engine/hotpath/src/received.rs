@@ -71,6 +71,7 @@ impl Received {
         queue_id: i32,
         messages: usize,
         bytes: usize,
+        next_offset: u64,
     ) {
         self.pulled_bytes += bytes;
         let known = self.pulled.iter_mut().rev().take(READERS_SEARCHED_MAX);
@@ -82,6 +83,7 @@ impl Received {
                 pulled.pulls += 1;
                 pulled.messages += messages;
                 pulled.bytes += bytes;
+                pulled.next_offset = next_offset;
                 return;
             }
         }
@@ -92,6 +94,7 @@ impl Received {
             pulls: 1,
             messages,
             bytes,
+            next_offset,
         });
     }
 

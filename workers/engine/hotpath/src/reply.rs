@@ -81,7 +81,8 @@ impl Asker<'_> {
             AppendError::MessageTooLarge { .. }
             | AppendError::PropertiesTooLarge(_)
             | AppendError::BlankProperties
-            | AppendError::MalformedBatch(_) => MESSAGE_ILLEGAL,
+            | AppendError::MalformedBatch(_)
+            | AppendError::SpecialInBatch(_) => MESSAGE_ILLEGAL,
             AppendError::Store(
                 StoreError::DiskFull { .. }
                 | StoreError::ReadOnly { .. }

@@ -168,7 +168,7 @@ pub(crate) struct Received {
     store_failure: Option<String>,
     pull_answers: Option<Py<PyBytes>>,
     left: usize,
-    pulled: Vec<(String, String, i32, usize, usize, usize)>,
+    pulled: Vec<(String, String, i32, usize, usize, usize, u64)>,
     commits: Vec<(String, String, i32, i64)>,
 }
 
@@ -211,6 +211,7 @@ impl Received {
                         it.pulls,
                         it.messages,
                         it.bytes,
+                        it.next_offset,
                     )
                 })
                 .collect(),

@@ -91,12 +91,24 @@ impl SharedStore {
                 found.push((position, record));
             }
             if search.is_over() {
+                let bytes = search.left_out_bytes();
+                if found.is_empty() && bytes > 0 {
+                    return Err(commitlog::StoreError::IndexBehind { bytes }.into());
+                }
                 return Ok(found);
             }
             if started.elapsed() >= limit {
-                let too_long = commitlog::StoreError::SearchTooLong {
-                    followed_count: search.followed_count(),
-                    limit_ms,
+                let bytes_left = search.tail_bytes_left();
+                let too_long = if bytes_left > 0 {
+                    commitlog::StoreError::TailTooLong {
+                        bytes_left,
+                        limit_ms,
+                    }
+                } else {
+                    commitlog::StoreError::SearchTooLong {
+                        followed_count: search.followed_count(),
+                        limit_ms,
+                    }
                 };
                 return Err(too_long.into());
             }

@@ -317,7 +317,7 @@ impl Store {
     }
 
     #[pyo3(signature = (topic, key, *, kind="key", count_max=32, size_max=usize::MAX, begin_ms=0,
-        end_ms=i64::MAX, timeout_ms=30_000))]
+        end_ms=i64::MAX, timeout_ms=30_000, with_tail=false))]
     #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
     fn find_by_key<'py>(
         &self,
@@ -330,6 +330,7 @@ impl Store {
         begin_ms: i64,
         end_ms: i64,
         timeout_ms: u64,
+        with_tail: bool,
     ) -> PyResult<Vec<(u64, Bound<'py, PyBytes>)>> {
         let search_of = match kind {
             "key" => KeySearch::by_key,
@@ -337,7 +338,10 @@ impl Store {
             "tags" => KeySearch::by_tags,
             _ => return Err(PyValueError::new_err("kind is key, unique_key or tags")),
         };
-        let search = search_of(topic, key, count_max, begin_ms, end_ms);
+        let mut search = search_of(topic, key, count_max, begin_ms, end_ms);
+        if with_tail {
+            search = search.with_tail();
+        }
         let found = py
             .detach(|| self.0.search_detached(search, size_max, timeout_ms))
             .map_err(|failure| into_python(py, failure))?;

@@ -5,6 +5,18 @@ use thiserror::Error;
 /// A frame that no reader can make sense of; the connection must be closed (remoting.md 1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FrameError {
+    /// The peer speaks TLS: these are the first bytes of its greeting.
+    #[error(
+        "the peer speaks TLS, and this port does not: switch TLS off in the client (Java: \
+         tls.enable=false, useTLS=false)"
+    )]
+    Tls,
+    /// The peer speaks HTTP: these are the first bytes of a request.
+    #[error(
+        "the peer sent an HTTP request, and this port speaks the RocketMQ remoting protocol: use \
+         the address of the API or the console for HTTP"
+    )]
+    Http,
     /// The length field is negative, or too small for the header length after it.
     #[error("frame length {0} is negative or shorter than its own header length")]
     LengthInvalid(i32),

@@ -31,22 +31,43 @@ struct SizeLimits {
     header: usize,
 }
 
+/// The record type of a TLS handshake, and the major version of every TLS (RFC 8446, 5.1).
+const TLS_GREETING: [u8; 2] = [0x16, 0x03];
+/// What HTTP requests begin with, and the preface of HTTP/2.
+const HTTP_METHODS: [&[u8; 4]; 10] = [
+    b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"TRAC", b"PRI ",
+];
+
+/// Says of a length that is above every limit what the peer really speaks, if that is known.
+///
+/// As lengths these bytes are 350 MB and more, so that no frame that is allowed looks like them.
+#[cold]
+fn oversize(length: [u8; 4], size: usize, limit: usize) -> FrameError {
+    if length.starts_with(&TLS_GREETING) {
+        FrameError::Tls
+    } else if HTTP_METHODS.contains(&&length) {
+        FrameError::Http
+    } else {
+        FrameError::Oversize {
+            size: size as u64,
+            limit,
+        }
+    }
+}
+
 /// The size of the frame that `bytes` starts with, length field included; `None` while it is
 /// not known. The prefix is checked as soon as its bytes are here.
 fn frame_size(bytes: &[u8], limits: SizeLimits) -> Result<Option<usize>, FrameError> {
-    let Some(length) = bytes.first_chunk::<4>() else {
+    let Some(&length_bytes) = bytes.first_chunk::<4>() else {
         return Ok(None);
     };
-    let length = i32::from_be_bytes(*length);
+    let length = i32::from_be_bytes(length_bytes);
     let size = match usize::try_from(length) {
         Ok(rest) if rest >= FRAME_PREFIX_SIZE - LENGTH_SIZE => rest + LENGTH_SIZE,
         _ => return Err(FrameError::LengthInvalid(length)),
     };
     if size > limits.frame {
-        return Err(FrameError::Oversize {
-            size: size as u64,
-            limit: limits.frame,
-        });
+        return Err(oversize(length_bytes, size, limits.frame));
     }
     if let Some(&[_, _, _, _, encoding, h2, h1, h0]) = bytes.first_chunk::<8>() {
         if Encoding::from_number(encoding).is_none() {

@@ -1,11 +1,11 @@
 //! Sends: append the message, and answer.
 
-use regent_commitlog::{AppendError, NewMessage, Store, Writer};
+use regent_commitlog::{AppendError, NewMessage, Store, Writer, batch_properties};
 use regent_remoting::message_id::append_message_id;
 use regent_remoting::{Encoding, Frame, Header};
 
 use super::Call;
-use crate::properties::Verdict;
+use crate::properties::{Verdict, special_in_batch};
 use crate::reply::{Answered, Asker, Stored};
 use crate::send::SendRequest;
 
@@ -96,6 +96,9 @@ impl Call<'_, '_, '_> {
     /// Append a packed batch, returning the queue offset of its first message. Each message
     /// keeps the properties its producer gave it (storage-and-ha.md 2.10).
     fn append_batch(&mut self, message: NewMessage<'_>) -> Result<u64, AppendError> {
+        if let Some(name) = batch_properties(message.body).find_map(special_in_batch) {
+            return Err(AppendError::SpecialInBatch(name));
+        }
         self.scratch.appended.clear();
         let writer = writer(&mut self.writer, self.store)?;
         writer.append_batch(
