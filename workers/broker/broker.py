@@ -42,6 +42,7 @@ from workers.broker.resources import store_disks_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+from workers.broker.topic_routes import TopicRoutes
 from workers.broker.topics import WRITABLE, check_visible, permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
@@ -101,6 +102,7 @@ class Broker:
         self.offsets = self.state.offsets
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
         self.locks, self.gate = QueueLocks(), Gate()
+        self.routes = TopicRoutes(clock)
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,
