@@ -141,12 +141,16 @@ async def test_a_broker_can_be_told_to_deal_nothing_out(start_broker, connect):
         ({"mode": "PUSH"}, 29, "PULL or POP"),
         ({"topic": "%RETRY%g"}, 16, "retry topic"),
         ({"topic": ""}, 29, "missing"),
+        ({"topic": "Nowhere"}, 17, "Nowhere"),
+        ({"consumerGroup": "nobody"}, 26, "nobody"),
     ],
 )
 async def test_a_mode_that_is_not_served_is_refused(client, order, code, reason):
     # Case C8: who asks for POP hears that there is none.
     body = {"topic": "T", "consumerGroup": "g", "mode": "PULL", "popShareQueueNum": 0} | order
 
+    await client.send("T", b"x")
+    await client.heartbeat("g", "T")
     told = await client.call(SET_MODE, body=java_json.encode(body))
 
     assert told.code == code

@@ -52,7 +52,7 @@ async def on_query_assignment(broker: Broker, _caller: Caller, command: Command)
     return answer(command, body=java_json.encode(AssignedQueues(queues=assigned)))
 
 
-def on_set_request_mode(_broker: Broker, _caller: Caller, command: Command) -> bytes:
+def on_set_request_mode(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Take the mode in which a group receives messages: pull is the only one."""
     order = java_json.decode(command.body or b"{}", RequestModeBody)
     if not (order.topic and order.consumer_group):
@@ -69,6 +69,8 @@ def on_set_request_mode(_broker: Broker, _caller: Caller, command: Command) -> b
         raise Refusal(
             ResponseCode.INVALID_PARAMETER, f"the mode {order.mode} is unknown: it is PULL or POP"
         )
+    broker.find_topic(order.topic)
+    broker.check_group_exists(order.consumer_group)
     return answer(command)
 
 
