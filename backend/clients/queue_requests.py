@@ -112,7 +112,7 @@ class QueueRequests:
         }
         return OnlineGroup(
             tuple(sorted(members, key=lambda one: (one.client_id, one.address))),
-            {topic: one.expression for topic, one in told.subscriptions.items()},
+            {topic: one.shown for topic, one in told.subscriptions.items()},
             is_broadcasting=told.message_model == BROADCASTING,
             consume_type=told.consume_type,
             starts_from=told.consume_from_where,

@@ -23,6 +23,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "rebalance": {"count": 400},
     "orderly": {"count": 1_000, "system": QUICK_REBALANCE},
     "tags": {"count": 600, "system": QUICK_REBALANCE},
+    "sql": {"count": 600, "system": QUICK_REBALANCE},
 }
 
 

@@ -47,6 +47,7 @@ from workers.broker.resources import store_disks_of
 from workers.broker.retention import Cleaner
 from workers.broker.settings import BrokerSettings
 from workers.broker.state import BrokerState
+from workers.broker.topic_routes import TopicRoutes
 from workers.broker.topics import WRITABLE, check_visible, permitted
 from workers.broker.write_block import REFUSAL_CODES, WriteBlock
 
@@ -107,6 +108,7 @@ class Broker:
         self.consumers, self.producers = Consumers[Caller](), Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = QueueLocks(), Gate()
+        self.routes = TopicRoutes(clock)
         self.flusher = Flusher(
             store,
             interval_ms=settings.flush_interval_ms,

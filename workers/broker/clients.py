@@ -91,7 +91,7 @@ class Consumers(Generic[Channel]):
             ConsumerGroup(consume_type="", message_model="", consume_from_where=""),
         )
         group.consume_type = _named(data.consume_type, _CONSUME_TYPES)
-        group.message_model = _named(data.message_model, _MODELS)
+        group.message_model = message_model_of(data.message_model)
         group.consume_from_where = _named(data.consume_from_where, _CONSUME_FROM)
         known = group.members.get(channel)
         group.members[channel] = client
@@ -184,6 +184,11 @@ def _update_subscriptions(
             group.subscriptions[topic] = subscription
             changed.append(topic)
     return changed
+
+
+def message_model_of(value: str | int) -> str:
+    """Spell a message model: `BROADCASTING` or `CLUSTERING`."""
+    return _named(value, _MODELS)
 
 
 def _named(value: str | int, ordered: tuple[str, ...]) -> str:

@@ -22,6 +22,7 @@ from workers.broker.caller import Caller
 from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.fenced_changes import carry_out
 from workers.broker.processors import (
+    assignments,
     clients,
     configuration,
     groups,
@@ -64,6 +65,8 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_PRODUCER_CONNECTION_LIST: clients.on_get_producer_connections,
     RequestCode.GET_ALL_PRODUCER_INFO: clients.on_get_all_producers,
     RequestCode.GET_CLIENTS: clients.on_get_clients,
+    RequestCode.QUERY_ASSIGNMENT: assignments.on_query_assignment,
+    RequestCode.SET_MESSAGE_REQUEST_MODE: assignments.on_set_request_mode,
     RequestCode.LOCK_BATCH_MQ: locks.on_lock_queues,
     RequestCode.UNLOCK_BATCH_MQ: locks.on_unlock_queues,
     RequestCode.GET_QUEUE_LOCKS: locks.on_get_locks,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 import structlog
+from regent_engine import Command
 
 from backend.remoting import java_json
 from backend.remoting.bodies import BrokerMemberGroup
@@ -86,6 +87,17 @@ class NameServerLink:
             )
         except (OSError, TimeoutError, RemotingError) as error:
             log.warning("unregistration_failed", name_server=self.address, reason=str(error))
+
+    async def ask(self, code: int, ext: dict[str, str]) -> Command | None:
+        """Give the answer to a question; None while there is no connection.
+
+        Raises:
+            OSError: the connection is gone.
+            TimeoutError: no answer in time.
+        """
+        if self._socket is None or not self._socket.is_open:
+            return None
+        return await self._socket.call(code, ext=ext)
 
     async def await_other_master(self) -> None:
         """Wait until clients are sent to another master, unless the name server is gone."""

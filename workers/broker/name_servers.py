@@ -4,7 +4,9 @@ import asyncio
 from typing import Final
 
 import structlog
+from regent_engine import Command
 
+from backend.remoting.errors import RemotingError
 from workers.broker.gate import WAIT_S_MAX
 from workers.broker.name_server_link import NameServerLink
 from workers.broker.registration import Registrant
@@ -62,6 +64,28 @@ class NameServers:
         except TimeoutError:
             behind = [link.address for link in self._links if _is_behind(link, counter)]
             log.warning("publication_unanswered", name_servers=behind)
+
+    @property
+    def is_none(self) -> bool:
+        """Tell whether this broker has no name server at all."""
+        return not self._links
+
+    async def ask(self, code: int, ext: dict[str, str]) -> Command:
+        """Give the answer of the first name server that answers, in the order of the settings.
+
+        Raises:
+            OSError: none is connected, or none answers.
+        """
+        reason = "no name server is connected"
+        for link in self._links:
+            try:
+                answer = await link.ask(code, ext)
+            except (OSError, TimeoutError, RemotingError) as error:
+                reason = f"{link.address}: {error or type(error).__name__}"
+                continue
+            if answer is not None:
+                return answer
+        raise ConnectionError(reason)
 
     async def await_other_master(self) -> None:
         """Wait until all name servers that hear us name another master of the group."""

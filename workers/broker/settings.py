@@ -137,7 +137,8 @@ class BrokerSettings:
     (while it is set the log counts as unverified at each start, until its master's is copied),
     `fileReservedSize`, how many bytes of log are kept at most, `spareCommitLogFiles`, how many
     expired files of the log are kept with `SYNC_FLUSH` to be used again, and `passOnToMaster`,
-    whether a replica passes on to its master what clients send to it as the former one.
+    whether a replica passes on to its master what clients send to it as the former one. Another
+    default than stock's has `enablePropertyFilter`: SQL92 filters are served.
     """
 
     cluster_name: str = _stock("brokerClusterName", _name, "DefaultCluster", "fixed")
@@ -195,6 +196,8 @@ class BrokerSettings:
     long_polling: bool = _stock("longPollingEnable", _FLAG, True, "live")
     short_polling_ms: int = _stock("shortPollingTimeMills", _INTERVAL_MS, 1000, "live")
     lite_pull: bool = _stock("litePullMessageEnable", _FLAG, True, "live")
+    deals_queues_out: bool = _stock("serverLoadBalancerEnable", _FLAG, True, "live")
+    property_filter_enabled: bool = _stock("enablePropertyFilter", _FLAG, True, "live")
     trace_on: bool = _stock("traceOn", _FLAG, True)
     region_id: str = _stock("regionId", _text, "DefaultRegion")
     permissions: int = _stock("brokerPermission", Whole(0, 15), 6, "live")

@@ -1,5 +1,11 @@
 """One frozen struct for each JSON body, named by noun and spelled on the wire by its names."""
 
+from backend.remoting.bodies.assignments import (
+    AssignedQueues,
+    AssignmentQuestion,
+    QueueAssignment,
+    RequestModeBody,
+)
 from backend.remoting.bodies.base import Body, DataVersion, KeyValueTable, MessageQueue
 from backend.remoting.bodies.controller import (
     ElectedBody,
@@ -64,6 +70,8 @@ from backend.remoting.bodies.topics import (
 from backend.remoting.bodies.traffic import BrokerStatsData, BrokerStatsItem
 
 __all__ = [
+    "AssignedQueues",
+    "AssignmentQuestion",
     "Body",
     "BrokerData",
     "BrokerMemberGroup",
@@ -91,6 +99,7 @@ __all__ = [
     "ProducerData",
     "ProducerInfo",
     "ProducerTable",
+    "QueueAssignment",
     "QueueData",
     "QueueProgress",
     "QueueTimeSpan",
@@ -98,6 +107,7 @@ __all__ = [
     "RegisterBrokerBody",
     "ReplicaBody",
     "ReplicasBody",
+    "RequestModeBody",
     "SubscriptionData",
     "SubscriptionGroupConfig",
     "SubscriptionGroupTable",

@@ -28,6 +28,13 @@ class SubscriptionData(Body, frozen=True, kw_only=True):
     tags: list[str] = msgspec.field(name="tagsSet", default_factory=list)
     topic: str = ""
 
+    @property
+    def shown(self) -> str:
+        """Give the expression as people read it, with its type unless it names tags."""
+        if self.expression_type in {"", "TAG"}:
+            return self.expression
+        return f"{self.expression_type}: {self.expression}"
+
 
 class ConsumerData(Body, frozen=True, kw_only=True):
     """One consumer group of a client."""

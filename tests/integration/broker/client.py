@@ -147,11 +147,13 @@ def pull_fields(topic: str) -> dict[str, Any]:
     }
 
 
-def subscription(topic: str, *, expression: str = "*", version: int = 1) -> dict[str, Any]:
+def subscription(
+    topic: str, *, expression: str = "*", version: int = 1, expression_type: str = "TAG"
+) -> dict[str, Any]:
     return {
         "classFilterMode": False,
         "codeSet": [],
-        "expressionType": "TAG",
+        "expressionType": expression_type,
         "subString": expression,
         "subVersion": version,
         "tagsSet": [],

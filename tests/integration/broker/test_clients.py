@@ -89,18 +89,6 @@ async def test_tools_see_consumers_and_producers(client):
     assert (offline.code, unknown.code) == (206, 1)
 
 
-async def test_only_tag_subscriptions_pass_the_check(client):
-    tag = b'{"clientId":"c","group":"g","subscriptionData":{"expressionType":"TAG","topic":"T"}}'
-
-    answers = [
-        await client.call(RequestCode.CHECK_CLIENT_CONFIG),
-        await client.call(RequestCode.CHECK_CLIENT_CONFIG, body=tag),
-        await client.call(RequestCode.CHECK_CLIENT_CONFIG, body=tag.replace(b"TAG", b"SQL92")),
-    ]
-
-    assert [answer.code for answer in answers] == [0, 0, 1]
-
-
 async def test_a_locked_queue_is_given_to_one_client_only(client):
     first = await client.call(RequestCode.LOCK_BATCH_MQ, body=lock_body("c1"))
     second = await client.call(RequestCode.LOCK_BATCH_MQ, body=lock_body("c2"))

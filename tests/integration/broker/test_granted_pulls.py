@@ -96,6 +96,26 @@ async def test_each_expression_filters_by_its_own_tags(client, checked):
     assert len(checked) == 3
 
 
+async def test_a_pull_by_an_expression_is_answered_without_a_check_as_well(client, checked):
+    # Case C9.
+    for price in ("5", "15"):
+        await client.send("T", price.encode(), properties={"price": price})
+    registered = {"sysFlag": 0, "subscription": None, "subVersion": 1}
+
+    for expression, expected in (("price > 10", [b"15"]), ("price < 10", [b"5"])):
+        carried = {"subscription": expression, "expressionType": "SQL92"}
+        for _ in range(2):
+            assert bodies(await client.pull("T", **carried)) == expected
+    await client.heartbeat("g", "T", sub={"expression": "price > 10", "expression_type": "SQL92"})
+    for _ in range(2):
+        assert bodies(await client.pull("T", **registered)) == [b"15"]
+    sub = {"expression": "price < 10", "expression_type": "SQL92", "version": 2}
+    await client.heartbeat("g", "T", sub=sub)
+    assert bodies(await client.pull("T", **registered)) == [b"5"]
+
+    assert len(checked) == 4
+
+
 async def test_a_topic_that_is_no_longer_readable_is_refused_at_once(client, broker, checked):
     await client.send("T", b"x")
     for _ in range(2):

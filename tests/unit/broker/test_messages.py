@@ -1,11 +1,8 @@
 import random
 
 import pytest
-from regent_engine import tag_hash
 
-from workers.broker.errors import Refusal
 from workers.broker.message import Message, delay_level_of, is_batch, turn_aside, unique_key
-from workers.broker.processors.pulling import hashes_of
 
 
 def message(**properties):
@@ -60,10 +57,3 @@ def test_a_key_has_the_form_of_client_keys():
 @pytest.mark.parametrize("body", [b"", b"\0", b"\0\0\0\0", b"\0\0\0\x16" + bytes(18), b"x" * 50])
 def test_other_bytes_are_no_batch(body):
     assert is_batch(body) == (body == b"\0\0\0\x16" + bytes(18))
-
-
-def test_tags_become_hashes_and_a_star_lets_all_pass():
-    assert hashes_of("A || TagA|| ") == [tag_hash("A"), 2598919]
-    assert hashes_of("*") is hashes_of("") is hashes_of(None) is None
-    with pytest.raises(Refusal):
-        hashes_of(" || ")

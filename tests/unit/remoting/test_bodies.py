@@ -22,7 +22,7 @@ from backend.remoting.bodies import (
     encode_topic_stats,
 )
 from backend.remoting.bodies import topics as topic_bodies
-from backend.remoting.bodies.groups import LockBody
+from backend.remoting.bodies.groups import LockBody, SubscriptionData
 from backend.remoting.java_json import InvalidJson
 
 TOPICS = st.builds(
@@ -157,3 +157,13 @@ def test_a_lock_that_does_not_say_so_is_not_for_one_broker_only():  # S140
     body = java_json.decode(b'{"clientId":"c","consumerGroup":"g","mqSet":[]}', LockBody)
 
     assert not body.only_this_broker
+
+
+@pytest.mark.parametrize(
+    ("expression_type", "shown"), [("TAG", "A || B"), ("", "A || B"), ("SQL92", "SQL92: A || B")]
+)
+def test_a_subscription_is_shown_with_its_type_unless_it_names_tags(expression_type, shown):
+    # Case C9.
+    subscription = SubscriptionData(expression="A || B", expression_type=expression_type)
+
+    assert subscription.shown == shown

@@ -39,6 +39,7 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.clients import Client
 from workers.broker.errors import Refusal
+from workers.broker.message_filters import check_subscription
 from workers.broker.topics import topic_of
 
 UNIT_SUBSCRIPTION_FLAG = 2
@@ -174,16 +175,12 @@ def on_get_consumer_list(broker: Broker, _caller: Caller, command: Command) -> b
     return answer(command, body=java_json.encode(ids))
 
 
-def on_check_client(_broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Judge a subscription before its consumer starts; only tags are served."""
+def on_check_client(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Judge a subscription before its consumer starts."""
     if command.body:
         subscription = java_json.decode(command.body, CheckClientBody).subscription
-        if subscription is not None and subscription.expression_type not in {"", "TAG"}:
-            raise Refusal(
-                ResponseCode.SYSTEM_ERROR,
-                "The broker does not support consumer to filter message by "
-                f"{subscription.expression_type}",
-            )
+        if subscription is not None:
+            check_subscription(broker.settings, subscription)
     return answer(command)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from regent_engine import Command, ReadResult, StoreError, encode_pull_answer, tag_hash
+from regent_engine import Command, PropertyFilter, ReadResult, StoreError, encode_pull_answer
 
 from backend.remoting.bodies import SubscriptionData, TopicConfig
 from backend.remoting.command import answer
@@ -16,6 +16,13 @@ from workers.broker.broker import Broker
 from workers.broker.caller import Caller
 from workers.broker.errors import Refusal
 from workers.broker.held_pulls import HOLD_MS_MAX, SLOT_MS, HeldPull, Resumable
+from workers.broker.message_filters import (
+    SQL92,
+    MessageFilter,
+    check_type,
+    filter_of_pull,
+    filter_of_subscription,
+)
 from workers.broker.topics import READABLE
 
 COUNT_MAX: Final = 32
@@ -48,7 +55,7 @@ class Pull:
     header: PullMessageHeader
     # None when the pull carries its filter itself.
     subscription: SubscriptionData | None
-    tag_hashes: list[int] | None
+    filter: MessageFilter
 
     def read(self, offset: int) -> ReadResult | None:
         """Read what is in memory, as much as an answer may carry; None if the disk has it."""
@@ -86,6 +93,8 @@ class Pull:
                 return
             # What it may read can have changed while it waited.
             _check_permission(self.broker, self.command, self.header)
+            if self.filter.properties is not None:
+                check_type(self.broker.settings, SQL92)
             if self.subscription != _subscription_of(self.broker, self.header):
                 # The client would drop what its old filter leaves out, so it gets nothing, and no
                 # message that the new one lets pass is gone by: it pulls again from here.
@@ -148,9 +157,13 @@ class Pull:
             max_offset=high,
         )
 
-    def _wanted(self, offset: int) -> tuple[str, int, int, int, int, list[int] | None]:
+    def _wanted(
+        self, offset: int
+    ) -> tuple[str, int, int, int, int, list[int] | None, PropertyFilter | None]:
         count_max = max(1, min(self.header.message_count_max, COUNT_MAX))
-        return *self._queue, offset, count_max, SIZE_MAX_BYTES, self.tag_hashes
+        passing = self.filter
+        limits = offset, count_max, SIZE_MAX_BYTES
+        return *self._queue, *limits, passing.tag_hashes, passing.properties
 
     @property
     def _queue(self) -> tuple[str, int]:
@@ -189,7 +202,7 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     header = decode_header(PullMessageHeader, command.ext)
     topic = _check_permission(broker, command, header)
     subscription = _subscription_of(broker, header)
-    tag_hashes = _filter_of(header, subscription)
+    passing = _filter_of(broker, header, subscription)
     queue = (header.consumer_group, header.topic, header.queue_id)
     broker.readers.note_pull(
         *queue,
@@ -201,13 +214,13 @@ def on_pull(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
         caller.send(_reset_answer(broker, command, header, offset))
         return None
     if not broker.resets.is_pending(header.consumer_group, topic.name):
-        _grant(broker, header, topic, tag_hashes)
+        _grant(broker, header, topic, passing)
     if header.sys_flag & _COMMIT_FLAG:
         broker.commit(*queue, offset=header.commit_offset, address=caller.address)
     if caller.is_gone:
         # What its last pull committed counts; messages would reach nobody.
         return None
-    return Pull(broker, caller, command, header, subscription, tag_hashes).run()
+    return Pull(broker, caller, command, header, subscription, passing).run()
 
 
 def _reset_answer(
@@ -227,7 +240,7 @@ def _reset_answer(
 
 
 def _grant(
-    broker: Broker, header: PullMessageHeader, topic: TopicConfig, tag_hashes: list[int] | None
+    broker: Broker, header: PullMessageHeader, topic: TopicConfig, passing: MessageFilter
 ) -> None:
     """Have the engine answer pulls like this one, which passed every check.
 
@@ -238,7 +251,8 @@ def _grant(
         header.consumer_group,
         header.topic,
         read_queue_count=topic.read_queue_count,
-        tag_hashes=tag_hashes,
+        tag_hashes=passing.tag_hashes,
+        property_filter=passing.properties,
         count_max=COUNT_MAX,
         bytes_max=SIZE_MAX_BYTES,
         suggested_broker_id=MASTER_ID,
@@ -280,16 +294,12 @@ def _subscription_of(broker: Broker, header: PullMessageHeader) -> SubscriptionD
 
 
 def _filter_of(
-    header: PullMessageHeader, subscription: SubscriptionData | None
-) -> list[int] | None:
-    """Give the tag hashes that may pass, None for all."""
+    broker: Broker, header: PullMessageHeader, subscription: SubscriptionData | None
+) -> MessageFilter:
+    """Give what may pass: by what the pull says, or by what its group subscribed to."""
     if subscription is None:
-        _check_expression_type(header.expression_type)
-        return hashes_of(header.subscription)
-    _check_expression_type(subscription.expression_type)
-    if subscription.expression in {"", "*"}:
-        return None
-    return subscription.tag_hashes or hashes_of(subscription.expression)
+        return filter_of_pull(broker.settings, header)
+    return filter_of_subscription(broker.settings, subscription)
 
 
 def _known_subscription(broker: Broker, header: PullMessageHeader) -> SubscriptionData:
@@ -315,31 +325,6 @@ def _known_subscription(broker: Broker, header: PullMessageHeader) -> Subscripti
             ResponseCode.SUBSCRIPTION_NOT_LATEST, "the consumer's subscription not latest"
         )
     return subscription
-
-
-def _check_expression_type(expression_type: str | None) -> None:
-    if expression_type not in {None, "", "TAG"}:
-        raise Refusal(
-            ResponseCode.SYSTEM_ERROR,
-            f"The broker does not support consumer to filter message by {expression_type}",
-        )
-
-
-def hashes_of(expression: str | None) -> list[int] | None:
-    """Turn `A || B` into tag hashes; None lets everything pass.
-
-    Raises:
-        Refusal: the expression names no tag.
-    """
-    if not expression or expression.strip() in {"", "*"}:
-        return None
-    tags = [tag.strip() for tag in expression.split("||")]
-    hashes = [tag_hash(tag) for tag in tags if tag]
-    if not hashes:
-        raise Refusal(
-            ResponseCode.SUBSCRIPTION_PARSE_FAILED, "parse the consumer's subscription failed"
-        )
-    return hashes
 
 
 def _code_of(result: ReadResult, offset: int) -> ResponseCode:

@@ -192,6 +192,19 @@ class Appended:
     def message_id(self) -> str: ...
 
 @final
+class PropertyFilter:
+    """A SQL92 expression over the properties of messages, as stock evaluates it."""
+
+    def __new__(cls, expression: str) -> PropertyFilter:
+        """Parse an expression.
+
+        Raises:
+            ValueError: stock would refuse it, or it is longer or deeper than the engine takes.
+        """
+    def matches(self, properties: bytes) -> bool:
+        """Tell whether a message with this property string passes."""
+
+@final
 class ReadResult:
     """What a queue read found."""
 
@@ -354,7 +367,10 @@ class Store:
         count_max: int = 32,
         bytes_max: int = 262_144,
         tag_hashes: Sequence[int] | None = None,
-    ) -> ReadResult: ...
+        property_filter: PropertyFilter | None = None,
+    ) -> ReadResult:
+        """Read messages, those that pass: `property_filter` stands in the place of tags."""
+
     def read_resident(
         self,
         topic: str,
@@ -363,6 +379,7 @@ class Store:
         count_max: int = 32,
         bytes_max: int = 262_144,
         tag_hashes: Sequence[int] | None = None,
+        property_filter: PropertyFilter | None = None,
     ) -> ReadResult | None:
         """Read only what is in memory; None when already the first message is not."""
     @property
@@ -845,6 +862,7 @@ class HotPath:
         count_max: int,
         bytes_max: int,
         suggested_broker_id: int,
+        property_filter: PropertyFilter | None = None,
         version: int | None = None,
         expression: str | None = None,
         expression_type: str | None = None,

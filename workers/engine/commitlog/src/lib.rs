@@ -78,8 +78,8 @@ pub use epochs::{Epoch, EpochList};
 pub use error::{AppendError, StoreError};
 pub use index::{IndexStatus, KeySearch};
 pub use message::{
-    Appended, Boundary, Counters, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange, QueueRead,
-    ReadOutcome, ReadStatus, Traffic,
+    Appended, Boundary, Counters, Filter, NewMessage, QUEUE_ID_MAX, QueueEntry, QueueRange,
+    QueueRead, ReadOutcome, ReadStatus, Traffic,
 };
 pub use properties::{find_property, java_hash, property_entries};
 pub use rebuild::{Rebuild, RebuildParts, Rebuilt};

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use regent_filter::Expression;
+
 /// Highest queue id a store accepts; tables are indexed by it.
 pub const QUEUE_ID_MAX: i32 = 65_535;
 
@@ -99,8 +101,17 @@ pub struct QueueRead<'a> {
     pub count_max: usize,
     /// Most bytes returned; the first message is returned whatever its size.
     pub bytes_max: usize,
-    /// Tag hashes that pass; `None` passes everything.
-    pub filter: Option<&'a [i32]>,
+    /// What passes; `None` passes everything.
+    pub filter: Option<Filter<'a>>,
+}
+
+/// Which messages a read gives.
+#[derive(Debug, Clone, Copy)]
+pub enum Filter<'a> {
+    /// Those whose tag has one of these hashes: only their queue entries are looked at.
+    Tags(&'a [i32]),
+    /// Those whose properties match.
+    Properties(&'a Expression),
 }
 
 /// Outcome of a queue read (storage-and-ha.md 5.8).

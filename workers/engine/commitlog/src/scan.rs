@@ -1,11 +1,15 @@
 //! Reading the messages of a queue, as stock's `getMessage` does it (storage-and-ha.md 5.8).
 
+use regent_filter::Expression;
+
 use crate::cold::Residency;
 use crate::error::StoreError;
-use crate::message::{QueueEntry, QueueRead, ReadOutcome, ReadStatus};
+use crate::message::{Filter, QueueEntry, QueueRead, ReadOutcome, ReadStatus};
+use crate::properties::property_entries;
 use crate::queue::{QueueSegment, SharedQueue};
 use crate::queue_layout::{Placed, is_filler};
 use crate::read::{LogCursor, Place};
+use crate::record::RecordView;
 use crate::slices::RecordSlices;
 use crate::store::Store;
 
@@ -220,12 +224,15 @@ impl<'a, 's> Scan<'a, 's> {
             return Ok(next_offset);
         }
         if !self.passes(entry.tags_code) {
-            if self.bytes == 0 {
-                self.status = ReadStatus::NoMatchedMessage;
-            }
-            return Ok(next_offset);
+            return Ok(self.passed_over(next_offset));
         }
-        let size = self.cursor.record(placed)?.map(<[u8]>::len);
+        let record = self.cursor.record(placed)?;
+        if let (Some(record), Some(Filter::Properties(expression))) = (record, self.read.filter)
+            && !matches(expression, record)
+        {
+            return Ok(self.passed_over(next_offset));
+        }
+        let size = record.map(<[u8]>::len);
         let (Some(size), Some(segment)) = (size, &self.cursor.segment) else {
             if self.bytes == 0 {
                 self.status = ReadStatus::MessageWasRemoving;
@@ -242,6 +249,14 @@ impl<'a, 's> Scan<'a, 's> {
         self.status = ReadStatus::Found;
         self.gone_before = 0;
         Ok(next_offset)
+    }
+
+    /// Notes that the filter leaves an entry out.
+    fn passed_over(&mut self, next_offset: u64) -> u64 {
+        if self.bytes == 0 {
+            self.status = ReadStatus::NoMatchedMessage;
+        }
+        next_offset
     }
 
     fn is_full(&self, placed: &Placed) -> bool {
@@ -273,10 +288,19 @@ impl<'a, 's> Scan<'a, 's> {
     #[allow(clippy::cast_possible_truncation)]
     fn passes(&self, tags_code: i64) -> bool {
         let is_address = || tags_code < i64::from(i32::MIN);
-        self.read
-            .filter
-            .is_none_or(|hashes| hashes.contains(&(tags_code as i32)) || is_address())
+        match self.read.filter {
+            Some(Filter::Tags(hashes)) => hashes.contains(&(tags_code as i32)) || is_address(),
+            // Only the record tells.
+            None | Some(Filter::Properties(_)) => true,
+        }
     }
+}
+
+/// Whether the properties of a record match. One that cannot be read is left to the consumer.
+fn matches(expression: &Expression, record: &[u8]) -> bool {
+    RecordView::parse(record).map_or(true, |record| {
+        expression.matches(property_entries(record.properties))
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ahash::AHashMap;
 use parking_lot::{RwLock, RwLockReadGuard};
 use regent_remoting::properties::append_property;
 
-use crate::pull::{Grant, PullKind};
+use crate::pull::{Grant, GrantedFilter, PullKind};
 use crate::reply::{StoredAnswer, trace_text};
 use crate::unique_key::UniqueKeys;
 
@@ -170,7 +170,10 @@ impl HotPath {
     pub fn grant_pulls(&self, kind: &PullKind<'_>, grant: Grant) {
         let mut key = Vec::new();
         kind.write_key(&mut key);
-        let tag_count = grant.tag_hashes.as_ref().map_or(0, Vec::len);
+        let tag_count = match &grant.filter {
+            Some(GrantedFilter::Tags(hashes)) => hashes.len(),
+            _ => 0,
+        };
         if key.len() > GRANT_KEY_SIZE_MAX || tag_count > GRANT_TAG_COUNT_MAX {
             return;
         }
@@ -245,7 +248,7 @@ mod tests {
     fn grant(tag_count: i32) -> Grant {
         Grant {
             read_queue_count: 4,
-            tag_hashes: Some((0..tag_count).collect()),
+            filter: Some(GrantedFilter::Tags((0..tag_count).collect())),
             count_max: 32,
             bytes_max: 1 << 18,
             suggested_broker_id: 0,

@@ -10,7 +10,7 @@ use regent_remoting::{
 use crate::broker::{HotPath, HotTopics};
 use crate::pattern::{Followed, SendPatterns};
 use crate::properties::PropertyBuffer;
-use crate::pull::{PullFields, PullRequest, Taker, is_pull};
+use crate::pull::{GrantedFilter, PullFields, PullRequest, Taker, is_pull};
 use crate::pulled::PullAnswer;
 use crate::received::Received;
 use crate::reply::SUCCESS;
@@ -266,7 +266,7 @@ impl Call<'_, '_, '_> {
             offset: pull.offset,
             count_max: pull.count_max(&grant),
             bytes_max: grant.bytes_max,
-            filter: grant.tag_hashes.as_deref(),
+            filter: grant.filter.as_ref().map(GrantedFilter::as_filter),
         };
         let read = self
             .store

@@ -24,7 +24,7 @@ mod unique_key;
 pub use broker::{HotPath, HotPathConfig, Topic};
 pub use connection::Connection;
 pub use properties::SPECIAL_PROPERTIES;
-pub use pull::{Commit, Grant, PullFilter, PullKind, Pulled, Taker};
+pub use pull::{Commit, Grant, GrantedFilter, PullFilter, PullKind, Pulled, Taker};
 pub use pulled::PullAnswer;
 pub use received::{Arrival, Received};
 pub use socket::PullAnswers;

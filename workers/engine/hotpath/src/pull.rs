@@ -1,7 +1,10 @@
 //! Pulls that the hot path answers: those like one that passed every check (remoting.md 2.3: 11).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use regent_commitlog::Filter;
+use regent_filter::Expression;
 use regent_remoting::{ExtSink, Text};
 
 use crate::socket::PullAnswers;
@@ -93,13 +96,33 @@ impl PullKind<'_> {
     }
 }
 
+/// Which messages pulls of one kind are given.
+#[derive(Debug, Clone)]
+pub enum GrantedFilter {
+    /// Those whose tag has one of these hashes.
+    Tags(Vec<i32>),
+    /// Those whose properties match.
+    Properties(Arc<Expression>),
+}
+
+impl GrantedFilter {
+    /// The filter as a read takes it.
+    #[must_use]
+    pub fn as_filter(&self) -> Filter<'_> {
+        match self {
+            Self::Tags(hashes) => Filter::Tags(hashes),
+            Self::Properties(expression) => Filter::Properties(expression),
+        }
+    }
+}
+
 /// What pulls of one kind may read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Grant {
     /// Queues that consumers see.
     pub read_queue_count: i32,
-    /// Tag hashes that pass; `None` passes everything.
-    pub tag_hashes: Option<Vec<i32>>,
+    /// What passes; `None` passes everything.
+    pub filter: Option<GrantedFilter>,
     /// Most messages of an answer.
     pub count_max: usize,
     /// Most bytes of an answer, unless its first message has more.

@@ -14,6 +14,7 @@ use regent_remoting::limits;
 
 use crate::command::Command;
 use crate::error::{Failure, ProtocolError};
+use crate::filter::{PropertyFilter, chosen};
 use crate::message::host;
 use crate::shared_store::SharedStore;
 use crate::store::Store;
@@ -93,7 +94,8 @@ impl HotPath {
     }
 
     #[pyo3(signature = (group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
-        suggested_broker_id, version=None, expression=None, expression_type=None))]
+        suggested_broker_id, property_filter=None, version=None, expression=None,
+        expression_type=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn grant_pulls(
         &self,
@@ -104,6 +106,7 @@ impl HotPath {
         count_max: usize,
         bytes_max: usize,
         suggested_broker_id: i64,
+        property_filter: Option<PyRef<'_, PropertyFilter>>,
         version: Option<i64>,
         expression: Option<&str>,
         expression_type: Option<&str>,
@@ -122,7 +125,7 @@ impl HotPath {
         };
         let grant = Grant {
             read_queue_count,
-            tag_hashes,
+            filter: chosen(tag_hashes, property_filter),
             count_max,
             bytes_max,
             suggested_broker_id,

@@ -7,6 +7,7 @@
 
 mod command;
 mod error;
+mod filter;
 mod hotpath;
 mod inspect;
 mod log_reader;
@@ -28,6 +29,8 @@ mod regent_engine {
     use crate::command::{Command, Decoder, encode_command, encode_pull_answer};
     #[pymodule_export]
     use crate::error::{ProtocolError, StoreError};
+    #[pymodule_export]
+    use crate::filter::PropertyFilter;
     #[pymodule_export]
     use crate::hotpath::{Connection, HotPath, Received, special_properties};
     #[pymodule_export]

@@ -4,14 +4,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_commitlog::{QueueRead, ReadOutcome, RecordSlices};
+use regent_hotpath::GrantedFilter;
 
 use crate::error::Failure;
+use crate::filter::{PropertyFilter, chosen};
 use crate::store::Store;
 use crate::store_results::ReadResult;
 
 #[pymethods]
 impl Store {
-    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
+    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None,
+        property_filter=None))]
     #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
     fn read(
         &self,
@@ -22,12 +25,14 @@ impl Store {
         count_max: usize,
         bytes_max: usize,
         tag_hashes: Option<Vec<i32>>,
+        property_filter: Option<PyRef<'_, PropertyFilter>>,
     ) -> PyResult<ReadResult> {
+        let filter = chosen(tag_hashes, property_filter);
         let read = QueueRead {
             offset,
             count_max,
             bytes_max,
-            filter: tag_hashes.as_deref(),
+            filter: filter.as_ref().map(GrantedFilter::as_filter),
         };
         self.0.read(py, |store| {
             let (outcome, slices) = store.read_slices(topic, queue_id, &read)?;
@@ -35,7 +40,8 @@ impl Store {
         })
     }
 
-    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None))]
+    #[pyo3(signature = (topic, queue_id, offset, count_max=32, bytes_max=262_144, tag_hashes=None,
+        property_filter=None))]
     #[expect(clippy::too_many_arguments, reason = "most have defaults in Python")]
     fn read_resident(
         &self,
@@ -46,12 +52,14 @@ impl Store {
         count_max: usize,
         bytes_max: usize,
         tag_hashes: Option<Vec<i32>>,
+        property_filter: Option<PyRef<'_, PropertyFilter>>,
     ) -> PyResult<Option<ReadResult>> {
+        let filter = chosen(tag_hashes, property_filter);
         let read = QueueRead {
             offset,
             count_max,
             bytes_max,
-            filter: tag_hashes.as_deref(),
+            filter: filter.as_ref().map(GrantedFilter::as_filter),
         };
         self.0.read(py, |store| {
             let found = store.read_resident(topic, queue_id, &read)?;

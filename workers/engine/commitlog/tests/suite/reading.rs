@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use regent_commitlog::{Boundary, QueueRead, ReadStatus, Store, java_hash};
+use regent_commitlog::{Boundary, Filter, QueueRead, ReadStatus, Store, java_hash};
 
 use crate::support::*;
 
@@ -110,7 +110,7 @@ fn a_filter_passes_only_its_tags_and_moves_past_the_others() {
             offset,
             count_max: 32,
             bytes_max: 1 << 20,
-            filter: Some(&hashes),
+            filter: Some(Filter::Tags(&hashes)),
         };
         let mut records = Vec::new();
         let outcome = store.read_queue("t", 0, &read, &mut records).unwrap();
@@ -137,6 +137,49 @@ fn a_filter_passes_only_its_tags_and_moves_past_the_others() {
 }
 
 #[test]
+fn a_filter_by_properties_passes_what_matches_and_moves_past_the_rest() {
+    // Case C9.
+    let dir = tempdir();
+    let store = open(dir.path());
+    for (body, properties) in [
+        ("a", "price\x0110\x02"),
+        ("b", "price\x0120\x02"),
+        ("c", ""),
+        ("d", "price\x01many\x02"),
+        ("e", "TAGS\x01A\x02price\x0130\x02"),
+    ] {
+        let mut message = regent_commitlog::NewMessage::new("t", 0, body.as_bytes());
+        message.properties = properties.as_bytes();
+        store.writer().unwrap().append(&message, NOW_MS).unwrap();
+    }
+    let filtered = |expression: &str, offset, count_max| {
+        let expression = regent_filter::Expression::parse(expression).unwrap();
+        let read = QueueRead {
+            offset,
+            count_max,
+            bytes_max: 1 << 20,
+            filter: Some(Filter::Properties(&expression)),
+        };
+        let mut records = Vec::new();
+        let outcome = store.read_queue("t", 0, &read, &mut records).unwrap();
+        let bodies: Vec<_> = split(&records)
+            .iter()
+            .map(|view| view.body.to_vec())
+            .collect();
+        (outcome.status, outcome.next_offset, bodies.concat())
+    };
+
+    let found = ReadStatus::Found;
+    assert_eq!(filtered("price > 10", 0, 32), (found, 5, b"be".to_vec()));
+    assert_eq!(filtered("price > 10", 0, 1), (found, 2, b"b".to_vec()));
+    assert_eq!(filtered("price IS NULL", 1, 32), (found, 5, b"c".to_vec()));
+    assert_eq!(
+        filtered("price > 30", 0, 32),
+        (ReadStatus::NoMatchedMessage, 5, Vec::new())
+    );
+}
+
+#[test]
 fn an_address_of_an_extension_file_is_no_hash_and_passes_every_filter() {
     let dir = tempdir();
     let store = open(dir.path());
@@ -152,7 +195,7 @@ fn an_address_of_an_extension_file_is_no_hash_and_passes_every_filter() {
         offset: 0,
         count_max: 32,
         bytes_max: 1 << 20,
-        filter: Some(&[java_hash(b"A")]),
+        filter: Some(Filter::Tags(&[java_hash(b"A")])),
     };
 
     let counts = [i64::MIN, i64::from(i32::MIN) - 1, i64::from(i32::MIN)].map(|tags_code| {

@@ -20,6 +20,7 @@ public final class Main {
         "consume", ConsumeScenario::run,
         "orderly", OrderlyScenario::run,
         "tags", TagsScenario::run,
+        "sql", SqlScenario::run,
         "retry", RetryScenario::run,
         "rebalance", RebalanceScenario::run,
         "litepull", LitePullScenario::run,

@@ -13,7 +13,11 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** A second consumer of the group takes half of the queues, and gives them back when it leaves. */
+/**
+ * A second consumer of the group takes half of the queues, and gives them back when it leaves.
+ *
+ * <p>With {@code --dealt-by broker} the consumers ask a broker which queues they have.
+ */
 final class RebalanceScenario {
     /** A client rebalances on its own every 20 s; a broker that tells the members is far quicker. */
     private static final int REBALANCE_MS = 20_000;
@@ -70,6 +74,10 @@ final class RebalanceScenario {
     private DefaultMQPushConsumer start(Arguments arguments, String name) throws Exception {
         DefaultMQPushConsumer consumer = Clients.pushConsumer(arguments, name);
         consumer.subscribe(topic, "*");
+        if (arguments.text("dealt-by", "client").equals("broker")) {
+            // Clients before 5.0 do not have it.
+            DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
+        }
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             messages.forEach(message -> receivers.put(Sample.number(message), name));
             return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;

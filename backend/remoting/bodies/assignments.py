@@ -1,0 +1,40 @@
+"""Bodies of queue assignments that a broker makes for its clients (400, 401)."""
+
+import msgspec
+
+from backend.remoting.bodies.base import Body, MessageQueue
+from backend.remoting.integers import Int32
+
+
+class AssignmentQuestion(Body, frozen=True, kw_only=True):
+    """Which client of a group asks for its queues of a topic, and by which rule (400)."""
+
+    client_id: str = ""
+    consumer_group: str = ""
+    message_model: str | int = "CLUSTERING"
+    strategy_name: str | None = None
+    topic: str = ""
+
+
+class QueueAssignment(Body, frozen=True, kw_only=True):
+    """One queue that a client is to read, and how it receives the messages."""
+
+    message_queue: MessageQueue
+    mode: str
+
+
+class AssignedQueues(Body, frozen=True, kw_only=True, omit_defaults=True):
+    """All queues that a client is to read; without a list it keeps those it has (answer of 400)."""
+
+    queues: list[QueueAssignment] | msgspec.UnsetType = msgspec.field(
+        name="messageQueueAssignments", default=msgspec.UNSET
+    )
+
+
+class RequestModeBody(Body, frozen=True, kw_only=True):
+    """How a group is to receive the messages of a topic (401)."""
+
+    consumer_group: str = ""
+    mode: str = "PULL"
+    pop_share_queue_count: Int32 = msgspec.field(name="popShareQueueNum", default=0)
+    topic: str = ""

@@ -1,0 +1,124 @@
+"""Deal the queues of a topic out among the clients of a group (remoting.md 2.3: 400, 401).
+
+Clients that do not rebalance by themselves ask for it. An answer without a list means that the
+broker cannot tell now, and the client keeps what it has; an empty list takes all queues from it.
+"""
+
+from typing import Final
+
+from regent_engine import Command
+
+from backend.domain.queue_allocation import AllocatedQueue, AllocationRule, allocate
+from backend.remoting import java_json
+from backend.remoting.bodies import (
+    AssignedQueues,
+    AssignmentQuestion,
+    MessageQueue,
+    QueueAssignment,
+    RequestModeBody,
+)
+from backend.remoting.command import answer
+from backend.remoting.names import RETRY_PREFIX
+from backend.remoting.response_code import ResponseCode
+from workers.broker.broker import Broker
+from workers.broker.caller import Caller
+from workers.broker.clients import message_model_of
+from workers.broker.errors import Refusal
+from workers.broker.topic_routes import BrokerQueue, RouteUnknown
+from workers.broker.topics import READABLE
+
+PULL: Final = "PULL"
+POP: Final = "POP"
+_RULES: Final = {"AVG": AllocationRule.AVERAGE, "AVG_BY_CIRCLE": AllocationRule.CIRCLE}
+
+
+async def on_query_assignment(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Tell a client which queues of a topic it reads."""
+    question = java_json.decode(command.body or b"{}", AssignmentQuestion)
+    _check(question)
+    queues = await _queues_of(broker, question.topic)
+    mine = None if queues is None else _share(broker, question, queues)
+    if mine is None:
+        return answer(command, body=java_json.encode(AssignedQueues()))
+    assigned = [
+        QueueAssignment(
+            message_queue=MessageQueue(
+                broker_name=broker_name, queue_id=queue_id, topic=question.topic
+            ),
+            mode=PULL,
+        )
+        for broker_name, queue_id in mine
+    ]
+    return answer(command, body=java_json.encode(AssignedQueues(queues=assigned)))
+
+
+def on_set_request_mode(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Take the mode in which a group receives messages: pull is the only one."""
+    order = java_json.decode(command.body or b"{}", RequestModeBody)
+    if not (order.topic and order.consumer_group):
+        raise Refusal(ResponseCode.INVALID_PARAMETER, "the topic or the consumer group is missing")
+    if order.topic.startswith(RETRY_PREFIX):
+        raise Refusal(ResponseCode.NO_PERMISSION, "retry topic is not allowed to set mode")
+    if order.mode == POP:
+        raise Refusal(
+            ResponseCode.NO_PERMISSION,
+            f"this broker does not serve POP: group {order.consumer_group} reads topic "
+            f"{order.topic} with PULL",
+        )
+    if order.mode != PULL:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER, f"the mode {order.mode} is unknown: it is PULL or POP"
+        )
+    broker.find_topic(order.topic)
+    broker.check_group_exists(order.consumer_group)
+    return answer(command)
+
+
+def _check(question: AssignmentQuestion) -> None:
+    if not (question.topic and question.consumer_group and question.client_id):
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            "the topic, the consumer group or the client id is missing",
+        )
+    is_clustering = message_model_of(question.message_model) == "CLUSTERING"
+    if is_clustering and question.strategy_name not in _RULES:
+        # Stock answers that it cannot tell: the client has no queues, and its log says nothing.
+        known = " and ".join(_RULES)
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"this broker does not know the strategy {question.strategy_name}: it knows {known}",
+        )
+
+
+async def _queues_of(broker: Broker, topic: str) -> tuple[BrokerQueue, ...] | None:
+    """Give the readable queues of all brokers; a broker without name servers is all there is."""
+    if broker.name_servers is None or broker.name_servers.is_none:
+        config = broker.topics.find(topic)
+        if config is None:
+            return None
+        count = config.read_queue_count if config.permissions & READABLE else 0
+        return tuple((broker.settings.broker_name, queue_id) for queue_id in range(count))
+    try:
+        return await broker.routes.readable_queues(topic, broker.name_servers)
+    except RouteUnknown:
+        return None
+
+
+def _share(
+    broker: Broker, question: AssignmentQuestion, queues: tuple[BrokerQueue, ...]
+) -> tuple[BrokerQueue, ...] | None:
+    """Give the queues of one client; None while the broker knows no client of the group."""
+    model = message_model_of(question.message_model)
+    if model != "CLUSTERING" or not broker.settings.deals_queues_out:
+        return queues
+    group = broker.consumers.find(question.consumer_group)
+    if group is None:
+        return None
+    client_ids = [client.client_id for client in group.members.values()]
+    allocation = allocate(
+        [AllocatedQueue(*queue) for queue in queues],
+        client_ids,
+        _RULES[question.strategy_name or ""],
+    )
+    mine = allocation.get(question.client_id, ())
+    return tuple((queue.group_name, queue.queue_id) for queue in mine)

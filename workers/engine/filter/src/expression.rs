@@ -1,0 +1,52 @@
+//! An expression as the rest of the engine sees it.
+
+use crate::error::FilterError;
+use crate::node::Node;
+use crate::parser::parse;
+use crate::value::Value;
+
+/// The most bytes of an expression. Stock has no limit; each heartbeat and each message costs what an
+/// expression is long.
+pub const EXPRESSION_SIZE_MAX: usize = 64 << 10;
+
+/// So many properties are looked up without memory of their own.
+const SLOT_COUNT: usize = 16;
+
+/// A parsed filter, ready for any number of messages.
+#[derive(Debug)]
+pub struct Expression {
+    root: Node,
+    /// Of the properties that it names, sorted.
+    names: Box<[Box<[u8]>]>,
+}
+
+impl Expression {
+    /// Parse an expression.
+    ///
+    /// # Errors
+    /// The text is none, or is one that stock refuses.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        let (root, names) = parse(text)?;
+        Ok(Self { root, names })
+    }
+
+    /// Whether a message passes. Its properties are given by name and value; of two with one name
+    /// the last one counts.
+    pub fn matches<'p>(&self, properties: impl Iterator<Item = (&'p [u8], &'p [u8])>) -> bool {
+        let mut few = [None; SLOT_COUNT];
+        let mut many = Vec::new();
+        let slots = match few.get_mut(..self.names.len()) {
+            Some(slots) => slots,
+            None => {
+                many.resize(self.names.len(), None);
+                &mut many
+            }
+        };
+        for (name, value) in properties {
+            if let Ok(at) = self.names.binary_search_by(|known| (**known).cmp(name)) {
+                slots[at] = Some(value);
+            }
+        }
+        self.root.value(slots) == Ok(Value::Bool(true))
+    }
+}
