@@ -18,6 +18,7 @@ from backend.domain.plan import (
     Precondition,
     ReadBack,
     Risk,
+    no_way_back,
 )
 from backend.domain.protection import (
     Resource,
@@ -133,8 +134,10 @@ async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
             *([] if is_loss else [_check_empty(content)]),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="None: its messages and the offsets of its consumers are gone; a topic of the"
-        " same name begins empty",
+        way_back=no_way_back(
+            "its messages and the offsets of its consumers are gone; a topic of the"
+            " same name begins empty"
+        ),
         loss=content.loss if is_loss else None,
         facts={
             "brokers": [

@@ -744,7 +744,7 @@ export type OperationSummaryFragment = { id: string, kind: string, clusterName: 
 
 export type StepFieldsFragment = { position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null };
 
-export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
+export type OperationFieldsFragment = { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> };
 
 export type OperationsQueryVariables = Exact<{
   first: number;
@@ -768,7 +768,7 @@ export type OperationQueryVariables = Exact<{
 }>;
 
 
-export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type OperationQuery = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type OperationFactsQueryVariables = Exact<{
   id: string | number;
@@ -783,7 +783,7 @@ export type PlanOperationMutationVariables = Exact<{
 }>;
 
 
-export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PlanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ConfirmOperationMutationVariables = Exact<{
   id: string | number;
@@ -792,7 +792,7 @@ export type ConfirmOperationMutationVariables = Exact<{
 }>;
 
 
-export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ConfirmOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ApproveOperationMutationVariables = Exact<{
   id: string | number;
@@ -801,7 +801,7 @@ export type ApproveOperationMutationVariables = Exact<{
 }>;
 
 
-export type ApproveOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ApproveOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type DeclineOperationMutationVariables = Exact<{
   id: string | number;
@@ -810,7 +810,7 @@ export type DeclineOperationMutationVariables = Exact<{
 }>;
 
 
-export type DeclineOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type DeclineOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type PauseOperationMutationVariables = Exact<{
   id: string | number;
@@ -818,7 +818,7 @@ export type PauseOperationMutationVariables = Exact<{
 }>;
 
 
-export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type PauseOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ResumeOperationMutationVariables = Exact<{
   id: string | number;
@@ -826,7 +826,7 @@ export type ResumeOperationMutationVariables = Exact<{
 }>;
 
 
-export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ResumeOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type CancelOperationMutationVariables = Exact<{
   id: string | number;
@@ -834,7 +834,7 @@ export type CancelOperationMutationVariables = Exact<{
 }>;
 
 
-export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type CancelOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type RetryOperationMutationVariables = Exact<{
   id: string | number;
@@ -842,7 +842,7 @@ export type RetryOperationMutationVariables = Exact<{
 }>;
 
 
-export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type RetryOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type UndoOperationMutationVariables = Exact<{
   id: string | number;
@@ -850,7 +850,7 @@ export type UndoOperationMutationVariables = Exact<{
 }>;
 
 
-export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type UndoOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type ReplanOperationMutationVariables = Exact<{
   id: string | number;
@@ -858,7 +858,7 @@ export type ReplanOperationMutationVariables = Exact<{
 }>;
 
 
-export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
+export type ReplanOperationMutation = { operation: { id: string, kind: string, clusterName: string, target: string, state: OperationState, wish: OperationWish | null, outcome: string | null, requestedBy: string, reason: string | null, confirmedBy: string | null, reviewedBy: string | null, reviewReason: string | null, plannedAt: string, expiresAt: string, confirmedAt: string | null, notBefore: string | null, endedAt: string | null, undoes: string | null, actions: Array<OperationAction>, whyNotUndo: string | null, parameters: unknown, plan: { summary: string, risk: Risk, riskLabel: string, impact: Array<string>, wayBack: string, loss: string | null, facts: unknown, gate: { needsName: boolean, needsLossAccepted: boolean, holdMs: number }, preconditions: Array<{ name: string, value: string }>, changes: Array<{ what: string, before: string | null, after: string | null }>, checks: Array<{ name: string, verdict: CheckVerdict, why: string, stockCode: number | null }> }, steps: Array<{ position: number, name: string, title: string, state: StepState, attemptCount: number, before: unknown, after: unknown, error: string | null, beganAt: string | null, endedAt: string | null }>, readBack: Array<{ what: string, intended: string, observed: string | null, agreement: Agreement }> } };
 
 export type RatesQueryVariables = Exact<{
   minutes: number;
@@ -1197,6 +1197,7 @@ export const OperationFieldsFragmentDoc = new TypedDocumentString(`
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2366,6 +2367,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2456,6 +2458,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2534,6 +2537,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2612,6 +2616,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2690,6 +2695,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2768,6 +2774,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2846,6 +2853,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -2924,6 +2932,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -3002,6 +3011,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -3080,6 +3090,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
@@ -3158,6 +3169,7 @@ fragment OperationFields on Operation {
   plan {
     summary
     risk
+    riskLabel
     gate {
       needsName
       needsLossAccepted
