@@ -627,7 +627,7 @@ export type ConsumerGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean } }> } };
+export type ConsumerGroupsQuery = { consumerGroups: { totalCount: number, observedAt: string, pageInfo: { hasNextPage: boolean, endCursor: string | null }, unknown: Array<{ groupName: string, address: string, why: string }>, nodes: Array<{ name: string, groupNames: Array<string>, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, memberCount: number, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean } }> } };
 
 export type ConsumerGroupQueryVariables = Exact<{
   clusterName: string;
@@ -635,9 +635,9 @@ export type ConsumerGroupQueryVariables = Exact<{
 }>;
 
 
-export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, models: Array<string>, deadLetterCount: string | null, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, end: string, lag: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
+export type ConsumerGroupQuery = { consumerGroup: { name: string, isSystem: boolean, state: ConsumerGroupState, brokerCountTold: number, brokerCountAsked: number, models: Array<string>, deadLetterCount: string | null, isDeadLetterCountComplete: boolean, observedAt: string, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, lag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, retryLag: { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean }, settings: Array<{ groupName: string, consumeEnabled: boolean, broadcastAllowed: boolean, isOrdered: boolean, retryCountMax: number, consumeTimeoutMinutes: number, consumeFromMinEnabled: boolean, retryQueueCount: number, notifiesMembers: boolean }>, members: Array<{ clientId: string, address: string, language: string, version: number, versionName: string | null, groupNames: Array<string> }>, subscriptions: Array<{ topic: string, expressions: Array<string> }>, queues: Array<{ groupName: string, topic: string, queueId: number, kind: LagQueueKind, committed: string | null, begin: string | null, end: string, lag: string | null, expiredCount: string | null, aheadCount: string | null, waitingMs: string | null, consumedAt: string | null, owner: string | null }>, unknown: Array<{ groupName: string, address: string, why: string }> } | null };
 
-export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean };
+export type LagFieldsFragment = { messageCount: string | null, waitingMs: string | null, isComplete: boolean, expiredCount: string | null, isApplicable: boolean };
 
 export type UnknownBrokerFieldsFragment = { groupName: string, address: string, why: string };
 
@@ -1113,6 +1113,8 @@ export const LagFieldsFragmentDoc = new TypedDocumentString(`
   messageCount
   waitingMs
   isComplete
+  expiredCount
+  isApplicable
 }
     `, {"fragmentName":"LagFields"}) as unknown as TypedDocumentString<LagFieldsFragment, unknown>;
 export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
@@ -1927,6 +1929,8 @@ export const ConsumerGroupsDocument = new TypedDocumentString(`
       name
       groupNames
       state
+      brokerCountTold
+      brokerCountAsked
       memberCount
       protection {
         ...ProtectionFields
@@ -1944,6 +1948,8 @@ export const ConsumerGroupsDocument = new TypedDocumentString(`
   messageCount
   waitingMs
   isComplete
+  expiredCount
+  isApplicable
 }
 fragment UnknownBrokerFields on UnknownBroker {
   groupName
@@ -1964,8 +1970,11 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       ...ProtectionFields
     }
     state
+    brokerCountTold
+    brokerCountAsked
     models
     deadLetterCount
+    isDeadLetterCountComplete
     observedAt
     lag {
       ...LagFields
@@ -2002,8 +2011,11 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
       queueId
       kind
       committed
+      begin
       end
       lag
+      expiredCount
+      aheadCount
       waitingMs
       consumedAt
       owner
@@ -2017,6 +2029,8 @@ export const ConsumerGroupDocument = new TypedDocumentString(`
   messageCount
   waitingMs
   isComplete
+  expiredCount
+  isApplicable
 }
 fragment UnknownBrokerFields on UnknownBroker {
   groupName

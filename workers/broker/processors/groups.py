@@ -9,6 +9,7 @@ from functools import partial
 
 from regent_engine import Command, Store
 
+from backend.domain.queue_reading import count_unread
 from backend.remoting import java_json
 from backend.remoting.bodies import (
     MessageQueue,
@@ -136,7 +137,7 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
             if only_ordered and not topic.is_ordered:
                 continue
             entries = await _progress(broker, group, [topic])
-            lag += sum(one.broker_offset - one.consumer_offset for _, one in entries)
+            lag += sum(_lag(one) for _, one in entries)
             rate = _read_rate(broker, group, topic)
             stats.append(encode_consume_stats(entries, read_rate=rate))
         told.append((group, stats))
@@ -144,6 +145,11 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
         await asyncio.sleep(0)
     host, port = broker.store_host
     return answer(command, body=encode_broker_consume_stats(f"{host}:{port}", told, lag=lag))
+
+
+def _lag(told: QueueProgress) -> int:
+    unread = count_unread(told.consumer_offset, begin=told.min_offset, end=told.broker_offset)
+    return 0 if unread is None else unread.lag
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:
@@ -178,7 +184,7 @@ def _queue_progress(
     store: Store, broker_name: str, wanted: tuple[str, int, int]
 ) -> tuple[MessageQueue, QueueProgress]:
     topic, queue_id, committed = wanted
-    _, high = store.offsets(topic, queue_id) or (0, 0)
+    low, high = store.offsets(topic, queue_id) or (0, 0)
     committed = max(0, committed)
     timestamp_ms = 0
     if committed > 0:
@@ -190,6 +196,7 @@ def _queue_progress(
             consumer_offset=committed,
             last_timestamp_ms=max(0, timestamp_ms),
             pull_offset=committed,
+            min_offset=low,
         ),
     )
 
