@@ -1,5 +1,6 @@
 """The commands `regent broker status | consume-stats`: what a broker tells of itself."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
@@ -91,15 +92,24 @@ def show_consume_stats(
         {"consumer_group": one["consumer_group"], **queue}
         for one in found
         for queue in one["queues"]
-        if queue["lag"] >= lag_min
+        if _lags(one, queue, lag_min)
     ]
     if sort == "lag":
-        rows.sort(key=lambda row: -row["lag"])
+        rows.sort(key=lambda row: -(row["lag"] or 0))
     if options.output == "json":
         print_json({"items": rows, "unknown": unknown})
         return
     print_table(
-        ("CONSUMER GROUP", "TOPIC", "QUEUE#", "COMMITTED#", "END#", "LAG#", "LAST CONSUMED"),
+        (
+            "GROUP",
+            "TOPIC",
+            "QUEUE#",
+            "COMMITTED#",
+            "END#",
+            "LAG#",
+            "EXPIRED#",
+            "LAST CONSUMED",
+        ),
         [
             (
                 row["consumer_group"],
@@ -108,13 +118,31 @@ def show_consume_stats(
                 row["committed"],
                 row["end"],
                 row["lag"],
+                row["expired_count"],
                 time_text(row["consumed_at"]),
             )
             for row in rows
         ],
     )
-    print_line(f"\nmessages left to read: {sum(row['lag'] for row in rows)}")
+    known = [row["lag"] for row in rows if row["lag"] is not None]
+    is_whole = not unknown and not any(
+        queue["lag"] is None
+        for one in found
+        if not one["is_broadcasting"]
+        for queue in one["queues"]
+    )
+    print_line(f"\nmessages left to read: {'' if is_whole else 'at least '}{sum(known)}")
+    for one in found:
+        if one["is_broadcasting"]:
+            print_line(f"{one['consumer_group']} broadcasts: its members keep their own offsets")
     print_unknown(unknown)
+
+
+def _lags(group: Mapping[str, Any], queue: Mapping[str, Any], lag_min: int) -> bool:
+    """Tell whether a queue is shown; one whose lag is not known may lag as much as is asked for."""
+    if queue["lag"] is None:
+        return not (group["is_broadcasting"] and lag_min)
+    return bool(queue["lag"] >= lag_min)
 
 
 def _place(client: RestClient, cluster: str | None, group: str, broker: int) -> str:

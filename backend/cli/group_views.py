@@ -37,7 +37,10 @@ def list_groups(
     """List consumer groups with who is connected and how far they are behind.
 
     The masters are asked now. WAITS is the age of the oldest message that is not consumed; `-` is
-    what nobody knows, and a number with `+` is without the brokers named below the table.
+    what nobody knows, and a number with `+` is without the brokers named below the table. LAG is
+    `none` of a group that broadcasts: its members keep their own offsets. Messages that were
+    deleted before the group read them are no part of LAG. A STATE that not all brokers told says
+    how many of them did.
 
     Examples:
         regent group list
@@ -69,7 +72,7 @@ def list_groups(
         [
             (
                 one["name"],
-                one["state"],
+                state_text(one),
                 one["member_count"],
                 lag_text(one["lag"]),
                 age_text(one["lag"]["waiting_ms"]),
@@ -107,7 +110,7 @@ def get_group(
         print_json(found)
         return
     models = ", ".join(found["models"]) or "nobody is connected"
-    print_line(f"{found['name']}  {found['state']}, {models}")
+    print_line(f"{found['name']}  {state_text(found)}, {models}")
     print_line(f"deletion protection: {protection_text(found['protection'])}")
     _print_totals(found)
     _print_members(found)
@@ -198,10 +201,20 @@ def list_members(
 
 
 def lag_text(lag: Mapping[str, Any]) -> str | None:
-    """Write a lag; with `+` when there may be more than is known."""
+    """Write a lag; with `+` when there may be more than is known, and beside it what expired."""
+    if not lag["is_applicable"]:
+        return "none"
     if lag["message_count"] is None:
         return None
-    return f"{lag['message_count']}{'' if lag['is_complete'] else '+'}"
+    expired = f" ({lag['expired_count']} expired unread)" if lag["expired_count"] else ""
+    return f"{lag['message_count']}{'' if lag['is_complete'] else '+'}{expired}"
+
+
+def state_text(group: Mapping[str, Any]) -> str:
+    """Write whether somebody of a group is there, and who says so where not all brokers do."""
+    told, asked = group["broker_count_told"], group["broker_count_asked"]
+    state: str = group["state"]
+    return state if told == asked else f"{state}, by {told} of {asked} brokers"
 
 
 def age_text(milliseconds: int | None) -> str | None:
@@ -219,11 +232,22 @@ def _read(client: RestClient, name: str, cluster: str | None) -> dict[str, Any]:
 def _print_totals(found: Mapping[str, Any]) -> None:
     lag, waits = lag_text(found["lag"]), age_text(found["lag"]["waiting_ms"])
     dead = found["dead_letter_count"]
+    least = "" if found["is_dead_letter_count_complete"] else "at least "
+    letters = f"dead letters {'unknown' if dead is None else f'{least}{dead}'}"
+    if not found["lag"]["is_applicable"]:
+        print_line(f"no lag: it broadcasts, so its members keep their own offsets; {letters}")
+        return
     print_line(
         f"lag {lag or 'unknown'}, the oldest waits {waits or 'unknown'},"
         f" retries {lag_text(found['retry_lag']) or 'unknown'},"
-        f" dead letters {'unknown' if dead is None else dead}"
+        f" {letters}"
     )
+    for one in found["queues"]:
+        if one["ahead_count"]:
+            print_line(
+                f"{one['topic']}/{one['queue_id']} on {one['group_name']}: the offset is ahead of"
+                f" the queue's end by {one['ahead_count']} messages"
+            )
 
 
 def _print_members(found: Mapping[str, Any]) -> None:
@@ -250,8 +274,10 @@ def _print_queues(found: Mapping[str, Any], title: str | None = None) -> None:
             "BROKER GROUP",
             "QUEUE#",
             "COMMITTED#",
+            "BEGIN#",
             "END#",
             "LAG#",
+            "EXPIRED#",
             "WAITS#",
             "LAST",
             "READS",
@@ -262,8 +288,10 @@ def _print_queues(found: Mapping[str, Any], title: str | None = None) -> None:
                 one["group_name"],
                 one["queue_id"],
                 one["committed"],
+                one["begin"],
                 one["end"],
                 one["lag"],
+                one["expired_count"],
                 age_text(one["waiting_ms"]),
                 time_text(one["consumed_at"]),
                 one["owner"],

@@ -176,7 +176,8 @@ def _become(client: RestClient, operation: Mapping[str, Any]) -> Iterator[Mappin
 def print_plan(operation: Mapping[str, Any]) -> None:
     """Print what will happen, what changes, who feels it, what could go wrong, the way back."""
     plan = operation["plan"]
-    print_line(f"Plan {operation['id']} ({plan['risk']}): {plan['summary']}")
+    label = f"{plan['risk']}, {plan['risk_label']}"
+    print_line(f"Plan {operation['id']} ({label}): {plan['summary']}")
     print_line("\nWhat will happen")
     for number, step in enumerate(operation["steps"], start=1):
         print_line(f"  {number}. {step['title']}")

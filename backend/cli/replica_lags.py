@@ -42,7 +42,8 @@ def show_lag(
     """Show how far each replica of a group is behind its master, in bytes and in seconds.
 
     The brokers are asked, the master last. Seconds are for what a replica lacks at the rate at
-    which it receives now; `-` is what nobody knows.
+    which it receives now; `-` is what nobody knows. A replica that is ahead holds a part of the
+    log that its master does not, and cuts it when it follows.
 
     Examples:
         regent replica lag broker-a
@@ -152,7 +153,9 @@ def _behind(
 def _why(one: Mapping[str, Any]) -> str:
     name = f"broker {one['broker_id']}"
     if one["error"]:
-        return f"{name} does not answer: {one['error']}"
+        return f"{name} is not known: {one['error']}"
+    if one["ahead_bytes"]:
+        return f"{name} is ahead of its master by {bytes_text(one['ahead_bytes'])}"
     if one["lag_bytes"] is None:
         return f"how much {name} lacks is not known"
     outside = "" if one["is_in_sync"] else " and is outside the sync-state set"
@@ -170,7 +173,7 @@ def _print_lags(found: Mapping[str, Any]) -> None:
                 "yes" if one["is_in_sync"] else "no",
                 _follows(one),
                 one["max_offset"],
-                bytes_text(one["lag_bytes"]),
+                _lag(one),
                 None if one["is_master"] else _rate(one["bytes_per_second"]),
                 None if one["is_master"] else _seconds(one["catch_up_ms"]),
             )
@@ -184,6 +187,12 @@ def _print_lags(found: Mapping[str, Any]) -> None:
             print_line(f"Broker {one['broker_id']} does not follow: {one['obstacle']}")
     if found["master_id"] is None:
         print_line("The group has no master, so nobody knows what the replicas lack.")
+
+
+def _lag(one: Mapping[str, Any]) -> str | None:
+    if one["ahead_bytes"]:
+        return f"ahead by {bytes_text(one['ahead_bytes'])}"
+    return bytes_text(one["lag_bytes"])
 
 
 def _follows(one: Mapping[str, Any]) -> str | None:

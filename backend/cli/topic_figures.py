@@ -53,13 +53,15 @@ def show_offsets(
                 one["queue_id"],
                 one["min_offset"],
                 one["max_offset"],
-                one["max_offset"] - one["min_offset"],
+                max(0, one["max_offset"] - one["min_offset"]),
                 time_text(one["stored_at"]),
             )
             for one in found["queues"]
         ],
     )
-    print_line(f"\nmessages: {number_text(found['message_count'], digits=0)}")
+    count = number_text(found["message_count"], digits=0)
+    is_partial = found["message_count"] is not None and not found["is_complete"]
+    print_line(f"\nmessages: {'at least ' if is_partial else ''}{count}")
     print_unknown(found["unknown"])
 
 

@@ -1,7 +1,7 @@
 """Ask brokers for what operations change, and have them change it, in the name of a step (D20)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -81,6 +81,11 @@ class QueueEnds:
     low: int
     high: int
     stored_at_ms: int | None = None
+
+    @property
+    def count(self) -> int:
+        """Count the messages between; a queue whose begin is beyond its end holds none."""
+        return max(0, self.high - self.low)
 
 
 class BrokerChanges:
@@ -194,15 +199,39 @@ class BrokerChanges:
         # A list is taken as it is, also of a group whose members subscribe to something else.
         header = ConsumeStatsHeader(consumer_group=group, topic_list=topic)
         response = await self._ask(address, RequestCode.GET_CONSUME_STATS, header)
-        return [
+        found = [
             QueueProgress(
                 queue.topic,
                 queue.queue_id,
                 told.consumer_offset,
                 told.broker_offset,
                 told.last_timestamp_ms if told.last_timestamp_ms > 0 else None,
+                None if told.min_offset < 0 else told.min_offset,
             )
             for queue, told in _read_queues(address, response, bodies.QueueProgress)
+        ]
+        return await self._with_begins(address, found)
+
+    async def _with_begins(
+        self, address: str, progress: list[QueueProgress]
+    ) -> list[QueueProgress]:
+        """Ask a stock broker where the queues begin that a group is behind in.
+
+        One that refuses that for a topic leaves the lags there unknown: they may be of messages
+        that have expired.
+        """
+        asked = {one.topic for one in progress if one.begin is None and one.committed < one.end}
+        ends: dict[str, dict[int, QueueEnds]] = {}
+        for topic in sorted(asked):
+            try:
+                ends[topic] = await self.topic_ends(address, topic)
+            except BrokerRefused:
+                continue
+        return [
+            replace(one, begin=ends[one.topic][one.queue_id].low)
+            if one.begin is None and one.queue_id in ends.get(one.topic, {})
+            else one
+            for one in progress
         ]
 
     async def members(self, address: str, group: str) -> list[str]:

@@ -15,6 +15,7 @@ from backend.clients.property_requests import PropertyRequests
 from backend.clients.queue_requests import QueueRequests
 from backend.clients.remoting_client import BrokerUnreachable
 from backend.domain.epochs import EpochSpan, LogHistory
+from backend.domain.replica_identity import Teller
 from backend.domain.replica_lag import LogPosition
 from backend.remoting import java_json
 from backend.remoting.bodies.controller import EpochsBody, HaStatusBody
@@ -79,15 +80,19 @@ class Brokers(
             )
             for entry in body.epochs
         )
-        return LogHistory(spans, body.max_offset)
+        teller = Teller(body.cluster_name, body.broker_name, body.broker_id)
+        return LogHistory(spans, body.max_offset, teller)
 
     async def log_position(self, address: str) -> LogPosition:
         """Ask a broker under a controller where its log ends and how it follows its master (907).
+
+        Who it is it says elsewhere (1007): another broker may have the address by now.
 
         Raises:
             BrokerUnreachable: nobody answers there, or not in time.
             BrokerRefused: the answer is an error, or can't be read.
         """
+        teller = (await self.history(address)).told_by
         response = await self._client.request(address, RequestCode.GET_BROKER_HA_STATUS)
         if response.code != ResponseCode.SUCCESS:
             raise BrokerRefused(address, f"code {response.code}, {response.remark}")
@@ -96,7 +101,9 @@ class Brokers(
         except InvalidJson as error:
             raise BrokerRefused(address, f"unreadable replication status: {error}") from error
         if body.is_master:
-            return LogPosition(body.max_position, is_following=False, bytes_per_second=0)
+            return LogPosition(
+                body.max_position, is_following=False, bytes_per_second=0, told_by=teller
+            )
         client = body.client
         # One that follows nobody yet tells 0, whatever it holds.
         is_known = client.is_connected or client.max_offset > 0
@@ -105,6 +112,7 @@ class Brokers(
             is_following=client.is_connected,
             bytes_per_second=client.bytes_per_second,
             obstacle=client.obstacle or None,
+            told_by=teller,
         )
 
     async def hand_over(self, address: str, *, master_epoch: int) -> None:

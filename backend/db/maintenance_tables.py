@@ -83,6 +83,7 @@ recorded_lags = Table(
     Column("queue_count", Integer, nullable=False),
     Column("lag", BigInteger, nullable=False),
     instant("measured_at"),
+    Column("expired_count", BigInteger, nullable=False, server_default=text("0")),
     CheckConstraint("lag >= 0 AND queue_count >= 0", name="counts"),
     Index(None, "cluster_name", "group_name"),
 )

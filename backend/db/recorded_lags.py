@@ -85,6 +85,7 @@ def _sums(cluster_name: str) -> Select[Any]:
             topic_queue_count,
             func.sum(columns.lag),
             func.min(columns.measured_at),
+            func.sum(columns.expired_count),
         )
         .where(columns.cluster_name == cluster_name)
         .group_by(columns.consumer_group, columns.topic_name)
@@ -93,8 +94,16 @@ def _sums(cluster_name: str) -> Select[Any]:
 
 async def _read(connection: Connection, statement: Select[Any]) -> list[RecordedLag]:
     return [
-        RecordedLag(group, topic, int(told), None if queues is None else int(queues), int(lag), at)
-        for group, topic, told, queues, lag, at in await connection.execute(statement)
+        RecordedLag(
+            group,
+            topic,
+            int(told),
+            None if queues is None else int(queues),
+            int(lag),
+            at,
+            int(expired),
+        )
+        for group, topic, told, queues, lag, at, expired in await connection.execute(statement)
     ]
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from backend.domain.replica_identity import Teller
+
 
 @dataclass(frozen=True, slots=True)
 class EpochSpan:
@@ -15,10 +17,11 @@ class EpochSpan:
 
 @dataclass(frozen=True, slots=True)
 class LogHistory:
-    """Hold the epochs of one broker's log in their order, and where the log ends."""
+    """Hold the epochs of one broker's log in their order, where the log ends, and who tells."""
 
     spans: tuple[EpochSpan, ...]
     max_offset: int
+    told_by: Teller | None = None
 
 
 def find_disagreement(histories: Mapping[int, LogHistory]) -> int | None:

@@ -20,6 +20,15 @@ class Risk(StrEnum):
     LOSS = "R3"
 
 
+_RISK_WORDS: Final[Mapping[Risk, str]] = {
+    Risk.SMALL: "small",
+    Risk.SERVICE: "affects service",
+    Risk.LOSS: "may lose data",
+}
+
+NO_WAY_BACK: Final = "None"
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """Hold what a confirmation must bring, and how long it can be taken back before it acts.
@@ -124,6 +133,22 @@ class Plan:
         return GATES[self.risk]
 
     @property
+    def is_reversible(self) -> bool:
+        """Tell whether the plan names a way back; only `no_way_back` writes that there is none."""
+        return bool(self.way_back) and self.way_back.partition(":")[0] != NO_WAY_BACK
+
+    @property
+    def risk_label(self) -> str:
+        """Say what the class means for this plan: it follows the way back, which it never denies.
+
+        What data loss leaves to restore is for the way back to say, so R3 promises nothing.
+        """
+        words = _RISK_WORDS[self.risk]
+        if not self.is_reversible:
+            return f"{words}, can't be undone"
+        return words if self.risk is Risk.LOSS else f"{words}, reversible"
+
+    @property
     def block(self) -> Check | None:
         """Find the first check that forbids it."""
         return next((c for c in self.checks if c.verdict is CheckVerdict.BLOCK), None)
@@ -137,6 +162,11 @@ class ReadBack:
     intended: str
     observed: str | None
     agreement: Agreement
+
+
+def no_way_back(why: str) -> str:
+    """Say that nothing takes a plan back, and why."""
+    return f"{NO_WAY_BACK}: {why}"
 
 
 def find_moved(

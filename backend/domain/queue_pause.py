@@ -83,8 +83,15 @@ class QueueFacts:
 
     @property
     def lag(self) -> int | None:
-        """Count what the group has not committed."""
-        return None if self.progress is None else self.progress.lag
+        """Count what is left to read; None is not known, or is not kept by the broker."""
+        if self.progress is None or self.is_broadcasting:
+            return None
+        return self.progress.lag
+
+    @property
+    def is_broadcasting(self) -> bool:
+        """Tell whether each member reads the queue for itself and keeps its own offset."""
+        return self.online is not None and self.online.is_broadcasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +171,11 @@ def _group_cause(facts: QueueFacts) -> tuple[Cause, str] | None:
 
 
 def _reader_cause(facts: QueueFacts) -> tuple[Cause, str]:
+    if facts.is_broadcasting:
+        return Cause.UNKNOWN, (
+            f"is read by each member of {facts.consumer_group} for itself (broadcasting): its"
+            " broker keeps none of their offsets, so nobody knows how far they are"
+        )
     if facts.lag == 0:
         closed = ""
         if facts.permission is not None and not facts.permission & Permission.WRITE:
@@ -265,7 +277,7 @@ def _evidence(facts: QueueFacts) -> tuple[str, ...]:
         told.append(_members(facts))
     if facts.progress is not None:
         progress = facts.progress
-        told.append(f"ends at {progress.end}, committed {progress.committed}, lag {progress.lag}")
+        told.append(_progress_told(facts, progress))
     elif facts.max_offset is not None:
         told.append(f"ends at {facts.max_offset}; the group has no committed offset there")
     if facts.locks is not None:
@@ -273,6 +285,19 @@ def _evidence(facts: QueueFacts) -> tuple[str, ...]:
     if facts.reader is not None:
         told.append(_reader_told(facts, facts.reader))
     return (*told, *(f"not known: {one}" for one in facts.unknown))
+
+
+def _progress_told(facts: QueueFacts, progress: QueueProgress) -> str:
+    if facts.is_broadcasting:
+        return f"ends at {progress.end}; members keep their own offsets (broadcasting)"
+    lag = "unknown" if progress.lag is None else progress.lag
+    told = f"ends at {progress.end}, committed {progress.committed}, lag {lag}"
+    unread = progress.unread
+    if unread is not None and unread.expired:
+        told += f", and {unread.expired} expired unread"
+    if unread is not None and unread.ahead:
+        told += f": ahead of the end by {unread.ahead}"
+    return told
 
 
 def _members(facts: QueueFacts) -> str:

@@ -1,6 +1,6 @@
 """Describe what brokers tell of a group at the queues of a topic."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -31,8 +31,41 @@ class OnlineGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Count what a group has not read of one queue.
+
+    `lag` counts the messages that the queue holds. `expired` counts those that were deleted before
+    the group read them: nobody can read them any more. `ahead` is by how many messages the group's
+    offset is beyond the queue's end.
+    """
+
+    lag: int
+    expired: int = 0
+    ahead: int = 0
+
+
+def count_unread(committed: int | None, *, begin: int | None, end: int | None) -> Unread | None:
+    """Count what a group has not read; None where an offset is not known.
+
+    The one place where offsets are subtracted for a lag. A negative offset is a broker's way to say
+    that it does not know. A queue whose begin is beyond its end holds nothing.
+    """
+    if end is None or end < 0 or committed is None or committed < 0:
+        return None
+    if committed >= end:
+        return Unread(0, ahead=committed - end)
+    if begin is None or begin < 0:
+        return None
+    first = min(begin, end)
+    return Unread(end - max(committed, first), expired=max(0, first - committed))
+
+
+@dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """Hold how far a group is in a queue: where it goes on, and the queue's end."""
+    """Hold how far a group is in a queue: where it goes on, and the queue's end and begin.
+
+    `begin` is the offset of the oldest message that the queue holds, None where it is not known.
+    """
 
     topic: str
     queue_id: int
@@ -40,11 +73,29 @@ class QueueProgress:
     end: int
     consumed_at_ms: int | None = None
     """When the last consumed message was stored, by the broker's clock."""
+    begin: int | None = 0
 
     @property
-    def lag(self) -> int:
-        """Count the messages that are left to read."""
-        return max(0, self.end - self.committed)
+    def unread(self) -> Unread | None:
+        """Count what is left to read, and what is gone; None is not known."""
+        return count_unread(self.committed, begin=self.begin, end=self.end)
+
+    @property
+    def lag(self) -> int | None:
+        """Count the messages that are left to read; None is not known."""
+        return None if self.unread is None else self.unread.lag
+
+    @property
+    def expired_count(self) -> int:
+        """Count the messages that expired unread, as far as that is known."""
+        return 0 if self.unread is None else self.unread.expired
+
+
+def add_lags(progress: Sequence[QueueProgress]) -> int | None:
+    """Add up the lags of queues; None where one is not known (D21)."""
+    lags = [one.lag for one in progress]
+    known = [lag for lag in lags if lag is not None]
+    return sum(known) if len(known) == len(lags) else None
 
 
 @dataclass(frozen=True, slots=True)

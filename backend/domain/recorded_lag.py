@@ -4,17 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.queue_reading import QueueProgress
+from backend.domain.queue_reading import QueueProgress, Unread
 
 
 @dataclass(frozen=True, slots=True)
 class ToldLag:
-    """Hold how far a group is in a topic's queues on one broker group."""
+    """Hold how far a group is in a topic's queues on one broker group.
+
+    `queue_count` is of the queues whose lag is known; `expired_count` counts the messages that were
+    deleted before the group read them, which are no part of the lag.
+    """
 
     consumer_group: str
     topic_name: str
     queue_count: int
     lag: int
+    expired_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +38,22 @@ class RecordedLag:
     topic_queue_count: int | None
     lag: int
     measured_at: datetime
+    expired_count: int = 0
 
 
 def add_up(consumer_group: str, progress: Sequence[QueueProgress]) -> list[ToldLag]:
-    """Add the queues of each topic."""
-    topics = sorted({one.topic for one in progress})
+    """Add the queues of each topic; one whose lag is not known is not counted (D21)."""
+    known: dict[str, list[Unread]] = {}
+    for one in progress:
+        if one.unread is not None:
+            known.setdefault(one.topic, []).append(one.unread)
     return [
         ToldLag(
             consumer_group,
             topic,
-            sum(one.topic == topic for one in progress),
-            sum(one.lag for one in progress if one.topic == topic),
+            len(unread),
+            sum(one.lag for one in unread),
+            sum(one.expired for one in unread),
         )
-        for topic in topics
+        for topic, unread in sorted(known.items())
     ]

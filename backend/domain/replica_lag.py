@@ -5,16 +5,23 @@ Positions are bytes of the log. What nobody told stays unknown (D21).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+from backend.domain.replica_identity import Teller
 
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """Hold where one broker's log ends, and for a replica how it follows its master, or why not."""
+    """Hold where one broker's log ends, and for a replica how it follows its master, or why not.
+
+    `told_by` is who the broker says it is.
+    """
 
     max_offset: int | None
     is_following: bool
     bytes_per_second: int
     obstacle: str | None = None
+    told_by: Teller | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +29,16 @@ class ReplicaLag:
     """Hold how far one replica is behind; `catch_up_ms` is for what it lacks, at its present rate.
 
     A replica that receives nothing has no rate to go by, so that only one which lacks nothing has
-    caught up for sure.
+    caught up for sure. One that is ahead by `ahead_bytes` holds what its master does not: it has no
+    lag and catches up with nothing, since it will cut that part.
     """
 
     lag_bytes: int | None
     catch_up_ms: int | None
+    ahead_bytes: int | None = 0
+
+
+UNKNOWN_LAG: Final = ReplicaLag(None, None, None)
 
 
 def measure_lags(
@@ -38,9 +50,10 @@ def measure_lags(
 
 def _lag(told: LogPosition, master_end: int | None) -> ReplicaLag:
     if master_end is None or told.max_offset is None:
-        return ReplicaLag(None, None)
-    # A replica that took a part of the log which its master does not hold will cut it.
-    lag_bytes = max(0, master_end - told.max_offset)
+        return UNKNOWN_LAG
+    lag_bytes = master_end - told.max_offset
+    if lag_bytes < 0:
+        return ReplicaLag(None, None, -lag_bytes)
     if not lag_bytes:
         return ReplicaLag(0, 0)
     if not told.is_following or told.bytes_per_second <= 0:

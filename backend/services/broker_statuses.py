@@ -14,7 +14,7 @@ from backend.domain.broker import Broker
 from backend.domain.names import check_cluster_name, check_group_name
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.page import Page, check_page_size, cut_page
-from backend.domain.queue_reading import QueueProgress
+from backend.domain.queue_reading import OnlineGroup, QueueProgress, add_lags
 from backend.services.broker_questions import Questions, UnknownBroker
 from backend.services.queue_locks import key_of
 
@@ -30,6 +30,10 @@ class StatusSource(Protocol):
 
     async def groups_with_offsets(self, address: str) -> list[str]:
         """Ask which groups have committed an offset."""
+        ...
+
+    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
+        """Ask who of a group is connected."""
         ...
 
     async def progress(
@@ -54,11 +58,20 @@ class GroupStats:
 
     consumer_group: str
     queues: tuple[QueueProgress, ...]
+    is_broadcasting: bool = False
 
     @property
-    def lag(self) -> int:
-        """Count the messages that are left to read there."""
-        return sum(one.lag for one in self.queues)
+    def lag(self) -> int | None:
+        """Count the messages that are left to read there.
+
+        None is not known, or of a broadcasting group, whose members keep their own offsets.
+        """
+        return None if self.is_broadcasting else add_lags(self.queues)
+
+    @property
+    def expired_count(self) -> int:
+        """Count the messages that were deleted before the group read them."""
+        return 0 if self.is_broadcasting else sum(one.expired_count for one in self.queues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +139,11 @@ async def list_consume_stats(
 
     async def ask(name: str) -> GroupStats | None:
         told = await questions.ask(key, lambda: brokers.progress(broker.address, name))
-        return None if told is None else GroupStats(name, _sorted(told))
+        if told is None:
+            return None
+        online = await questions.ask(key, lambda: brokers.online_group(broker.address, name))
+        is_broadcasting = online is not None and online.is_broadcasting
+        return GroupStats(name, _sorted(told), is_broadcasting)
 
     page = cut_page(wanted, size=size, key=lambda name: name, total_count=len(names))
     found = await asyncio.gather(*(ask(name) for name in page.items))

@@ -62,7 +62,7 @@ class GroupDetail:
     """Hold all that the masters tell of a group.
 
     `subscriptions` is what each topic is read with; members that disagree have several expressions.
-    `dead_letter_count` is `None` when some master did not tell.
+    `dead_letter_count` is of the masters that told; `None` is that none did.
     """
 
     observation: Observation
@@ -71,6 +71,7 @@ class GroupDetail:
     subscriptions: Mapping[str, tuple[str, ...]]
     queues: tuple[QueueLag, ...]
     dead_letter_count: int | None
+    is_dead_letter_count_complete: bool
     unknown: tuple[UnknownBroker, ...]
 
     @property
@@ -112,7 +113,7 @@ async def describe_consumer_group(
     serving = census.serving.get(name, ())
     keeping = census.masters_of(name, holders[letters])
     observed, settings, dead = await asyncio.gather(
-        Observer(brokers, questions, clock).observe(name, masters),
+        Observer(brokers, census, questions, clock).observe(name, masters),
         questions.ask_each(serving, lambda one: brokers.group_settings(one.address, name)),
         asyncio.gather(*(_dead_letters(name, one, brokers, questions) for one in keeping)),
     )
@@ -133,7 +134,8 @@ async def describe_consumer_group(
             replace(one, owner=owners.get((one.topic, one.group_name, one.queue_id)))
             for one in observed.queues
         ),
-        dead_letter_count=sum(told) if is_whole else None,
+        dead_letter_count=sum(told) if told or is_whole else None,
+        is_dead_letter_count_complete=is_whole,
         unknown=unknown,
     )
 
@@ -147,7 +149,7 @@ async def _dead_letters(
         if await brokers.topic_layout(at, topic) is None:
             return 0
         ends = await brokers.topic_ends(at, topic)
-        return sum(one.high - one.low for one in ends.values())
+        return sum(one.count for one in ends.values())
 
     return await questions.ask(master, count)
 

@@ -8,12 +8,14 @@ grows neither with the list nor with the cluster.
 import asyncio
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
 from backend.clients.clock import Clock
 from backend.domain.consumer_group_lag import (
+    NO_LAG,
+    Coverage,
     GroupState,
     LagTotal,
     QueueKind,
@@ -26,7 +28,7 @@ from backend.domain.queue_lock import BrokerKey
 from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.remoting.names import BUILT_IN_GROUPS, SYSTEM_GROUP_PREFIX, retry_topic
 from backend.services.broker_questions import Questions, UnknownBroker
-from backend.services.cluster_census import Censuses
+from backend.services.cluster_census import Censuses, GroupCensus
 
 OBSERVED_COUNT_MAX: Final = 100
 """Each costs some questions to its masters, so a page of groups is smaller than others."""
@@ -84,7 +86,8 @@ class GroupPage:
 class Observation:
     """Hold what the masters tell of a group now: who is there, and how far they are.
 
-    `online` is by broker, without those where nobody of the group is connected.
+    `online` is by broker, without those where nobody of the group is connected. `group_names` are
+    the broker groups of the cluster; the masters of some are `unknown`, since they did not tell.
     """
 
     name: str
@@ -92,11 +95,19 @@ class Observation:
     queues: tuple[QueueLag, ...]
     unknown: tuple[UnknownBroker, ...]
     observed_at: datetime
+    group_names: frozenset[str]
 
     @property
     def is_system(self) -> bool:
         """Tell whether it belongs to the brokers."""
         return is_system_group(self.name)
+
+    @property
+    def coverage(self) -> Coverage:
+        """Count the broker groups that told all, of those that were asked."""
+        silent = {one.broker.group_name for one in self.unknown}
+        asked = self.group_names | silent
+        return Coverage(len(asked - silent), len(asked))
 
     @property
     def client_ids(self) -> tuple[str, ...]:
@@ -105,9 +116,14 @@ class Observation:
         return tuple(sorted(found))
 
     @property
+    def is_broadcasting(self) -> bool:
+        """Tell whether its members keep their own offsets; where they disagree some do not."""
+        return bool(self.online) and all(one.is_broadcasting for one in self.online.values())
+
+    @property
     def state(self) -> GroupState:
         """Tell whether somebody is there."""
-        return state_of(len(self.client_ids), is_complete=not self.unknown)
+        return state_of(len(self.client_ids), self.coverage)
 
     @property
     def lag(self) -> LagTotal:
@@ -120,6 +136,8 @@ class Observation:
         return self._total(QueueKind.RETRY)
 
     def _total(self, kind: QueueKind) -> LagTotal:
+        if self.is_broadcasting:
+            return NO_LAG
         queues = [one for one in self.queues if one.kind is kind]
         return add_up(queues, is_complete=not self.unknown)
 
@@ -179,7 +197,7 @@ async def observe_consumer_groups(
     census = await censuses.groups(cluster_name)
     wanted = list(dict.fromkeys(names))
     holders = await censuses.holders(cluster_name, [retry_topic(name) for name in wanted])
-    observer = Observer(brokers, census.questions.follow_up(), clock)
+    observer = Observer(brokers, census, census.questions.follow_up(), clock)
     found = await asyncio.gather(
         *(
             observer.observe(name, census.masters_of(name, holders[retry_topic(name)]))
@@ -192,8 +210,11 @@ async def observe_consumer_groups(
 class Observer:
     """Ask masters of groups; what they do not tell is noted in the questions."""
 
-    def __init__(self, brokers: GroupSource, questions: Questions, clock: Clock) -> None:
+    def __init__(
+        self, brokers: GroupSource, census: GroupCensus, questions: Questions, clock: Clock
+    ) -> None:
         self._brokers, self._questions, self._clock = brokers, questions, clock
+        self._group_names = frozenset(census.by_group)
 
     async def observe(self, name: str, masters: Sequence[BrokerKey]) -> Observation:
         """Ask masters of one group."""
@@ -201,14 +222,18 @@ class Observer:
         online = {
             master: one for master, (one, _) in zip(masters, told, strict=True) if one is not None
         }
-        queues = [queue for _, found in told for queue in found]
-        return Observation(
+        queues = sorted((queue for _, found in told for queue in found), key=lambda one: one.key)
+        seen = Observation(
             name,
             online,
-            tuple(sorted(queues, key=lambda one: one.key)),
+            tuple(queues),
             self._questions.unknown,
             self._clock.now(),
+            self._group_names,
         )
+        if not seen.is_broadcasting:
+            return seen
+        return replace(seen, queues=tuple(one.kept_by_members() for one in queues))
 
     async def _ask(self, name: str, master: BrokerKey) -> tuple[OnlineGroup | None, list[QueueLag]]:
         at, ask = master.address, self._questions.ask
@@ -252,7 +277,7 @@ class Observer:
             )
             committed = told or dict.fromkeys(started)
         ages: Mapping[int, int | None] = {}
-        if any(one.lag for one in progress):
+        if any(one.lag != 0 for one in progress):
             now_ms = self._clock.now_ms()
             ages = (
                 await ask(
@@ -269,8 +294,9 @@ class Observer:
                 kind=kind,
                 committed=committed.get(one.queue_id, one.committed),
                 end=one.end,
-                waiting_ms=ages.get(one.queue_id) if one.lag else 0,
+                waiting_ms=ages.get(one.queue_id) if one.lag != 0 else 0,
                 consumed_at_ms=one.consumed_at_ms,
+                begin=one.begin,
             )
             for one in progress
         ]

@@ -3,8 +3,9 @@
 import asyncio
 from typing import Final
 
-from backend.clients.brokers import Brokers
+from backend.clients.brokers import BrokerRefused, Brokers
 from backend.domain.leftovers import Leftovers
+from backend.domain.queue_reading import add_lags
 
 __all__ = ["Leftovers", "find_leftovers"]
 
@@ -25,7 +26,13 @@ async def find_leftovers(address: str, brokers: Brokers) -> Leftovers:
         async with slots:
             progress = await brokers.progress(address, name)
             online = await brokers.online_group(address, name)
-        return sum(one.lag for one in progress), online is not None
+        if online is not None and online.is_broadcasting:
+            # Its members keep their own offsets: what is stored here is of former times.
+            return 0, True
+        lag = add_lags(progress)
+        if lag is None:
+            raise BrokerRefused(address, f"it does not tell how much {name} has left to read")
+        return lag, online is not None
 
     told = await asyncio.gather(*(ask(name) for name in names))
     return Leftovers(

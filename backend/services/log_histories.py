@@ -6,7 +6,8 @@ from typing import Protocol
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.domain.epochs import LogHistory, find_disagreement
-from backend.domain.replica_group import Replica
+from backend.domain.replica_group import Replica, ReplicaGroup
+from backend.domain.replica_identity import find_other
 from backend.services.group_changes import Controller, GroupName
 from backend.services.replica_groups import describe_group
 
@@ -47,16 +48,19 @@ async def compare_histories(
     """
     group = (await describe_group(name, controller)).group
     told = await asyncio.gather(
-        *(_ask(replica, brokers) for _, replica in sorted(group.replicas.items()))
+        *(_ask(group, replica, brokers) for _, replica in sorted(group.replicas.items()))
     )
     known = {one.broker_id: one.history for one in told if one.history is not None}
     return GroupHistories(tuple(told), find_disagreement(known))
 
 
-async def _ask(replica: Replica, brokers: HistorySource) -> ToldHistory:
+async def _ask(group: ReplicaGroup, replica: Replica, brokers: HistorySource) -> ToldHistory:
     history, reason = None, None
     try:
         history = await brokers.history(replica.address)
     except (BrokerUnreachable, BrokerRefused) as error:
         reason = str(error)
+    else:
+        reason = find_other(history.told_by, group, replica.broker_id)
+        history = history if reason is None else None
     return ToldHistory(replica.broker_id, replica.address, history, reason)

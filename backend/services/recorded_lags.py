@@ -16,7 +16,7 @@ from backend.db.engine import Database
 from backend.db.recorded_lags import LagKey
 from backend.domain.broker import MASTER_ID, Broker
 from backend.domain.page import Page, check_page_size, cut_page
-from backend.domain.queue_reading import QueueProgress
+from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.domain.recorded_lag import RecordedLag, ToldLag, add_up
 
 BROKERS_AT_ONCE_MAX: Final = 64
@@ -31,6 +31,10 @@ class ProgressSource(Protocol):
 
     async def groups_with_offsets(self, address: str) -> list[str]:
         """Ask which groups have committed an offset."""
+        ...
+
+    async def online_group(self, address: str, group: str) -> OnlineGroup | None:
+        """Ask who of a group is connected."""
         ...
 
     async def progress(
@@ -120,6 +124,10 @@ async def _ask(address: str, brokers: ProgressSource) -> list[ToldLag] | None:
 
     async def ask(group: str) -> list[ToldLag]:
         async with slots:
+            online = await brokers.online_group(address, group)
+            if online is not None and online.is_broadcasting:
+                # Its members keep their own offsets: what is stored here is of former times.
+                return []
             return add_up(group, await brokers.progress(address, group))
 
     try:

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from backend.clients.brokers import BrokerRefused, BrokerUnreachable
 from backend.domain.replica_group import Replica, ReplicaGroup
-from backend.domain.replica_lag import LogPosition, ReplicaLag, measure_lags
+from backend.domain.replica_identity import find_other
+from backend.domain.replica_lag import UNKNOWN_LAG, LogPosition, ReplicaLag, measure_lags
 from backend.services.group_changes import Controller, GroupName
 from backend.services.replica_groups import describe_group
 
@@ -53,7 +54,10 @@ async def measure_group(
     group = (await describe_group(name, controller)).group
     replicas = [r for _, r in sorted(group.replicas.items()) if r.broker_id != group.master_id]
     masters = [] if group.master is None else [group.master]
-    told = {**await _ask_all(replicas, brokers), **await _ask_all(masters, brokers)}
+    told = {
+        **await _ask_all(group, replicas, brokers),
+        **await _ask_all(group, masters, brokers),
+    }
     known = {i: one for i, one in told.items() if isinstance(one, LogPosition)}
     master = None if group.master_id is None else known.get(group.master_id)
     master_end = None if master is None else master.max_offset
@@ -66,18 +70,19 @@ async def measure_group(
 
 
 async def _ask_all(
-    replicas: Iterable[Replica], brokers: PositionSource
+    group: ReplicaGroup, replicas: Iterable[Replica], brokers: PositionSource
 ) -> dict[int, LogPosition | str]:
     asked = list(replicas)
-    answers = await asyncio.gather(*(_ask(replica, brokers) for replica in asked))
+    answers = await asyncio.gather(*(_ask(group, replica, brokers) for replica in asked))
     return {replica.broker_id: one for replica, one in zip(asked, answers, strict=True)}
 
 
-async def _ask(replica: Replica, brokers: PositionSource) -> LogPosition | str:
+async def _ask(group: ReplicaGroup, replica: Replica, brokers: PositionSource) -> LogPosition | str:
     try:
-        return await brokers.log_position(replica.address)
+        told = await brokers.log_position(replica.address)
     except (BrokerUnreachable, BrokerRefused) as error:
         return str(error)
+    return find_other(told.told_by, group, replica.broker_id) or told
 
 
 def _told(
@@ -90,6 +95,6 @@ def _told(
         is_master=broker_id == group.master_id,
         is_in_sync=broker_id in group.sync_state_set.members,
         position=answer if isinstance(answer, LogPosition) else None,
-        lag=lag or ReplicaLag(None, None),
+        lag=lag or UNKNOWN_LAG,
         error=None if is_known else str(answer),
     )

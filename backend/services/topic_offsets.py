@@ -30,10 +30,15 @@ class TopicOffsets:
 
     @property
     def message_count(self) -> int | None:
-        """Count the messages that the queues hold; None while a broker does not tell."""
-        if self.unknown:
+        """Count the messages of the brokers that told; None is that none did."""
+        if self.unknown and not self.queues:
             return None
-        return sum(one.high - one.low for one in self.queues.values())
+        return sum(one.count for one in self.queues.values())
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether all brokers told, so that the count is of all messages."""
+        return not self.unknown
 
 
 async def list_offsets(

@@ -8,7 +8,7 @@ import strawberry
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
 from backend.api.graphql.pages import PageInfo, connect
-from backend.api.graphql.scalars import Int64
+from backend.api.graphql.scalars import Int64, int64
 from backend.api.graphql.unknown_brokers import UnknownBroker
 from backend.api.instants import told_instant
 from backend.services import broker_statuses as service
@@ -39,16 +39,22 @@ class ConsumedQueue:
     queue_id: int
     committed: Int64
     end: Int64
-    lag: Int64
+    lag: Int64 | None
+    expired_count: Int64
     consumed_at: datetime | None
 
 
 @strawberry.type
 class GroupStats:
-    """Present how far a consumer group is in its queues on one broker."""
+    """Present how far a consumer group is in its queues on one broker.
+
+    `lag` is null where it is not known, and of a broadcasting group, which has none.
+    """
 
     consumer_group: str
-    lag: Int64
+    is_broadcasting: bool
+    lag: Int64 | None
+    expired_count: Int64
     queues: list[ConsumedQueue]
 
     @classmethod
@@ -56,14 +62,17 @@ class GroupStats:
         """Present a group."""
         return cls(
             consumer_group=stats.consumer_group,
-            lag=Int64(stats.lag),
+            is_broadcasting=stats.is_broadcasting,
+            lag=int64(stats.lag),
+            expired_count=Int64(stats.expired_count),
             queues=[
                 ConsumedQueue(
                     topic=one.topic,
                     queue_id=one.queue_id,
                     committed=Int64(one.committed),
                     end=Int64(one.end),
-                    lag=Int64(one.lag),
+                    lag=None if stats.is_broadcasting else int64(one.lag),
+                    expired_count=Int64(0 if stats.is_broadcasting else one.expired_count),
                     consumed_at=told_instant(one.consumed_at_ms),
                 )
                 for one in stats.queues

@@ -29,11 +29,16 @@ class ConsumerLag:
     """Present how much is left to read, and the age of the oldest of it; null is unknown.
 
     `isComplete` is false when brokers or offsets of queues are not known, so it may be more.
+    `expiredCount` counts the messages that were deleted before the group read them: they are no
+    part of the lag. A lag that is not applicable is that of a broadcasting group, whose members
+    keep their own offsets.
     """
 
     message_count: Int64 | None
     waiting_ms: Int64 | None
     is_complete: bool
+    expired_count: Int64 | None
+    is_applicable: bool
 
     @classmethod
     def of(cls, lag: domain.LagTotal) -> Self:
@@ -42,6 +47,8 @@ class ConsumerLag:
             message_count=int64(lag.message_count),
             waiting_ms=int64(lag.waiting_ms),
             is_complete=lag.is_complete,
+            expired_count=int64(lag.expired_count),
+            is_applicable=lag.is_applicable,
         )
 
 
@@ -58,6 +65,16 @@ class ConsumerGroup:
     async def state(self, info: Info) -> domain.GroupState:
         """Tell whether somebody of the group is connected."""
         return (await self._observed(info)).state
+
+    @strawberry.field
+    async def broker_count_told(self, info: Info) -> int:
+        """Count the brokers that told all; `state` and the counts are what these know."""
+        return (await self._observed(info)).coverage.told_count
+
+    @strawberry.field
+    async def broker_count_asked(self, info: Info) -> int:
+        """Count the brokers that may know something of the group."""
+        return (await self._observed(info)).coverage.asked_count
 
     @strawberry.field
     async def member_count(self, info: Info) -> int:
@@ -173,8 +190,11 @@ class ConsumerQueue:
     queue_id: int
     kind: domain.QueueKind
     committed: Int64 | None
+    begin: Int64 | None
     end: Int64
     lag: Int64 | None
+    expired_count: Int64 | None
+    ahead_count: Int64 | None
     waiting_ms: Int64 | None
     consumed_at: datetime | None
     owner: str | None
@@ -189,7 +209,10 @@ class ConsumerQueue:
             kind=queue.kind,
             committed=int64(queue.committed),
             end=Int64(queue.end),
+            begin=int64(queue.begin),
             lag=int64(queue.lag),
+            expired_count=int64(queue.expired_count),
+            ahead_count=int64(queue.ahead_count),
             waiting_ms=int64(queue.waiting_ms),
             consumed_at=told_instant(queue.consumed_at_ms),
             owner=queue.owner,
@@ -198,16 +221,23 @@ class ConsumerQueue:
 
 @strawberry.type
 class ConsumerGroupDetail:
-    """Present a consumer group with its members, settings and queues."""
+    """Present a consumer group with its members, settings and queues.
+
+    `state` and `deadLetterCount` are of the brokers that told, `brokerCountTold` of
+    `brokerCountAsked`; null is that none did.
+    """
 
     cluster_name: strawberry.Private[str]
     name: str
     is_system: bool
     state: domain.GroupState
+    broker_count_told: int
+    broker_count_asked: int
     models: list[str]
     lag: ConsumerLag
     retry_lag: ConsumerLag
     dead_letter_count: Int64 | None
+    is_dead_letter_count_complete: bool
     settings: list[ConsumerGroupSettings]
     members: list[ConsumerGroupMember]
     subscriptions: list[ConsumerSubscription]
@@ -231,10 +261,13 @@ class ConsumerGroupDetail:
             name=told.name,
             is_system=told.is_system,
             state=told.state,
+            broker_count_told=told.coverage.told_count,
+            broker_count_asked=told.coverage.asked_count,
             models=list(found.models),
             lag=ConsumerLag.of(told.lag),
             retry_lag=ConsumerLag.of(told.retry_lag),
             dead_letter_count=int64(found.dead_letter_count),
+            is_dead_letter_count_complete=found.is_dead_letter_count_complete,
             settings=[
                 ConsumerGroupSettings.of(name, one) for name, one in sorted(found.settings.items())
             ],

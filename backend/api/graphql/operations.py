@@ -69,10 +69,15 @@ class Gate:
 
 @strawberry.type
 class Plan:
-    """Present what will happen, what changes, who feels it, what could go wrong, the way back."""
+    """Present what will happen, what changes, who feels it, what could go wrong, the way back.
+
+    `riskLabel` says what the class means for this plan; it follows the way back.
+    """
 
     summary: str
     risk: plan_domain.Risk
+    risk_label: str
+    is_reversible: bool
     gate: Gate
     preconditions: list[Precondition]
     changes: list[Difference]
@@ -262,6 +267,8 @@ def _plan(plan: plan_domain.Plan) -> Plan:
     return Plan(
         summary=plan.summary,
         risk=plan.risk,
+        risk_label=plan.risk_label,
+        is_reversible=plan.is_reversible,
         gate=Gate(
             needs_name=plan.gate.needs_name,
             needs_loss_accepted=plan.gate.needs_loss_accepted,

@@ -26,6 +26,7 @@ class RecordedLag:
     queue_count: int
     topic_queue_count: int | None
     lag: Int64
+    expired_count: Int64
     measured_at: datetime
 
     @classmethod
@@ -37,6 +38,7 @@ class RecordedLag:
             queue_count=one.queue_count,
             topic_queue_count=one.topic_queue_count,
             lag=Int64(one.lag),
+            expired_count=Int64(one.expired_count),
             measured_at=one.measured_at,
         )
 

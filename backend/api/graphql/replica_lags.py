@@ -14,6 +14,7 @@ class ReplicaLag:
     """Present how far one broker is, in bytes of its log; null is unknown, `error` may say why.
 
     `obstacle` is why a replica does not follow, as it says itself, and what to do.
+    `aheadBytes` is what it holds beyond its master's log, and will cut; it has no lag then.
     `catchUpMs` is how long what it lacks takes at the rate at which it receives.
     """
 
@@ -24,6 +25,7 @@ class ReplicaLag:
     is_following: bool | None
     max_offset: Int64 | None
     lag_bytes: Int64 | None
+    ahead_bytes: Int64 | None
     bytes_per_second: Int64 | None
     catch_up_ms: Int64 | None
     obstacle: str | None
@@ -41,6 +43,7 @@ class ReplicaLag:
             is_following=None if position is None else position.is_following,
             max_offset=None if position is None else int64(position.max_offset),
             lag_bytes=int64(told.lag.lag_bytes),
+            ahead_bytes=int64(told.lag.ahead_bytes),
             bytes_per_second=None if position is None else Int64(position.bytes_per_second),
             catch_up_ms=int64(told.lag.catch_up_ms),
             obstacle=None if position is None else position.obstacle,

@@ -34,9 +34,14 @@ class QueueEnds:
 
 @strawberry.type
 class TopicOffsets:
-    """Present the ends of a topic's queues; `messageCount` is null while a broker is unknown."""
+    """Present the ends of a topic's queues.
+
+    `messageCount` is of the brokers that told, null when none did; where it is not complete there
+    may be more.
+    """
 
     message_count: Int64 | None
+    is_complete: bool
     queues: list[QueueEnds]
     unknown: list[UnknownBroker]
     observed_at: datetime
@@ -126,6 +131,7 @@ class TopicFigureQuery:
         )
         return TopicOffsets(
             message_count=int64(found.message_count),
+            is_complete=found.is_complete,
             queues=[
                 QueueEnds(
                     group_name=group_name,

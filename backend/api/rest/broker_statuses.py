@@ -41,15 +41,21 @@ class ConsumedQueueOut(BaseModel):
     queue_id: int
     committed: int
     end: int
-    lag: int
+    lag: int | None
+    expired_count: int
     consumed_at: datetime | None
 
 
 class GroupStatsOut(BaseModel):
-    """How far a consumer group is in its queues on one broker."""
+    """How far a consumer group is in its queues on one broker.
+
+    `lag` is null where it is not known, and of a broadcasting group, which has none.
+    """
 
     consumer_group: str
-    lag: int
+    is_broadcasting: bool
+    lag: int | None
+    expired_count: int
     queues: list[ConsumedQueueOut]
 
 
@@ -117,17 +123,20 @@ async def show_consume_stats(
 def _group_out(stats: GroupStats) -> GroupStatsOut:
     return GroupStatsOut(
         consumer_group=stats.consumer_group,
+        is_broadcasting=stats.is_broadcasting,
         lag=stats.lag,
-        queues=[_queue_out(one) for one in stats.queues],
+        expired_count=stats.expired_count,
+        queues=[_queue_out(one, stats) for one in stats.queues],
     )
 
 
-def _queue_out(queue: QueueProgress) -> ConsumedQueueOut:
+def _queue_out(queue: QueueProgress, stats: GroupStats) -> ConsumedQueueOut:
     return ConsumedQueueOut(
         topic=queue.topic,
         queue_id=queue.queue_id,
         committed=queue.committed,
         end=queue.end,
-        lag=queue.lag,
+        lag=None if stats.is_broadcasting else queue.lag,
+        expired_count=0 if stats.is_broadcasting else queue.expired_count,
         consumed_at=told_instant(queue.consumed_at_ms),
     )

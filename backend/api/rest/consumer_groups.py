@@ -41,20 +41,30 @@ class LagOut(BaseModel):
     """How much is left to read, and the age of the oldest of it; null is unknown.
 
     `is_complete` is false when brokers or offsets of queues are not known, so that it may be more.
+    `expired_count` counts the messages that were deleted before the group read them: they are no
+    part of the lag. A lag that is not applicable is that of a broadcasting group, whose members
+    keep their own offsets.
     """
 
     message_count: int | None
     waiting_ms: int | None
     is_complete: bool
+    expired_count: int | None
+    is_applicable: bool
 
 
 class ListedGroupOut(BaseModel):
-    """A consumer group, who is there now, and how far it is."""
+    """A consumer group, who is there now, and how far it is.
+
+    `state` is what the brokers know that told, `broker_count_told` of `broker_count_asked`.
+    """
 
     name: str
     is_system: bool
     group_names: list[str]
     state: GroupState
+    broker_count_told: int
+    broker_count_asked: int
     member_count: int
     lag: LagOut
     retry_lag: LagOut
@@ -104,7 +114,9 @@ class QueueLagOut(BaseModel):
     """How far the group is in one queue; `committed` is null where it never committed.
 
     `waiting_ms` is the age of the oldest message that is not consumed, `owner` the client that
-    reads the queue; null is unknown, or for the owner nobody.
+    reads the queue; null is unknown, or for the owner nobody. `expired_count` counts the messages
+    that were deleted before the group read them, `ahead_count` by how many its offset is beyond the
+    end.
     """
 
     group_name: str
@@ -112,23 +124,33 @@ class QueueLagOut(BaseModel):
     queue_id: int
     kind: QueueKind
     committed: int | None
+    begin: int | None
     end: int
     lag: int | None
+    expired_count: int | None
+    ahead_count: int | None
     waiting_ms: int | None
     consumed_at: datetime | None
     owner: str | None
 
 
 class ConsumerGroupOut(BaseModel):
-    """A consumer group with its members, settings and queues; `dead_letter_count` null unknown."""
+    """A consumer group with its members, settings and queues.
+
+    `state` and `dead_letter_count` are of the brokers that told, `broker_count_told` of
+    `broker_count_asked`; null is that none did.
+    """
 
     name: str
     is_system: bool
     state: GroupState
+    broker_count_told: int
+    broker_count_asked: int
     models: list[str]
     lag: LagOut
     retry_lag: LagOut
     dead_letter_count: int | None
+    is_dead_letter_count_complete: bool
     settings: list[GroupSettingsOut]
     members: list[MemberOut]
     subscriptions: list[SubscriptionOut]
@@ -216,6 +238,8 @@ def _listed_out(
         is_system=group.is_system,
         group_names=list(group.group_names),
         state=told.state,
+        broker_count_told=told.coverage.told_count,
+        broker_count_asked=told.coverage.asked_count,
         member_count=len(told.client_ids),
         lag=_lag_out(told.lag),
         retry_lag=_lag_out(told.retry_lag),
@@ -229,10 +253,13 @@ def _detail_out(found: GroupDetail, protection: Protection | None) -> ConsumerGr
         name=told.name,
         is_system=told.is_system,
         state=told.state,
+        broker_count_told=told.coverage.told_count,
+        broker_count_asked=told.coverage.asked_count,
         models=list(found.models),
         lag=_lag_out(told.lag),
         retry_lag=_lag_out(told.retry_lag),
         dead_letter_count=found.dead_letter_count,
+        is_dead_letter_count_complete=found.is_dead_letter_count_complete,
         settings=[_settings_out(name, one) for name, one in sorted(found.settings.items())],
         members=[_member_out(one) for one in found.members],
         subscriptions=[
@@ -248,7 +275,11 @@ def _detail_out(found: GroupDetail, protection: Protection | None) -> ConsumerGr
 
 def _lag_out(lag: LagTotal) -> LagOut:
     return LagOut(
-        message_count=lag.message_count, waiting_ms=lag.waiting_ms, is_complete=lag.is_complete
+        message_count=lag.message_count,
+        waiting_ms=lag.waiting_ms,
+        is_complete=lag.is_complete,
+        expired_count=lag.expired_count,
+        is_applicable=lag.is_applicable,
     )
 
 
@@ -285,8 +316,11 @@ def _queue_out(queue: QueueLag) -> QueueLagOut:
         queue_id=queue.queue_id,
         kind=queue.kind,
         committed=queue.committed,
+        begin=queue.begin,
         end=queue.end,
         lag=queue.lag,
+        expired_count=queue.expired_count,
+        ahead_count=queue.ahead_count,
         waiting_ms=queue.waiting_ms,
         consumed_at=told_instant(queue.consumed_at_ms),
         owner=queue.owner,

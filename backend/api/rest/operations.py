@@ -100,10 +100,15 @@ class GateOut(_Out):
 
 
 class PlanOut(_Out):
-    """What will happen, what changes, who feels it, what could go wrong, how to get back."""
+    """What will happen, what changes, who feels it, what could go wrong, how to get back.
+
+    `risk_label` says what the class means for this plan; it follows the way back.
+    """
 
     summary: str
     risk: Risk
+    risk_label: str
+    is_reversible: bool
     gate: GateOut
     preconditions: list[PreconditionOut]
     changes: list[DifferenceOut]

@@ -27,6 +27,7 @@ class RecordedLagOut(BaseModel):
     queue_count: int
     topic_queue_count: int | None
     lag: int
+    expired_count: int
     measured_at: datetime
 
 
@@ -51,5 +52,6 @@ def _out(one: RecordedLag) -> RecordedLagOut:
         queue_count=one.queue_count,
         topic_queue_count=one.topic_queue_count,
         lag=one.lag,
+        expired_count=one.expired_count,
         measured_at=one.measured_at,
     )

@@ -15,6 +15,7 @@ class ReplicaLagOut(BaseModel):
     """How far one broker is, in bytes of its log; null is unknown, and `error` may say why.
 
     `obstacle` is why a replica does not follow, as it says itself, and what to do.
+    `ahead_bytes` is what it holds beyond its master's log, and will cut; it has no lag then.
     `catch_up_ms` is how long what it lacks takes at the rate at which it receives.
     """
 
@@ -25,6 +26,7 @@ class ReplicaLagOut(BaseModel):
     is_following: bool | None
     max_offset: int | None
     lag_bytes: int | None
+    ahead_bytes: int | None
     bytes_per_second: int | None
     catch_up_ms: int | None
     obstacle: str | None
@@ -62,6 +64,7 @@ def _lag_out(told: ToldLag) -> ReplicaLagOut:
         is_following=None if position is None else position.is_following,
         max_offset=None if position is None else position.max_offset,
         lag_bytes=told.lag.lag_bytes,
+        ahead_bytes=told.lag.ahead_bytes,
         bytes_per_second=None if position is None else position.bytes_per_second,
         catch_up_ms=told.lag.catch_up_ms,
         obstacle=None if position is None else position.obstacle,

@@ -39,9 +39,14 @@ class QueueEndsOut(BaseModel):
 
 
 class TopicOffsetsOut(BaseModel):
-    """The ends of a topic's queues now; `message_count` is null while a broker does not tell."""
+    """The ends of a topic's queues now.
+
+    `message_count` is of the brokers that told, null when none did; where it is not complete there
+    may be more.
+    """
 
     message_count: int | None
+    is_complete: bool
     queues: list[QueueEndsOut]
     unknown: list[UnknownBrokerOut]
     observed_at: datetime
@@ -112,6 +117,7 @@ async def show_topic_offsets(
     )
     return TopicOffsetsOut(
         message_count=found.message_count,
+        is_complete=found.is_complete,
         queues=[
             QueueEndsOut(
                 group_name=group_name,

@@ -211,12 +211,17 @@ class ProducerConnection(Body, frozen=True, kw_only=True):
 
 
 class QueueProgress(Body, frozen=True, kw_only=True):
-    """How far a group is in one queue."""
+    """How far a group is in one queue.
+
+    `min_offset` is ours, the offset of the oldest message: stock brokers do not tell it, and stock
+    tools pass it over.
+    """
 
     broker_offset: int
     consumer_offset: int
     last_timestamp_ms: int = msgspec.field(name="lastTimestamp")
     pull_offset: int
+    min_offset: int = -1
 
 
 class QueueTimeSpan(Body, frozen=True, kw_only=True):

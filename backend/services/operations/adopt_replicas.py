@@ -18,6 +18,7 @@ from backend.domain.plan import (
     Precondition,
     ReadBack,
     Risk,
+    no_way_back,
 )
 from backend.domain.replica_group import Change, LeasePolicy, ReplicaGroup
 from backend.services import adoptions
@@ -86,7 +87,7 @@ async def plan(order: AdoptReplicas, context: OperationContext) -> Plan:
         if is_lost
         else ("The brokers follow the master, which may cut their logs",),
         checks=(check,),
-        way_back="None: forget the group, and its brokers wait for adoption again",
+        way_back=no_way_back("forget the group, and its brokers wait for adoption again"),
         loss=_loss(empty, change) if order.accepts_loss else None,
         facts={"lease_policy": context.controller.lease_policy, "is_lost": is_lost},
     )

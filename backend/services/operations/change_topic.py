@@ -204,7 +204,7 @@ async def _check_left(
         if isinstance(told, Silence):
             why = f"{one.group_name} does not tell what is in its queues: {told.reason}"
             return [Check(name, CheckVerdict.WARN, why)]
-        count += sum(e.high - e.low for queue_id, e in told.items() if queue_id >= fewer[one])
+        count += sum(e.count for queue_id, e in told.items() if queue_id >= fewer[one])
     if not count:
         return [Check(name, CheckVerdict.PASS, "the queues that are given up are empty")]
     why = f"{count} messages stand in queues that consumers would read no more, until it is undone"

@@ -16,6 +16,7 @@ from backend.domain.protection import (
     check_unprotected,
     protection_fact,
 )
+from backend.domain.queue_reading import add_lags
 from backend.services.operations import (
     broker_steps,
     group_leftovers,
@@ -45,7 +46,7 @@ class Usage:
     """Hold who is connected, and how much of which topics is unread."""
 
     members: tuple[str, ...]
-    lags: Mapping[str, int]
+    lags: Mapping[str, int | None]
 
 
 async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
@@ -66,10 +67,17 @@ async def plan(order: DeleteConsumerGroup, context: OperationContext) -> Plan:
     brokers = context.brokers
 
     async def ask(one: Master) -> Usage:
-        lags: dict[str, int] = {}
-        for queue in await brokers.progress(one.address, group):
-            lags[queue.topic] = lags.get(queue.topic, 0) + queue.lag
-        return Usage(tuple(await brokers.members(one.address, group)), lags)
+        progress = await brokers.progress(one.address, group)
+        online = await brokers.online_group(one.address, group)
+        names = () if online is None else {member.client_id for member in online.members}
+        # The members of a broadcasting group keep their own offsets.
+        is_kept = online is None or not online.is_broadcasting
+        topics = {queue.topic for queue in progress} if is_kept else set()
+        lags = {
+            topic: add_lags([queue for queue in progress if queue.topic == topic])
+            for topic in topics
+        }
+        return Usage(tuple(sorted(names)), lags)
 
     usage = await masters.ask_each([*held], ask)
     found = await group_leftovers.find_leftovers(group, meant.found, context)
@@ -216,19 +224,24 @@ def _loss(usage: Mapping[Master, Usage | Silence], gone: Sequence[Leftover]) -> 
     unread = _unread(usage)
     told = ["the group's place in every topic"]
     if unread:
-        counts = masters.shortened(f"{topic} {count}" for topic, count in sorted(unread.items()))
+        counts = masters.shortened(unread)
         told.append(f"unread are {counts} messages")
     told += [one.text for one in gone if one.message_count != 0]
     return "; ".join(told)
 
 
-def _unread(usage: Mapping[Master, Usage | Silence]) -> dict[str, int]:
-    unread: dict[str, int] = {}
+def _unread(usage: Mapping[Master, Usage | Silence]) -> list[str]:
+    """Name the topics in which something is unread, each with how much."""
+    unread: dict[str, list[int | None]] = {}
     for told in usage.values():
         if isinstance(told, Usage):
             for topic, lag in told.lags.items():
-                unread[topic] = unread.get(topic, 0) + lag
-    return {topic: count for topic, count in unread.items() if count}
+                unread.setdefault(topic, []).append(lag)
+    return [
+        f"{topic} {'an unknown number' if None in lags else sum(lag or 0 for lag in lags)}"
+        for topic, lags in sorted(unread.items())
+        if any(lag != 0 for lag in lags)
+    ]
 
 
 def _impact(
@@ -242,8 +255,7 @@ def _impact(
     kept = [one.text for one in found if one.message_count != 0 and not order.cleans_up]
     told += [f"Kept: {text}" for text in kept]
     if unread:
-        behind = masters.shortened(f"{topic} {count}" for topic, count in sorted(unread.items()))
-        told.append(f"Unread: {behind}")
+        told.append(f"Unread: {masters.shortened(unread)}")
     return tuple(told)
 
 

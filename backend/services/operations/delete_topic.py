@@ -18,6 +18,7 @@ from backend.domain.plan import (
     Precondition,
     ReadBack,
     Risk,
+    no_way_back,
 )
 from backend.domain.protection import (
     Resource,
@@ -25,6 +26,7 @@ from backend.domain.protection import (
     check_unprotected,
     protection_fact,
 )
+from backend.domain.queue_reading import add_lags
 from backend.domain.topic_layout import TopicLayout
 from backend.services import topics
 from backend.services.operations import masters, topic_layouts, topic_removal
@@ -133,8 +135,10 @@ async def plan(order: DeleteTopic, context: OperationContext) -> Plan:
             *([] if is_loss else [_check_empty(content)]),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="None: its messages and the offsets of its consumers are gone; a topic of the"
-        " same name begins empty",
+        way_back=no_way_back(
+            "its messages and the offsets of its consumers are gone; a topic of the"
+            " same name begins empty"
+        ),
         loss=content.loss if is_loss else None,
         facts={
             "brokers": [
@@ -198,9 +202,7 @@ async def _read_content(holders: list[Master], topic: str, context: OperationCon
         masters.ask_each(holders, lambda one: _ask_groups(one, topic, context)),
     )
     messages = {
-        one.group_name: None
-        if isinstance(told, Silence)
-        else sum(e.high - e.low for e in told.values())
+        one.group_name: None if isinstance(told, Silence) else sum(e.count for e in told.values())
         for one, told in ends.items()
     }
     lags: dict[str, list[int | None]] = {}
@@ -243,10 +245,14 @@ async def _ask_group(
     """Ask for a group's lag in a topic and how many of its members are connected."""
     brokers = context.brokers
 
-    async def ask(one: Master) -> tuple[int, int]:
+    async def ask(one: Master) -> tuple[int | None, int]:
         progress = await brokers.progress(one.address, name, topic)
-        members = await brokers.members(one.address, name)
-        return sum(queue.lag for queue in progress), len(members)
+        online = await brokers.online_group(one.address, name)
+        if online is None:
+            return add_lags(progress), 0
+        # The members of a broadcasting group keep their own offsets.
+        lag = 0 if online.is_broadcasting else add_lags(progress)
+        return lag, len({member.client_id for member in online.members})
 
     told = (await masters.ask_each([master], ask))[master]
     return (None, None) if isinstance(told, Silence) else told

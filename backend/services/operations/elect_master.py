@@ -26,6 +26,7 @@ from backend.domain.plan import (
     Precondition,
     ReadBack,
     Risk,
+    no_way_back,
 )
 from backend.domain.replica_group import UNKNOWN_POSITION, ConfirmedEnd, ReplicaGroup
 from backend.services import elections
@@ -113,8 +114,7 @@ async def plan(order: ElectMaster, context: OperationContext) -> Plan:
         changes=_changes(view, election),
         impact=await _impact(name, view, election, clients, context),
         checks=_checks(order, view, election, shortfall, behind),
-        way_back="Elect the present master again once it has followed and is in the SyncStateSet;"
-        " what was cut from its log is not restored",
+        way_back=_way_back(view),
         loss=_loss(view.group, winner_id, shortfall, behind) if is_loss else None,
         facts={
             "allows_unclean": allows_unclean,
@@ -360,6 +360,15 @@ def _checks(
         why = f"the winner's log was {behind} bytes behind the master's when they last told"
         checks.append(Check("log", CheckVerdict.WARN if behind else CheckVerdict.PASS, why))
     return tuple(checks)
+
+
+def _way_back(view: GroupView) -> str:
+    if view.group.master_id is None:
+        return no_way_back("the group has no master now that could be elected again")
+    return (
+        "Elect the present master again once it has followed and is in the SyncStateSet; what was"
+        " cut from its log is not restored"
+    )
 
 
 def _loss(

@@ -17,6 +17,7 @@ from backend.domain.plan import (
     Precondition,
     ReadBack,
     Risk,
+    no_way_back,
 )
 from backend.domain.protection import (
     Protection,
@@ -101,8 +102,10 @@ async def plan(order: ForgetReplicas, context: OperationContext) -> Plan:
             f"Alive among those to be forgotten: {groups.ids_text(living)}",
         ),
         checks=(check_unprotected(protected), _check(order, view, ids)),
-        way_back="None: their ids are never given away again; a group that is gone comes back"
-        " when its brokers wait for adoption and are adopted",
+        way_back=no_way_back(
+            "their ids are never given away again; a group that is gone comes back"
+            " when its brokers wait for adoption and are adopted"
+        ),
         loss=f"what only {groups.ids_text(ids)} hold",
         facts={"broker_ids": ids},
     )

@@ -127,7 +127,7 @@ async def _find(
     silences = {one: told for one, told in layouts.items() if isinstance(told, Silence)}
     ends = await topic_layouts.read_ends(holders, topic, context)
     counts = [
-        None if isinstance(told, Silence) else sum(end.high - end.low for end in told.values())
+        None if isinstance(told, Silence) else sum(end.count for end in told.values())
         for told in ends.values()
     ]
     known = [count for count in counts if count is not None]

@@ -22,6 +22,7 @@ from backend.domain.plan import (
     Precondition,
     ReadBack,
     Risk,
+    no_way_back,
 )
 from backend.domain.queue_lock import (
     BrokerKey,
@@ -109,8 +110,10 @@ async def plan(order: ReleaseLocks, context: OperationContext) -> Plan:
         ),
         impact=_impact(locks),
         checks=_checks(order, locks, table, is_connected=is_connected),
-        way_back="None: who has a lock is for the clients to settle; a client that is there asks"
-        " for it again when it rebalances, within 20 s",
+        way_back=no_way_back(
+            "who has a lock is for the clients to settle; a client that is there asks"
+            " for it again when it rebalances, within 20 s"
+        ),
         facts={
             "lock_count": len(locks),
             "is_holder_connected": is_connected,

@@ -13,7 +13,15 @@ from backend.domain.operation_errors import (
     InvalidParameters,
     NotUndoable,
 )
-from backend.domain.plan import Agreement, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
+from backend.domain.plan import (
+    Agreement,
+    CheckVerdict,
+    Plan,
+    PlannedStep,
+    ReadBack,
+    Risk,
+    no_way_back,
+)
 from backend.services.operations import broker_steps, masters
 from backend.services.operations import offset_previews as previews
 from backend.services.operations.kind import (
@@ -79,9 +87,17 @@ async def plan(order: ResetOffsets, context: OperationContext) -> Plan:
             previews.check_size(held),
             await masters.check_fencing(meant.found, context),
         ),
-        way_back="Set the former offsets, which the journal keeps; what was read meanwhile is read"
-        " again, and queues without a former offset stay where they are",
+        way_back=_way_back(held),
         facts=previews.facts(held, mode, members),
+    )
+
+
+def _way_back(held: previews.Held) -> str:
+    if all(one.former is None for told in held.values() for one in told.queues):
+        return no_way_back("the group has committed no offset there that could be set again")
+    return (
+        "Set the former offsets, which the journal keeps; what was read meanwhile is read again,"
+        " and queues without a former offset stay where they are"
     )
 
 

@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { createRouter, type RouterHistory } from '@tanstack/react-router';
 import { isFinal, isUnauthenticated } from '@/lib/api-error';
+import { IgnoredSearch } from '@/routes/ignored-search';
 import { routeTree } from '@/routes/route-tree';
 
 const retryCountMax = 2;
@@ -34,14 +35,16 @@ export function createConsole(history?: RouterHistory) {
     void router.navigate({ to: '/sign-in', search: { next: href } });
   };
   const queryClient = createQueryClient(toSignIn);
+  const ignored = new IgnoredSearch();
   const router = createRouter({
     routeTree,
-    context: { queryClient },
+    context: { queryClient, ignored },
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     scrollToTopSelectors: ['#main'],
     ...(history ? { history } : {}),
   });
+  ignored.follow(router);
   return { router, queryClient };
 }
 

@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { ColumnHead } from './column-head';
 import classes from './data-table.module.css';
+import { IgnoredNotice } from './ignored-notice';
 import { sortingOf, sortTextOf } from './sort-text';
 import { type Column, dataTableFeatures } from './table-features';
 
@@ -23,7 +24,8 @@ const virtualFrom = 100;
 export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   const { label, rows, columns, rowId, sort, onSort } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const sorting = sortingOf(sort);
+  const wanted = sortingOf(sort);
+  const sorting = wanted.filter(({ id }) => columns.some((column) => isSortable(column, id)));
   const table = useTable({
     features: dataTableFeatures,
     data: rows,
@@ -50,62 +52,74 @@ export function DataTable<T extends RowData>(props: DataTableProps<T>) {
   const after = virtual ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
 
   return (
-    <section
-      ref={scroller}
-      className={classes.scroller}
-      data-virtual={virtual}
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-      tabIndex={0}
-    >
-      <table className={classes.table} aria-rowcount={virtual ? model.length + 1 : undefined}>
-        <caption className="visually-hidden">{label}</caption>
-        <thead>
-          {table.getHeaderGroups().map((group) => (
-            <tr key={group.id}>
-              {group.headers.map((header) => (
-                <ColumnHead
-                  key={header.id}
-                  layout={header.column.columnDef.meta}
-                  sorted={header.column.getIsSorted()}
-                  onSort={
-                    header.column.getCanSort() ? header.column.getToggleSortingHandler() : undefined
-                  }
-                >
-                  <table.FlexRender header={header} />
-                </ColumnHead>
-              ))}
-            </tr>
-          ))}
-        </thead>
-        <tbody>
-          {before > 0 ? (
-            <tr className={classes.spacer} style={{ height: before }} aria-hidden />
-          ) : null}
-          {visible.map((row) => (
-            <tr
-              key={row.id}
-              className={classes.row}
-              aria-rowindex={virtual ? row.index + 2 : undefined}
-            >
-              {row.getAllCells().map((cell) => (
-                <td
-                  key={cell.id}
-                  className={classes.cell}
-                  data-align={cell.column.columnDef.meta?.align}
-                  data-wraps={cell.column.columnDef.meta?.wraps}
-                  data-spare={cell.column.columnDef.meta?.spare}
-                >
-                  <table.FlexRender cell={cell} />
-                </td>
-              ))}
-            </tr>
-          ))}
-          {after > 0 ? (
-            <tr className={classes.spacer} style={{ height: after }} aria-hidden />
-          ) : null}
-        </tbody>
-      </table>
-    </section>
+    <>
+      {sort !== undefined && sorting.length === 0 ? (
+        <IgnoredNotice ignored={[{ name: 'sort', value: sort, reason: 'value' }]} />
+      ) : null}
+      <section
+        ref={scroller}
+        className={classes.scroller}
+        data-virtual={virtual}
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+      >
+        <table className={classes.table} aria-rowcount={virtual ? model.length + 1 : undefined}>
+          <caption className="visually-hidden">{label}</caption>
+          <thead>
+            {table.getHeaderGroups().map((group) => (
+              <tr key={group.id}>
+                {group.headers.map((header) => (
+                  <ColumnHead
+                    key={header.id}
+                    layout={header.column.columnDef.meta}
+                    sorted={header.column.getIsSorted()}
+                    onSort={
+                      header.column.getCanSort()
+                        ? header.column.getToggleSortingHandler()
+                        : undefined
+                    }
+                  >
+                    <table.FlexRender header={header} />
+                  </ColumnHead>
+                ))}
+              </tr>
+            ))}
+          </thead>
+          <tbody>
+            {before > 0 ? (
+              <tr className={classes.spacer} style={{ height: before }} aria-hidden />
+            ) : null}
+            {visible.map((row) => (
+              <tr
+                key={row.id}
+                className={classes.row}
+                aria-rowindex={virtual ? row.index + 2 : undefined}
+              >
+                {row.getAllCells().map((cell) => (
+                  <td
+                    key={cell.id}
+                    className={classes.cell}
+                    data-align={cell.column.columnDef.meta?.align}
+                    data-wraps={cell.column.columnDef.meta?.wraps}
+                    data-spare={cell.column.columnDef.meta?.spare}
+                  >
+                    <table.FlexRender cell={cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {after > 0 ? (
+              <tr className={classes.spacer} style={{ height: after }} aria-hidden />
+            ) : null}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
+}
+
+function isSortable<T extends RowData>(column: Column<T>, id: string): boolean {
+  if ('accessorFn' in column) return column.id === id;
+  return 'accessorKey' in column && (column.id ?? column.accessorKey) === id;
 }

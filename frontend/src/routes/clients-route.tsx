@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { clientRoles } from '@/features/clients/client';
 import type { ClientRole } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { textOf, wordOf } from './search';
+import { searchOf, text, word } from './search';
 
 export type ClientsSearch = {
   search?: string;
@@ -14,17 +14,11 @@ export type ClientsSearch = {
 export const clientsRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/clients',
-  validateSearch: (raw: Record<string, unknown>): ClientsSearch => {
-    const search = textOf(raw.search);
-    const group = textOf(raw.group);
-    const role = wordOf(raw.role, clientRoles);
-    const after = textOf(raw.after);
-    return {
-      ...(search ? { search } : {}),
-      ...(group ? { group } : {}),
-      ...(role ? { role } : {}),
-      ...(after ? { after } : {}),
-    };
-  },
+  validateSearch: searchOf<ClientsSearch>({
+    search: text,
+    group: text,
+    role: word(clientRoles),
+    after: text,
+  }),
   component: lazyRouteComponent(() => import('./clients-page'), 'ClientsPage'),
 });

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { AppFrame } from '@/components/app-frame';
+import { IgnoredNotice } from '@/components/ignored-notice';
 import { ClusterPicker } from '@/features/clusters/cluster-picker';
 import { clusterList } from '@/features/clusters/cluster-queries';
 import { FindingsBadge } from '@/features/findings/findings-badge';
@@ -20,6 +21,8 @@ export function ConsoleLayout() {
   const { data: session } = useSuspenseQuery(currentSession);
   const clusters = useQuery(clusterList).data?.data.clusters.nodes ?? [];
   const clusterName = useClusterName();
+  const { ignored } = router.options.context;
+  const unread = useSyncExternalStore(ignored.subscribe, ignored.current);
   usePinnedCluster();
   useEffect(() => startLiveStream(client), [client]);
   return (
@@ -37,6 +40,7 @@ export function ConsoleLayout() {
       findings={clusterName === undefined ? null : <FindingsBadge clusterName={clusterName} />}
     >
       <KeyboardHelp />
+      <IgnoredNotice ignored={unread} onDismiss={ignored.dismiss} />
       <Outlet />
     </AppFrame>
   );

@@ -6,6 +6,7 @@ import {
   aConsumerGroup,
   aConsumerQueue,
   aGroupRow,
+  aLag,
   groupPage,
 } from '@/testing/consumer-group-builders';
 import { graphqlError } from '@/testing/control-plane';
@@ -20,13 +21,13 @@ test('groups are listed with what they are behind, and what is not known is said
     aGroupRow({
       name: 'audit',
       state: 'UNKNOWN',
-      lag: { messageCount: '7', waitingMs: null, isComplete: false },
+      lag: aLag({ messageCount: '7', waitingMs: null, isComplete: false }),
     }),
     aGroupRow({
       name: 'gone',
       state: 'INACTIVE',
       memberCount: 0,
-      lag: { messageCount: null, waitingMs: null, isComplete: false },
+      lag: aLag({ messageCount: null, waitingMs: null, isComplete: false, expiredCount: null }),
     }),
   ];
   renderConsole('/consumer-groups', {
@@ -62,6 +63,64 @@ test('a group shows each queue with its reader and its lag', async () => {
   expect(within(second as HTMLElement).getByText('nobody seen')).toBeVisible();
   expect(screen.getByRole('table', { name: 'Members' })).toBeVisible();
   expect(await violations(document.body)).toEqual([]);
+});
+
+test('what expired unread is said beside the lag, and an offset beyond the end as such', async () => {
+  // Case B4.
+  const queues = [
+    aConsumerQueue({ committed: '10', begin: '300', end: '301', lag: '1', expiredCount: '290' }),
+    aConsumerQueue({ queueId: 1, committed: '99', end: '15', lag: '0', aheadCount: '84' }),
+  ];
+  const lag = aLag({ messageCount: '1', expiredCount: '290' });
+  renderConsole('/consumer-groups/billing', {
+    answers: { ConsumerGroup: () => ({ consumerGroup: aConsumerGroup({ queues, lag }) }) },
+  });
+
+  const table = await screen.findByRole('table', { name: 'Queues' });
+  const [, first, second] = within(table).getAllByRole('row');
+
+  expect(first).toHaveTextContent('1 (and 290 expired unread)');
+  expect(second).toHaveTextContent('0 (ahead of the end by 84)');
+  expect(screen.getAllByText('(and 290 expired unread)')).toHaveLength(2);
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
+});
+
+test('a group that broadcasts has no lag and nothing of it waits', async () => {
+  // Case B5.
+  const lag = aLag({
+    messageCount: null,
+    waitingMs: null,
+    expiredCount: null,
+    isApplicable: false,
+  });
+  const queues = [
+    aConsumerQueue({ committed: null, lag: null, waitingMs: null, consumedAt: null }),
+  ];
+  const group = aConsumerGroup({ models: ['broadcasting'], queues, lag, retryLag: lag });
+  renderConsole('/consumer-groups/billing', {
+    answers: { ConsumerGroup: () => ({ consumerGroup: group }) },
+  });
+
+  const table = await screen.findByRole('table', { name: 'Queues' });
+
+  expect(screen.getAllByText('none (broadcasting)')).toHaveLength(2);
+  expect(within(table).queryByText('unknown')).toBeNull();
+  expect(within(table).queryByText('never')).toBeNull();
+});
+
+test('a state that not all brokers told says by how many', async () => {
+  // Case B10.
+  const rows = [
+    aGroupRow({ brokerCountTold: 3, brokerCountAsked: 4 }),
+    aGroupRow({ name: 'idle', state: 'INACTIVE', brokerCountTold: 3, brokerCountAsked: 4 }),
+  ];
+  renderConsole('/consumer-groups', {
+    answers: { ConsumerGroups: () => groupPage(rows, [silent]) },
+  });
+
+  expect(await screen.findByText('active, by 3 of 4 brokers')).toBeVisible();
+  const idle = screen.getByText('inactive, by 3 of 4 brokers');
+  expect(idle.closest('[data-tone]')).toHaveAttribute('data-tone', 'unknown');
 });
 
 test('a reset is planned for a topic of the group, by keyboard alone', async () => {

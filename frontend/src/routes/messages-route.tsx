@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { type SearchWay, searchWays } from '@/features/messages/message';
 import { consoleRoute } from './console-route';
-import { textOf, wordOf } from './search';
+import { instant, searchOf, text, word } from './search';
 
 export type MessagesSearch = {
   topic?: string;
@@ -15,21 +15,13 @@ export type MessagesSearch = {
 export const messagesRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/messages',
-  validateSearch: (raw: Record<string, unknown>): MessagesSearch => {
-    const topic = textOf(raw.topic);
-    const by = wordOf(raw.by, searchWays);
-    const key = textOf(raw.key);
-    const begin = textOf(raw.begin);
-    const end = textOf(raw.end);
-    const after = textOf(raw.after);
-    return {
-      ...(topic ? { topic } : {}),
-      ...(by ? { by } : {}),
-      ...(key ? { key } : {}),
-      ...(begin ? { begin } : {}),
-      ...(end ? { end } : {}),
-      ...(after ? { after } : {}),
-    };
-  },
+  validateSearch: searchOf<MessagesSearch>({
+    topic: text,
+    by: word(searchWays),
+    key: text,
+    begin: instant,
+    end: instant,
+    after: text,
+  }),
   component: lazyRouteComponent(() => import('./messages-page'), 'MessagesPage'),
 });

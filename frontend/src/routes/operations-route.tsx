@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { operationStates } from '@/features/operations/operation';
 import type { OperationState } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { textOf, wordOf } from './search';
+import { searchOf, text, word } from './search';
 
 export type OperationsSearch = {
   state?: OperationState;
@@ -14,17 +14,11 @@ export type OperationsSearch = {
 export const operationsRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/operations',
-  validateSearch: (raw: Record<string, unknown>): OperationsSearch => {
-    const state = wordOf(raw.state, operationStates);
-    const kind = textOf(raw.kind);
-    const search = textOf(raw.search);
-    const after = textOf(raw.after);
-    return {
-      ...(state ? { state } : {}),
-      ...(kind ? { kind } : {}),
-      ...(search ? { search } : {}),
-      ...(after ? { after } : {}),
-    };
-  },
+  validateSearch: searchOf<OperationsSearch>({
+    state: word(operationStates),
+    kind: text,
+    search: text,
+    after: text,
+  }),
   component: lazyRouteComponent(() => import('./operations-page'), 'OperationsPage'),
 });

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
-import { textOf, wordOf } from './search';
+import { searchOf, text, word } from './search';
 
 export type OverviewSearch = {
   rates?: 'chart' | 'table';
@@ -11,11 +11,10 @@ export type OverviewSearch = {
 export const overviewRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/',
-  validateSearch: (raw: Record<string, unknown>): OverviewSearch => {
-    const rates = wordOf(raw.rates, ['chart', 'table']);
-    const span = wordOf(raw.span, ['recent', 'day']);
-    const sort = textOf(raw.sort);
-    return { ...(rates ? { rates } : {}), ...(span ? { span } : {}), ...(sort ? { sort } : {}) };
-  },
+  validateSearch: searchOf<OverviewSearch>({
+    rates: word(['chart', 'table']),
+    span: word(['recent', 'day']),
+    sort: text,
+  }),
   component: lazyRouteComponent(() => import('./overview-page'), 'OverviewPage'),
 });

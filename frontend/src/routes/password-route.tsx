@@ -3,16 +3,13 @@ import { currentSession } from '@/features/session/session-queries';
 import { isUnauthenticated } from '@/lib/api-error';
 import { PasswordPage } from './password-page';
 import { rootRoute } from './root-route';
-import { innerPath } from './search';
+import { path, searchOf } from './search';
 
 /** Outside the console, of which a one-time password shows nothing. */
 export const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/password',
-  validateSearch: (raw: Record<string, unknown>): { next?: string } => {
-    const next = innerPath(raw.next);
-    return next ? { next } : {};
-  },
+  validateSearch: searchOf<{ next?: string }>({ next: path }),
   beforeLoad: async ({ context }) => {
     try {
       await context.queryClient.ensureQueryData(currentSession);

@@ -1,21 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
-import { textOf } from './search';
+import { searchOf, text } from './search';
 
 export type ReplicaGroupsSearch = { search?: string; after?: string; sort?: string };
 
 export const replicaGroupsRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/replica-groups',
-  validateSearch: (raw: Record<string, unknown>): ReplicaGroupsSearch => {
-    const search = textOf(raw.search);
-    const after = textOf(raw.after);
-    const sort = textOf(raw.sort);
-    return {
-      ...(search ? { search } : {}),
-      ...(after ? { after } : {}),
-      ...(sort ? { sort } : {}),
-    };
-  },
+  validateSearch: searchOf<ReplicaGroupsSearch>({ search: text, after: text, sort: text }),
   component: lazyRouteComponent(() => import('./replica-groups-page'), 'ReplicaGroupsPage'),
 });

@@ -1,14 +1,11 @@
 import { createRoute } from '@tanstack/react-router';
 import { rootRoute } from './root-route';
-import { innerPath } from './search';
+import { path, searchOf } from './search';
 import { SignInPage } from './sign-in-page';
 
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (raw: Record<string, unknown>): { next?: string } => {
-    const next = innerPath(raw.next);
-    return next ? { next } : {};
-  },
+  validateSearch: searchOf<{ next?: string }>({ next: path }),
   component: SignInPage,
 });

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
-import { textOf, wordOf } from './search';
+import { searchOf, text, word } from './search';
 
 const orders = ['change', 'reset', 'delete'] as const;
 /** The form that is open over the page; `group` fills in the consumer group of a reset. */
@@ -10,11 +10,6 @@ export type TopicSearch = { sort?: string; order?: TopicOrder; group?: string };
 export const topicRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/topics/$topicName',
-  validateSearch: (raw: Record<string, unknown>): TopicSearch => {
-    const sort = textOf(raw.sort);
-    const order = wordOf(raw.order, orders);
-    const group = textOf(raw.group);
-    return { ...(sort ? { sort } : {}), ...(order ? { order } : {}), ...(group ? { group } : {}) };
-  },
+  validateSearch: searchOf<TopicSearch>({ sort: text, order: word(orders), group: text }),
   component: lazyRouteComponent(() => import('./topic-page'), 'TopicPage'),
 });

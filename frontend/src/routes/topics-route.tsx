@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { topicKinds } from '@/features/topics/topic-kind';
 import type { TopicKind } from '@/gql/operations';
 import { consoleRoute } from './console-route';
-import { textOf, wordOf } from './search';
+import { searchOf, text, word } from './search';
 
 const orders = ['create', 'createGroup', 'changeGroup', 'deleteGroup'] as const;
 /** The form that is open over the page; `group` fills in its consumer group. */
@@ -20,21 +20,13 @@ export type TopicsSearch = {
 export const topicsRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/topics',
-  validateSearch: (raw: Record<string, unknown>): TopicsSearch => {
-    const search = textOf(raw.search);
-    const kind = wordOf(raw.kind, topicKinds);
-    const after = textOf(raw.after);
-    const sort = textOf(raw.sort);
-    const order = wordOf(raw.order, orders);
-    const group = textOf(raw.group);
-    return {
-      ...(search ? { search } : {}),
-      ...(kind ? { kind } : {}),
-      ...(after ? { after } : {}),
-      ...(sort ? { sort } : {}),
-      ...(order ? { order } : {}),
-      ...(group ? { group } : {}),
-    };
-  },
+  validateSearch: searchOf<TopicsSearch>({
+    search: text,
+    kind: word(topicKinds),
+    after: text,
+    sort: text,
+    order: word(orders),
+    group: text,
+  }),
   component: lazyRouteComponent(() => import('./topics-page'), 'TopicsPage'),
 });

@@ -1,13 +1,10 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
-import { textOf } from './search';
+import { searchOf, text } from './search';
 
 export const topologyRoute = createRoute({
   getParentRoute: () => consoleRoute,
   path: '/topology',
-  validateSearch: (raw: Record<string, unknown>): { sort?: string } => {
-    const sort = textOf(raw.sort);
-    return sort ? { sort } : {};
-  },
+  validateSearch: searchOf<{ sort?: string }>({ sort: text }),
   component: lazyRouteComponent(() => import('./topology-page'), 'TopologyPage'),
 });

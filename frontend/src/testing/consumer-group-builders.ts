@@ -3,7 +3,17 @@ import type { ConsumerGroupsQuery } from '@/gql/operations';
 
 type Row = ConsumerGroupsQuery['consumerGroups']['nodes'][number];
 
-const nothing = { messageCount: '0', waitingMs: '0', isComplete: true };
+const nothing = {
+  messageCount: '0',
+  waitingMs: '0',
+  isComplete: true,
+  expiredCount: '0',
+  isApplicable: true,
+};
+
+export function aLag(change: Partial<Row['lag']> = {}): Row['lag'] {
+  return { ...nothing, messageCount: '50', waitingMs: '4200', ...change };
+}
 
 /** Valid by default; a test states only what it is about. */
 export function aConsumerQueue(change: Partial<ConsumerQueue> = {}): ConsumerQueue {
@@ -13,8 +23,11 @@ export function aConsumerQueue(change: Partial<ConsumerQueue> = {}): ConsumerQue
     queueId: 0,
     kind: 'NORMAL',
     committed: '1200',
+    begin: '0',
     end: '1250',
     lag: '50',
+    expiredCount: '0',
+    aheadCount: '0',
     waitingMs: '4200',
     consumedAt: '2026-11-22T10:00:00Z',
     owner: '10.0.0.7@412',
@@ -28,10 +41,13 @@ export function aConsumerGroup(change: Partial<ConsumerGroupDetail> = {}): Consu
     isSystem: false,
     protection: null,
     state: 'ACTIVE',
+    brokerCountTold: 1,
+    brokerCountAsked: 1,
     models: ['clustering'],
     deadLetterCount: '3',
+    isDeadLetterCountComplete: true,
     observedAt: '2026-11-22T10:00:00Z',
-    lag: { messageCount: '50', waitingMs: '4200', isComplete: true },
+    lag: aLag(),
     retryLag: nothing,
     settings: [
       {
@@ -68,9 +84,11 @@ export function aGroupRow(change: Partial<Row> = {}): Row {
     name: 'billing',
     groupNames: ['broker-a'],
     state: 'ACTIVE',
+    brokerCountTold: 1,
+    brokerCountAsked: 1,
     memberCount: 2,
     protection: null,
-    lag: { messageCount: '50', waitingMs: '4200', isComplete: true },
+    lag: aLag(),
     retryLag: nothing,
     ...change,
   };

@@ -34,6 +34,7 @@ export function aPlan(change: PlanChange = {}): OperationFieldsFragment['plan'] 
   return {
     summary: 'Broker 2 becomes master of broker-a',
     risk: 'SERVICE',
+    riskLabel: 'affects service, reversible',
     gate: { needsName: true, needsLossAccepted: false, holdMs: 0 },
     preconditions: [{ name: 'master epoch', value: '17' }],
     changes: [{ what: 'master', before: '1', after: '2' }],

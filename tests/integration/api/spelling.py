@@ -12,6 +12,7 @@ NUMBERS_AS_TEXT = {
     "end_offset",
     "master_max_offset",
     "lag_bytes",
+    "ahead_bytes",
     "bytes_per_second",
     "catch_up_ms",
 }

@@ -1,5 +1,7 @@
 """Who the controllers are, how they are set, and how far the replicas are behind."""
 
+from backend.domain.epochs import EpochSpan, LogHistory
+from backend.domain.replica_identity import Teller
 from backend.domain.replica_lag import LogPosition
 from tests.integration.api.spelling import as_rest
 
@@ -54,7 +56,7 @@ async def test_lag_is_what_the_master_holds_beyond_and_unknown_of_a_silent_broke
     told = (await client.get(G + "/lag")).json()
     data = await ask(
         '{ cluster(name: "c") { replicaGroup(name: "g") { lag { masterId masterMaxOffset'
-        " replicas { brokerId address isMaster isInSync isFollowing maxOffset lagBytes"
+        " replicas { brokerId address isMaster isInSync isFollowing maxOffset lagBytes aheadBytes"
         " bytesPerSecond catchUpMs obstacle error } } } } }"
     )
     brokers.positions.pop("10.0.0.1:10911")
@@ -67,5 +69,35 @@ async def test_lag_is_what_the_master_holds_beyond_and_unknown_of_a_silent_broke
     assert obstacles == [None, "empty its store", None]
     assert "nobody listens" in told["replicas"][2]["error"]
     assert as_rest(data["cluster"]["replicaGroup"]["lag"]) == told
+    assert [one["ahead_bytes"] for one in told["replicas"]] == [0, 0, None]
     assert [one["lag_bytes"] for one in without_master["replicas"]] == [None, None, None]
     assert without_master["replicas"][1]["max_offset"] == 400
+
+
+async def test_another_broker_at_the_address_of_a_dead_one_never_tells_in_its_place(
+    client, driver, brokers
+):
+    # Case B6.
+    await driver.make_f3()
+    brokers.positions = {
+        "10.0.0.1:10911": LogPosition(
+            900, is_following=False, bytes_per_second=0, told_by=Teller("c", "g", 0)
+        ),
+        "10.0.0.2:10911": LogPosition(
+            900, is_following=True, bytes_per_second=250, told_by=Teller("c", "g", 3)
+        ),
+        "10.0.0.3:10911": LogPosition(
+            1400, is_following=True, bytes_per_second=250, told_by=Teller("c", "g", 3)
+        ),
+    }
+    brokers.histories = {
+        "10.0.0.2:10911": LogHistory((EpochSpan(1, 0, None),), 900, Teller("c", "h", 2)),
+    }
+
+    dead, ahead = (await client.get(G + "/lag")).json()["replicas"][1:]
+    told = (await client.get(G + "/epochs")).json()["replicas"][1]
+
+    assert (dead["lag_bytes"], dead["ahead_bytes"], dead["max_offset"]) == (None, None, None)
+    assert dead["error"] == "broker 3 of the group has its address now"
+    assert (ahead["lag_bytes"], ahead["ahead_bytes"], ahead["catch_up_ms"]) == (None, 500, None)
+    assert (told["epochs"], told["error"]) == (None, "a broker of h in cluster c has its address")

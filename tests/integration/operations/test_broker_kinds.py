@@ -11,11 +11,13 @@ from sqlalchemy import select, update
 from backend.db import topics as topic_rows
 from backend.db.tables import brokers as broker_rows
 from backend.domain.operation import OperationState as S
+from backend.domain.operation_actions import Action
 from backend.domain.operation_errors import NotUndoable, PreconditionMoved
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
 from backend.services import topics
 from backend.services.operations import following
 from backend.services.operations.engine import run_operation
+from backend.services.operations.following import find_following
 from tests.integration.operations.agents import ANNA, CLUSTER, Agents
 from tests.waiting import PATIENCE_S, eventually
 
@@ -33,6 +35,11 @@ class Case:
     spoil: Callable[[Agents], Awaitable[None]]
     moved: str
     is_undoable: bool = True
+
+    @property
+    def name(self) -> str:
+        """Tell apart two orders of one kind."""
+        return f"{self.kind}-only_empty" if self.parameters.get("only_empty") else self.kind
 
 
 def topics_of(agents):
@@ -136,6 +143,17 @@ CASES = [
         is_undoable=False,
     ),
     Case(
+        "delete_topic",
+        TOPIC | {"only_empty": True},
+        put_topic,
+        topics_of,
+        dict.fromkeys(BOTH, (4, 4, 6)),
+        dict.fromkeys(BOTH),
+        grow,
+        "topic on broker-b",
+        is_undoable=False,
+    ),
+    Case(
         "create_consumer_group",
         GROUP | {"retry_count_max": 3},
         nothing,
@@ -194,7 +212,7 @@ CASES = [
         "offset of broker-a queue 0",
     ),
 ]
-every_kind = pytest.mark.parametrize("case", CASES, ids=[one.kind for one in CASES])
+every_kind = pytest.mark.parametrize("case", CASES, ids=[one.name for one in CASES])
 
 
 @every_kind
@@ -208,6 +226,10 @@ async def test_it_is_done_read_back_and_undone(agents, case):
     assert case.look(agents) == case.after
     assert {check.verdict for check in done.plan.checks} <= {"pass", "warn"}
     assert all(step.before is not None or step.after is not None for step in done.steps)
+    # Case B15: the label of the class follows the way back, and that is what an undo does.
+    assert done.plan.is_reversible is case.is_undoable
+    assert ("reversible" in done.plan.risk_label) is (case.is_undoable and done.plan.risk != "R3")
+    assert (Action.UNDO in find_following(done, agents.context).actions) is case.is_undoable
     if not case.is_undoable:
         with pytest.raises(NotUndoable):
             await agents.undo(done)

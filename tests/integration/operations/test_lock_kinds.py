@@ -42,6 +42,8 @@ async def test_a_worker_may_die_anywhere_and_only_the_planned_hold_ends(agents, 
     for passed in itertools.count(step=1 if "effect" in name else 3):
         take(agents, "dead")
         planned = await agents.plan("release_locks", client_id="dead")
+        # Case B15.
+        assert planned.plan.risk_label == "small, can't be undone"
         await agents.confirm(planned)
 
         lives = await agents.run(planned.id, (name, passed))

@@ -6,7 +6,7 @@ import pytest
 
 from backend.clients.brokers import BrokerUnreachable
 from backend.domain.errors import ClusterNotFound
-from backend.domain.queue_reading import QueueProgress
+from backend.domain.queue_reading import OnlineGroup, QueueProgress
 from backend.domain.topic import READ_WRITE, QueueSettings
 from backend.services.recorded_lags import list_lags, measure_lags
 from tests.integration.tasks.conftest import NOON, SetClock, register
@@ -17,6 +17,7 @@ A, B = "10.0.0.1:10911", "10.0.0.2:10911"
 class Progress:
     def __init__(self):
         self.slow = set()
+        self.online = {}
         self.told = {
             A: {
                 "billing": [QueueProgress("orders", 0, 5, 9), QueueProgress("orders", 1, 9, 9)],
@@ -34,6 +35,9 @@ class Progress:
 
     async def progress(self, address, group, _topic=None):
         return self.told[address][group]
+
+    async def online_group(self, _address, group):
+        return self.online.get(group)
 
 
 @pytest.fixture
@@ -166,3 +170,32 @@ async def test_pages_follow_one_another(measure, database):
 async def test_an_unknown_cluster_is_refused(database):
     with pytest.raises(ClusterNotFound):
         await list_lags("west", size=2, after=None, database=database)
+
+
+async def test_what_expired_unread_is_recorded_beside_the_lag(measure, brokers, database):
+    # Case B4: of a queue whose begin nobody tells no lag is recorded.
+    brokers.told = {
+        A: {
+            "billing": [
+                QueueProgress("orders", 0, 10, 301, begin=300),
+                QueueProgress("orders", 1, 10, 301, begin=None),
+            ]
+        }
+    }
+
+    _, rows, _ = await measure()
+
+    assert rows == [("billing", "orders", 1, 1)]
+    page = await list_lags("east", size=100, after=None, database=database)
+    assert [one.expired_count for one in page.items] == [290]
+
+
+async def test_a_group_that_broadcasts_has_no_recorded_lag_whatever_offsets_are_left(
+    measure, brokers
+):
+    # Case B5.
+    brokers.online = {"billing": OnlineGroup((), {"orders": "*"}, is_broadcasting=True)}
+
+    _, rows, _ = await measure()
+
+    assert rows == [("audit", "orders", 1, 9)]

@@ -15,8 +15,24 @@ SILENT = {
     "why": "no answer within 3 s",
 }
 QUEUES = [
-    {"topic": "orders", "queue_id": 0, "committed": 4, "end": 9, "lag": 5, "consumed_at": None},
-    {"topic": "orders", "queue_id": 1, "committed": 7, "end": 7, "lag": 0, "consumed_at": None},
+    {
+        "topic": "orders",
+        "queue_id": 0,
+        "committed": 4,
+        "end": 9,
+        "lag": 5,
+        "expired_count": 2,
+        "consumed_at": None,
+    },
+    {
+        "topic": "orders",
+        "queue_id": 1,
+        "committed": 7,
+        "end": 7,
+        "lag": 0,
+        "expired_count": 0,
+        "consumed_at": None,
+    },
 ]
 
 
@@ -106,15 +122,21 @@ def test_figures_of_a_broker_are_chosen_by_name(east, capsys):
 
 
 def test_readers_of_a_broker_are_chosen_by_lag(east, capsys):
-    found = {"consumer_group": "billing", "lag": 5, "queues": QUEUES}
+    found = {
+        "consumer_group": "billing",
+        "is_broadcasting": False,
+        "lag": 5,
+        "expired_count": 2,
+        "queues": QUEUES,
+    }
     listed = {"items": [found], "next": None, "total_count": 1, "unknown": [SILENT]}
     east.on("GET", f"{EAST}/broker-groups/broker-a/brokers/0/consume-stats", listed)
 
     assert run(["broker", "consume-stats", "broker-a", "--lag-min", "1", "--sort", "lag"]) == 0
 
     printed = lines(capsys)
-    assert printed[1] == "billing orders 0 4 9 5 -"
-    assert printed[3] == "messages left to read: 5"
+    assert printed[1] == "billing orders 0 4 9 5 2 -"
+    assert printed[3] == "messages left to read: at least 5"
     assert printed[4].startswith("unknown: broker broker-b")
 
 

@@ -39,6 +39,7 @@ def operation(state="planned", *, risk="R2", loss=None, verdict="pass", **values
     plan = {
         "summary": "Broker 2 becomes master of broker-a",
         "risk": risk,
+        "risk_label": "affects service, reversible",
         "preconditions": [{"name": "master epoch", "value": "3"}],
         "changes": [{"what": "master", "before": "1", "after": "2"}],
         "impact": ["sends wait"],
@@ -132,7 +133,7 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
         "done: elect broker 2",
     ]
     assert [" ".join(line.split()) for line in shown.out.splitlines()] == [
-        f"Plan {ID} (R2): Broker 2 becomes master of broker-a",
+        f"Plan {ID} (R2, affects service, reversible): Broker 2 becomes master of broker-a",
         "",
         "What will happen",
         "1. elect broker 2",

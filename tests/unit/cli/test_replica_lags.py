@@ -40,6 +40,7 @@ def one(broker_id, lag_bytes, **values):
         "is_following": broker_id != 1,
         "max_offset": None if lag_bytes is None else 10_000 - lag_bytes,
         "lag_bytes": lag_bytes,
+        "ahead_bytes": None if lag_bytes is None else 0,
         "bytes_per_second": 1024,
         "catch_up_ms": lag_bytes,
         "obstacle": None,
@@ -77,6 +78,21 @@ def test_lag_is_shown_in_bytes_and_seconds_and_what_is_unknown_as_such(east, cap
     assert "Broker 3 is not known: nobody listens" in out
 
 
+def test_a_replica_that_is_ahead_is_said_to_be_and_catches_up_with_nothing(east, capsys):
+    # Case B6.
+    ahead = one(2, None, ahead_bytes=4096, max_offset=14_096, catch_up_ms=None)
+    east.on("GET", PATH, lags(ahead))
+    east.on("GET", PATH, lags(ahead))
+
+    assert run(["replica", "lag", "broker-a"]) == 0
+    assert run(["replica", "catch-up", "broker-a", "--timeout", "0.01"]) == 8
+
+    told = capsys.readouterr()
+    out = [" ".join(line.split()) for line in told.out.splitlines()]
+    assert "2 replica yes yes 14096 ahead by 4.0 KiB 1.0 KiB/s -" in out
+    assert "broker 2 is ahead of its master by 4.0 KiB" in told.err
+
+
 def test_lag_is_watched_until_interrupted(east, capsys, monkeypatch):
     east.on("GET", PATH, lags(one(2, 5)))
     pauses = []
@@ -112,7 +128,7 @@ def test_who_has_not_caught_up_in_time_is_named_with_8(east, capsys):
     assert run(["replica", "catch-up", "broker-a", "--timeout", "0.01"]) == 8
 
     told = capsys.readouterr().err
-    assert "broker 2 lacks 500 B; broker 3 does not answer: nobody listens" in told
+    assert "broker 2 lacks 500 B; broker 3 is not known: nobody listens" in told
     assert "regent replica lag broker-a" in told
 
 

@@ -16,14 +16,17 @@ SILENT = {
     "address": "10.0.0.2:10911",
     "why": "no answer within 3 s",
 }
-NOTHING = {"message_count": 0, "waiting_ms": 0, "is_complete": True}
+WHOLE = {"is_complete": True, "expired_count": 0, "is_applicable": True}
+NOTHING = {"message_count": 0, "waiting_ms": 0, **WHOLE}
+TOLD = {"broker_count_told": 3, "broker_count_asked": 4}
 ROW = {
     "name": "billing",
     "is_system": False,
     "group_names": ["broker-a"],
     "state": "active",
+    **TOLD,
     "member_count": 2,
-    "lag": {"message_count": 50, "waiting_ms": 4_200, "is_complete": False},
+    "lag": NOTHING | {"message_count": 50, "waiting_ms": 4_200, "is_complete": False},
     "retry_lag": NOTHING,
     "protection": None,
 }
@@ -33,8 +36,11 @@ QUEUE = {
     "queue_id": 3,
     "kind": "normal",
     "committed": None,
+    "begin": 0,
     "end": 7,
     "lag": None,
+    "expired_count": None,
+    "ahead_count": None,
     "waiting_ms": None,
     "consumed_at": None,
     "owner": "10.0.0.7@412",
@@ -43,11 +49,13 @@ GROUP = {
     "name": "billing",
     "is_system": False,
     "state": "active",
+    **TOLD,
     "models": ["clustering"],
     "lag": ROW["lag"],
     "retry_lag": NOTHING,
     "protection": None,
     "dead_letter_count": None,
+    "is_dead_letter_count_complete": False,
     "settings": [
         {
             "group_name": "broker-a",
@@ -139,7 +147,7 @@ def test_groups_are_listed_over_pages_with_the_brokers_that_are_silent(east, cap
     assert run(["group", "list", "--search", "b"]) == 0
 
     _, first, second, unknown = lines(capsys)
-    assert first == "billing active 2 50+ 4.2 s 0 no broker-a"
+    assert first == "billing active, by 3 of 4 brokers 2 50+ 4.2 s 0 no broker-a"
     assert second.startswith("other")
     assert unknown == "unknown: broker broker-b (10.0.0.2:10911): no answer within 3 s"
     assert asked(east) == [
@@ -154,12 +162,47 @@ def test_a_group_is_shown_whole_and_what_is_unknown_is_no_zero(east, capsys):
     assert run(["group", "get", "billing"]) == 0
 
     shown = lines(capsys)
-    assert shown[0] == "billing active, clustering"
+    assert shown[0] == "billing active, by 3 of 4 brokers, clustering"
     assert shown[1] == "deletion protection: none"
     assert shown[2] == "lag 50+, the oldest waits 4.2 s, retries 0, dead letters unknown"
-    assert "orders broker-a 3 - 7 - - - 10.0.0.7@412" in shown
+    assert "orders broker-a 3 - 0 7 - - - - 10.0.0.7@412" in shown
     assert "orders * or red" in shown
     assert "10.0.0.7@412 10.0.0.7:5 GO 9 broker-a" in shown
+
+
+def test_expired_messages_are_said_beside_the_lag_and_so_is_an_offset_beyond_the_end(east, capsys):
+    # Case B4.
+    queue = QUEUE | {"committed": 10, "begin": 300, "end": 301, "lag": 1, "expired_count": 290}
+    ahead = QUEUE | {"committed": 99, "end": 15, "lag": 0, "expired_count": 0, "ahead_count": 84}
+    lag = NOTHING | {"message_count": 1, "expired_count": 290, "waiting_ms": 6_000}
+    told = GROUP | {"lag": lag, "queues": [queue | {"ahead_count": 0}, ahead]}
+    east.on("GET", f"{EAST}/consumer-groups/billing", told)
+
+    assert run(["group", "lag", "billing"]) == 0
+
+    shown = lines(capsys)
+    assert shown[0].startswith("lag 1 (290 expired unread), the oldest waits 6.0 s")
+    assert shown[1] == (
+        "orders/3 on broker-a: the offset is ahead of the queue's end by 84 messages"
+    )
+    assert "orders broker-a 3 10 300 301 1 290 - - 10.0.0.7@412" in shown
+
+
+def test_a_group_that_broadcasts_has_no_lag(east, capsys):
+    # Case B5.
+    none = {"message_count": None, "waiting_ms": None, "expired_count": None}
+    lag = NOTHING | none | {"is_applicable": False}
+    east.on("GET", f"{EAST}/consumer-groups", listed(ROW | {"lag": lag, "retry_lag": lag}))
+    told = GROUP | {"lag": lag, "models": ["broadcasting"], "queues": []}
+    east.on("GET", f"{EAST}/consumer-groups/billing", told)
+
+    assert run(["group", "list"]) == 0
+    assert run(["group", "lag", "billing"]) == 0
+
+    shown = lines(capsys)
+    assert "billing active, by 3 of 4 brokers 2 none - none no broker-a" in shown
+    no_lag = "no lag: it broadcasts, so its members keep their own offsets"
+    assert any(line.startswith(no_lag) for line in shown)
 
 
 def test_the_lag_of_a_group_is_told_to_programs(east, capsys):

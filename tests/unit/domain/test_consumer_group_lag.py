@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from backend.domain.consumer_group_lag import (
+    Coverage,
     GroupState,
     LagTotal,
     QueueKind,
@@ -21,6 +22,7 @@ QUEUE = QueueLag(
     waiting_ms=400,
     consumed_at_ms=1,
 )
+UNKNOWN_LAG = LagTotal(None, None, is_complete=False, expired_count=None)
 READ = replace(QUEUE, committed=15, waiting_ms=0)
 NEVER = replace(QUEUE, committed=None, waiting_ms=None)
 
@@ -34,7 +36,7 @@ def test_messages_are_summed_and_the_oldest_counts():
 def test_a_queue_without_a_commit_makes_the_total_incomplete():
     assert NEVER.lag is None
     assert add_up([QUEUE, NEVER], is_complete=True) == LagTotal(5, 400, is_complete=False)
-    assert add_up([NEVER], is_complete=True) == LagTotal(None, None, is_complete=False)
+    assert add_up([NEVER], is_complete=True) == UNKNOWN_LAG
 
 
 def test_an_empty_queue_is_behind_in_nothing_without_a_commit():
@@ -46,7 +48,7 @@ def test_an_empty_queue_is_behind_in_nothing_without_a_commit():
 
 def test_silent_brokers_make_nothing_zero():
     assert add_up([], is_complete=True) == LagTotal(0, 0, is_complete=True)
-    assert add_up([], is_complete=False) == LagTotal(None, None, is_complete=False)
+    assert add_up([], is_complete=False) == UNKNOWN_LAG
     assert add_up([READ], is_complete=False) == LagTotal(0, 0, is_complete=False)
 
 
@@ -61,7 +63,21 @@ def test_an_offset_beyond_the_end_is_no_lag():
     assert replace(QUEUE, committed=99).lag == 0
 
 
-def test_a_group_is_inactive_only_when_every_broker_says_so():
-    assert state_of(1, is_complete=False) is GroupState.ACTIVE
-    assert state_of(0, is_complete=True) is GroupState.INACTIVE
-    assert state_of(0, is_complete=False) is GroupState.UNKNOWN
+def test_what_expired_unread_is_said_beside_the_lag_and_is_no_part_of_it():
+    # Case B4.
+    expired = replace(QUEUE, committed=10, begin=300, end=301)
+
+    assert (expired.lag, expired.expired_count, expired.ahead_count) == (1, 290, 0)
+    assert add_up([QUEUE, expired], is_complete=True) == LagTotal(
+        6, 400, is_complete=True, expired_count=290
+    )
+    assert replace(QUEUE, begin=None).lag is None
+
+
+def test_a_group_is_what_the_brokers_know_that_told_and_unknown_when_none_did():
+    # Case B10.
+    assert state_of(1, Coverage(3, 4)) is GroupState.ACTIVE
+    assert state_of(0, Coverage(4, 4)) is GroupState.INACTIVE
+    assert state_of(0, Coverage(3, 4)) is GroupState.INACTIVE
+    assert state_of(0, Coverage(0, 4)) is GroupState.UNKNOWN
+    assert state_of(0, Coverage(0, 0)) is GroupState.INACTIVE

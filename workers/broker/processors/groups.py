@@ -10,6 +10,7 @@ from functools import partial
 import msgspec
 from regent_engine import Command, Store
 
+from backend.domain.queue_reading import count_unread
 from backend.remoting import java_json
 from backend.remoting.bodies import (
     MessageQueue,
@@ -144,7 +145,7 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
             if only_ordered and not topic.is_ordered:
                 continue
             entries = await _progress(broker, group, [topic])
-            lag += sum(one.broker_offset - one.consumer_offset for _, one in entries)
+            lag += sum(_lag(one) for _, one in entries)
             in_flight += sum(one.pull_offset - one.consumer_offset for _, one in entries)
             rate = _read_rate(broker, group, topic)
             stats.append(encode_consume_stats(entries, read_rate=rate))
@@ -154,6 +155,11 @@ async def on_get_all_consume_stats(broker: Broker, _caller: Caller, command: Com
     host, port = broker.store_host
     body = encode_broker_consume_stats(f"{host}:{port}", told, lag=lag, in_flight=in_flight)
     return answer(command, body=body)
+
+
+def _lag(told: QueueProgress) -> int:
+    unread = count_unread(told.consumer_offset, begin=told.min_offset, end=told.broker_offset)
+    return 0 if unread is None else unread.lag
 
 
 def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:
@@ -198,7 +204,8 @@ def _queue_progress(
     store: Store, broker_name: str, wanted: tuple[str, int, int, int]
 ) -> tuple[MessageQueue, QueueProgress]:
     topic, queue_id, committed, pulled = wanted
-    _, high = store.offsets(topic, queue_id) or (0, 0)
+    low, high = store.offsets(topic, queue_id) or (0, 0)
+    committed = max(0, committed)
     timestamp_ms = 0
     if committed > 0:
         timestamp_ms = store.store_timestamp(topic, queue_id, committed - 1)
@@ -209,6 +216,7 @@ def _queue_progress(
             consumer_offset=committed,
             last_timestamp_ms=max(0, timestamp_ms),
             pull_offset=pulled,
+            min_offset=low,
         ),
     )
 

@@ -3,11 +3,11 @@ import { Fact } from '@/components/fact';
 import { Facts } from '@/components/facts';
 import { Figure } from '@/components/figure';
 import { ProtectionFact } from '@/components/protection-fact';
-import { StateMark } from '@/components/state-mark';
 import { formatCount } from '@/lib/format';
 import { readingOf, unknown } from '@/lib/reading';
 import { AgeFigure } from './age-figure';
-import { type ConsumerGroupDetail, stateTones } from './consumer-group';
+import type { ConsumerGroupDetail } from './consumer-group';
+import { GroupState } from './group-state';
 import { LagFigure } from './lag-figure';
 
 /** The group's figures in one line. */
@@ -18,19 +18,26 @@ export function ConsumerGroupFacts({ group }: { group: ConsumerGroupDetail }) {
   return (
     <Facts>
       <Fact label={t('consumerGroup.state')} foot={models || undefined}>
-        <StateMark tone={stateTones[group.state]} label={t(`consumerGroupState.${group.state}`)} />
+        <GroupState group={group} />
       </Fact>
       <Fact label={t('consumerGroup.lag')}>
         <LagFigure lag={group.lag} />
       </Fact>
       <Fact label={t('consumerGroup.waiting')}>
-        <AgeFigure waitingMs={group.lag.waitingMs} />
+        <AgeFigure {...group.lag} />
       </Fact>
       <Fact label={t('consumerGroup.retries')}>
         <LagFigure lag={group.retryLag} />
       </Fact>
       <Fact label={t('consumerGroup.deadLetters')}>
-        <Figure reading={readingOf(group, (one) => one.deadLetterCount)} format={formatCount} />
+        <Figure
+          reading={readingOf(group, (one) => one.deadLetterCount)}
+          format={(count) =>
+            group.isDeadLetterCountComplete
+              ? formatCount(count)
+              : t('groupLag.atLeast', { count: formatCount(count) })
+          }
+        />
       </Fact>
       <Fact label={t('consumerGroup.mayConsume')} foot={t('consumerGroup.mayConsumeOn')}>
         {group.settings.length > 0 ? (

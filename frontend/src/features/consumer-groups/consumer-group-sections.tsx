@@ -28,7 +28,12 @@ export function ConsumerGroupSections(props: ConsumerGroupSectionsProps) {
       <ConsumerGroupFacts group={group} />
       <Panel title={t('groupLag.title')} aside={observed} flush>
         {group.queues.length > 0 ? (
-          <LagTable queues={group.queues} sort={sort} onSort={onSort} />
+          <LagTable
+            queues={group.queues}
+            isBroadcasting={!group.lag.isApplicable}
+            sort={sort}
+            onSort={onSort}
+          />
         ) : (
           <EmptyState title={t('groupLag.none')}>{t('groupLag.noneNext')}</EmptyState>
         )}

@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
-import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import { formatCount } from '@/lib/format';
 import { AgeFigure } from './age-figure';
-import { type ConsumerGroupRow, compareCounts, stateTones } from './consumer-group';
+import { type ConsumerGroupRow, compareCounts } from './consumer-group';
+import { GroupState } from './group-state';
 import { LagFigure } from './lag-figure';
 
 const column = columnsFor<ConsumerGroupRow>();
@@ -39,12 +39,7 @@ export function ConsumerGroupTable({ groups, sort, onSort }: ConsumerGroupTableP
         column.accessor('state', {
           header: t('consumerGroups.state'),
           sortFn: 'basic',
-          cell: ({ row: { original } }) => (
-            <StateMark
-              tone={stateTones[original.state]}
-              label={t(`consumerGroupState.${original.state}`)}
-            />
-          ),
+          cell: ({ row: { original } }) => <GroupState group={original} />,
         }),
         column.accessor('memberCount', {
           id: 'members',
@@ -69,7 +64,7 @@ export function ConsumerGroupTable({ groups, sort, onSort }: ConsumerGroupTableP
           sortFn: (left, right) =>
             compareCounts(left.original.lag.waitingMs, right.original.lag.waitingMs),
           meta: { align: 'right' },
-          cell: ({ row }) => <AgeFigure waitingMs={row.original.lag.waitingMs} />,
+          cell: ({ row }) => <AgeFigure {...row.original.lag} />,
         }),
         column.accessor((group) => group.retryLag.messageCount ?? undefined, {
           id: 'retries',

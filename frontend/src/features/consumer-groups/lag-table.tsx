@@ -1,24 +1,25 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
-import { Figure } from '@/components/figure';
 import { Meter } from '@/components/meter';
 import { columnsFor } from '@/components/table-features';
-import { formatDateTime, formatInt64 } from '@/lib/format';
-import { unknown } from '@/lib/reading';
+import { formatDateTime } from '@/lib/format';
 import { AgeFigure } from './age-figure';
 import { type ConsumerQueue, compareCounts, lagShares, queueId } from './consumer-group';
+import { OffsetCell } from './offset-cell';
 
 const column = columnsFor<ConsumerQueue>();
 
 type LagTableProps = {
   queues: ConsumerQueue[];
+  /** The members keep their own offsets. */
+  isBroadcasting: boolean;
   sort: string | undefined;
   onSort: (sort: string | undefined) => void;
 };
 
 /** Every queue that the group reads: who reads it, where the group goes on, what is left. */
-export function LagTable({ queues, sort, onSort }: LagTableProps) {
+export function LagTable({ queues, isBroadcasting, sort, onSort }: LagTableProps) {
   const { t } = useTranslation();
   const columns = useMemo(() => {
     const shares = lagShares(queues);
@@ -29,12 +30,9 @@ export function LagTable({ queues, sort, onSort }: LagTableProps) {
         sortUndefined: 'last',
         sortFn: (left, right) => compareCounts(left.original[id], right.original[id]),
         meta: { align: 'right' },
-        cell: ({ row }) => {
-          const told = row.original[id];
-          if (told !== null) return formatInt64(told);
-          if (id === 'committed') return t('groupLag.never');
-          return <Figure reading={unknown} format={String} />;
-        },
+        cell: ({ row }) => (
+          <OffsetCell queue={row.original} id={id} isBroadcasting={isBroadcasting} />
+        ),
       });
     return column.columns([
       column.accessor('topic', { header: t('groupLag.topic'), sortFn: 'alphanumeric' }),
@@ -76,7 +74,9 @@ export function LagTable({ queues, sort, onSort }: LagTableProps) {
         sortUndefined: 'last',
         sortFn: (left, right) => compareCounts(left.original.waitingMs, right.original.waitingMs),
         meta: { align: 'right' },
-        cell: ({ row }) => <AgeFigure waitingMs={row.original.waitingMs} />,
+        cell: ({ row }) => (
+          <AgeFigure waitingMs={row.original.waitingMs} isApplicable={!isBroadcasting} />
+        ),
       }),
       column.accessor((queue) => queue.consumedAt ?? undefined, {
         id: 'consumed',
@@ -85,11 +85,13 @@ export function LagTable({ queues, sort, onSort }: LagTableProps) {
         sortFn: 'basic',
         cell: ({ row }) =>
           row.original.consumedAt === null
-            ? t('groupLag.nothing')
+            ? isBroadcasting
+              ? '–'
+              : t('groupLag.nothing')
             : formatDateTime(Date.parse(row.original.consumedAt)),
       }),
     ]);
-  }, [queues, t]);
+  }, [queues, isBroadcasting, t]);
   return (
     <DataTable
       label={t('groupLag.title')}

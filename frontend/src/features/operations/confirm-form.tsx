@@ -30,7 +30,7 @@ export function ConfirmForm({ operation }: { operation: Operation }) {
     if (missing.length === 0) confirm.mutate({ given, key: newKey() });
   };
   return (
-    <Panel title={t('confirm.title')} aside={t(`riskWords.${plan.risk}`)}>
+    <Panel title={t('confirm.title')} aside={plan.riskLabel}>
       <form className={classes.form} onSubmit={submit} noValidate>
         {gate.needsName ? (
           <div className={classes.fields}>

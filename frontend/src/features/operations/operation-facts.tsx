@@ -28,7 +28,7 @@ export function OperationFacts({ operation }: { operation: Operation }) {
       <Fact label={t('operation.target')} foot={clusterName}>
         {target}
       </Fact>
-      <Fact label={t('operation.risk')} foot={t(`riskWords.${plan.risk}`)}>
+      <Fact label={t('operation.risk')} foot={plan.riskLabel}>
         {t(`risk.${plan.risk}`)}
       </Fact>
       <Fact label={t('operation.plannedBy')} foot={at(operation.plannedAt)}>

@@ -5,9 +5,10 @@ import { Observed } from '@/components/observed';
 import { StateMark, type StateTone } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import type { ElectionVerdict } from '@/gql/operations';
-import { formatBytes, formatInt64 } from '@/lib/format';
+import { formatInt64 } from '@/lib/format';
 import { notCollected, unknown } from '@/lib/reading';
-import { type Election, gapOf, type Replica, type ReplicaGroup } from './replica-group';
+import { GapFigure } from './gap-figure';
+import type { Election, Replica, ReplicaGroup } from './replica-group';
 import { ReplicaId } from './replica-id';
 
 const column = columnsFor<Replica>();
@@ -71,11 +72,7 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
       header: t('replicas.gap'),
       meta: { align: 'right' },
       cell: ({ row }) =>
-        row.original.isMaster ? (
-          '–'
-        ) : (
-          <Figure reading={gapOf(row.original, group)} format={formatBytes} />
-        ),
+        row.original.isMaster ? '–' : <GapFigure replica={row.original} group={group} />,
     }),
     column.display({
       id: 'heard',

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { notCollected, unknown, value } from '@/lib/reading';
 import { aGroup, anElection, aReplica } from '@/testing/group-builders';
-import { deadMembers, gapOf, largestGap, masterState, outcomeOf, reasonsOf } from './replica-group';
+import {
+  aheadOf,
+  deadMembers,
+  gapOf,
+  largestGap,
+  masterState,
+  outcomeOf,
+  reasonsOf,
+} from './replica-group';
 
 function groupOf(...ends: (string | null)[]) {
   const replicas = ends.map((maxOffset, index) =>
@@ -18,6 +26,23 @@ test('gaps are exact beyond what a float can tell apart', () => {
 
 test('a replica heard after its master is not behind by less than nothing', () => {
   expect(largestGap(groupOf('1000', '1200'))).toEqual(value(0));
+});
+
+test('a replica is ahead where it told no later than its master, and ends beyond it', () => {
+  // Case B6.
+  const at = (seconds: number) => new Date(1_767_225_600_000 + seconds * 1000).toISOString();
+  const master = aReplica({ brokerId: '1', maxOffset: '1000', lastHeartbeatAt: at(5) });
+  const other = (maxOffset: string | null, seconds: number) =>
+    aReplica({ brokerId: '2', maxOffset, lastHeartbeatAt: at(seconds) });
+  const ahead = (maxOffset: string | null, seconds: number) => {
+    const replica = other(maxOffset, seconds);
+    return aheadOf(replica, aGroup({ replicas: [master, replica] }));
+  };
+
+  expect(ahead('1200', 4)).toBe(200);
+  expect(ahead('1200', 6)).toBeUndefined();
+  expect(ahead('1000', 4)).toBeUndefined();
+  expect(ahead(null, 4)).toBeUndefined();
 });
 
 test('a gap that nobody can tell is not zero', () => {

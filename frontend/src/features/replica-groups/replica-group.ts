@@ -44,6 +44,19 @@ export function gapOf(replica: Replica, group: ReplicaGroup): Reading {
   return value(Math.max(0, Number(BigInt(masterEnd) - BigInt(end))));
 }
 
+/**
+ * By how many bytes a log ends beyond the master's; undefined where it does not, or where the
+ * replica was heard after its master, which may have grown since it told.
+ */
+export function aheadOf(replica: Replica, group: ReplicaGroup): number | undefined {
+  const master = findMaster(group);
+  if (!replica.lastHeartbeatAt || !master?.lastHeartbeatAt) return undefined;
+  if (replica.maxOffset === null || master.maxOffset === null) return undefined;
+  if (Date.parse(replica.lastHeartbeatAt) > Date.parse(master.lastHeartbeatAt)) return undefined;
+  const bytes = Number(BigInt(replica.maxOffset) - BigInt(master.maxOffset));
+  return bytes > 0 ? bytes : undefined;
+}
+
 /** The largest gap that is known, or why none is. */
 export function largestGap(group: ReplicaGroup): Reading {
   const gaps = group.replicas.filter((replica) => !replica.isMaster).map((r) => gapOf(r, group));

@@ -20,7 +20,7 @@ export function queueRows(queues: Queue[]): QueueRow[] {
     }
     return {
       ...queue,
-      messageCount: String(BigInt(maxOffset) - BigInt(minOffset)),
+      messageCount: heldCount(minOffset, maxOffset),
       start: Number(minOffset) / longest,
       end: Number(maxOffset) / longest,
     };
@@ -52,4 +52,10 @@ export function permissionWord(
   if (readable && writable) return 'readWrite';
   if (readable) return 'readOnly';
   return writable ? 'writeOnly' : 'none';
+}
+
+/** How many messages a queue holds; one whose begin is told beyond its end holds none. */
+function heldCount(minOffset: string, maxOffset: string): string {
+  const held = BigInt(maxOffset) - BigInt(minOffset);
+  return String(held > 0n ? held : 0n);
 }

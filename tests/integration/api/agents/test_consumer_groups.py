@@ -2,11 +2,14 @@
 
 import asyncio
 import time
+from typing import ClassVar
 
+from backend.remoting import java_json
 from backend.remoting.command import answer
 from backend.remoting.request_code import RequestCode
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.statements import own_statements
+from tests.integration.broker.client import subscription
 from tests.integration.broker.name_server import RecordingNameServer
 
 GROUPS = f"/clusters/{CLUSTER}/consumer-groups"
@@ -17,6 +20,8 @@ LIST = """query ($first: Int!, $after: String, $search: String) {
     pageInfo { hasNextPage endCursor } totalCount unknown { groupName brokerId address why }
   }
 }"""
+STATES = """{ consumerGroups(clusterName: "c") {
+  nodes { name state memberCount brokerCountTold brokerCountAsked } } }"""
 ONE = """query ($name: String!) {
   consumerGroup(clusterName: "c", name: $name) {
     name isSystem state models lag { messageCount waitingMs isComplete }
@@ -35,6 +40,23 @@ class Stock(RecordingNameServer):
 
     def reply(self, writer, command):
         writer.write(answer(command, code=3, remark=f"request type {command.code}"))
+
+
+async def heartbeat(
+    client, client_id, *subscriptions, message_model="CLUSTERING", group="billing", **more
+):
+    """Join a group as a client of its own kind."""
+    consumer = {
+        "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+        "consumeType": "CONSUME_PASSIVELY",
+        "groupName": group,
+        "messageModel": message_model,
+        "subscriptionDataSet": list(subscriptions) or [subscription("orders")],
+        "unitMode": False,
+    }
+    body = {"clientID": client_id, "consumerDataSet": [consumer | more], "producerDataSet": []}
+    answer = await client.call(RequestCode.HEART_BEAT, body=java_json.encode(body))
+    assert answer.code == 0, answer.remark
 
 
 def queue(found, queue_id, topic="orders"):
@@ -110,6 +132,8 @@ async def test_a_group_that_never_committed_in_a_queue_has_no_known_lag_there(br
         "message_count": 1,
         "waiting_ms": found["lag"]["waiting_ms"],
         "is_complete": False,
+        "expired_count": 0,
+        "is_applicable": True,
     }
     assert found["lag"]["waiting_ms"] >= 0
 
@@ -127,7 +151,11 @@ async def test_retries_and_dead_letters_are_counted_apart(broker, get):
     async def came_back():
         # Nobody has begun to read the retries, so how many are left is not for us to say.
         told = (await get(f"{GROUPS}/billing"))["retry_lag"]
-        return told == {"message_count": None, "waiting_ms": None, "is_complete": False}
+        return (told["message_count"], told["waiting_ms"], told["is_complete"]) == (
+            None,
+            None,
+            False,
+        )
 
     await until(came_back, "the message does not come back")
     await broker.commit(0, topic="%RETRY%billing")
@@ -191,7 +219,9 @@ async def test_brokers_that_do_not_tell_are_named_and_the_rest_is_shown(broker, 
     assert listed["items"][0]["lag"]["message_count"] == 1
     assert not listed["items"][0]["lag"]["is_complete"]
     assert (found["lag"]["message_count"], found["lag"]["is_complete"]) == (1, False)
-    assert found["dead_letter_count"] is None
+    # Case B10: what the others know is shown, with what is missing.
+    assert (found["dead_letter_count"], found["is_dead_letter_count_complete"]) == (0, False)
+    assert (found["broker_count_told"], found["broker_count_asked"]) == (1, 3)
     why = {one["group_name"]: one["why"] for one in found["unknown"]}
     assert why["stock"] == "it does not tell, as stock brokers do not"
     # Nobody knows that there is no such group while brokers are silent.
@@ -244,3 +274,100 @@ async def test_many_groups_cost_as_many_statements_as_one(broker, ask, database)
 
     assert len(found["consumerGroups"]["nodes"]) == 12
     assert len(for_twelve) == len(for_one) > 0
+
+
+async def test_one_silent_broker_does_not_make_every_state_unknown(broker, get, ask, register):
+    # Case B10.
+    await broker.member("c1")
+    await broker.commit(0)
+    gone = await broker.member("c2", group="audit")
+    await broker.commit(0, group="audit")
+    await gone.close()
+    await register(CLUSTER, "dead", 0)
+
+    listed = {one["name"]: one for one in (await get(GROUPS))["items"]}
+    graph = (await ask(STATES))["consumerGroups"]["nodes"]
+    offsets = await get(f"/clusters/{CLUSTER}/topics/orders/offsets")
+
+    states = {name: one["state"] for name, one in listed.items() if name in {"audit", "billing"}}
+    assert states == {"audit": "inactive", "billing": "active"}
+    assert {(one["broker_count_told"], one["broker_count_asked"]) for one in listed.values()} == {
+        (1, 2)
+    }
+    assert listed["billing"]["member_count"] == 1
+    told = {one["name"]: one for one in graph}
+    assert told["audit"]["state"] == "INACTIVE"
+    assert (told["audit"]["brokerCountTold"], told["audit"]["brokerCountAsked"]) == (1, 2)
+    assert (offsets["message_count"], offsets["is_complete"]) == (1, True)
+
+
+async def test_a_group_that_broadcasts_has_no_lag_whatever_offsets_are_left(broker, get, ask):
+    # Case B5.
+    await broker.send(3)
+    client = await broker.connect()
+    await heartbeat(client, "c1")
+    await broker.commit(1)
+    await heartbeat(client, "c1", message_model="BROADCASTING")
+
+    found = await get(f"{GROUPS}/billing")
+    listed = next(one for one in (await get(GROUPS))["items"] if one["name"] == "billing")
+    stats = await get(f"/clusters/{CLUSTER}/broker-groups/{GROUP}/brokers/0/consume-stats")
+    why = await get(f"/clusters/{CLUSTER}/topics/orders/pauses", consumer_group="billing")
+
+    assert found["models"] == ["broadcasting"]
+    for lag in (found["lag"], listed["lag"], found["retry_lag"]):
+        assert (lag["message_count"], lag["waiting_ms"], lag["is_applicable"]) == (
+            None,
+            None,
+            False,
+        )
+    first = queue(found, 0)
+    assert [first[name] for name in ("committed", "end", "lag", "waiting_ms")] == [
+        *(None, 4, None, None),
+    ]
+    [told] = [one for one in stats["items"] if one["consumer_group"] == "billing"]
+    assert (told["is_broadcasting"], told["lag"]) == (True, None)
+    assert {one["lag"] for one in why["queues"]} == {None}
+    assert "broadcasting" in why["queues"][0]["sentence"]
+    assert (await ask(ONE, name="billing"))["consumerGroup"]["lag"]["messageCount"] is None
+
+
+class StockWithOffsets(RecordingNameServer):
+    """A stock broker that tells a group's offsets, and elsewhere where queues begin."""
+
+    ends: ClassVar = {"0": (300, 301), "1": (0, 40)}
+
+    def reply(self, writer, command):
+        key = '{"brokerName":"stock","queueId":%s,"topic":"orders"}'
+        if command.code == RequestCode.GET_CONSUME_STATS:
+            told = ",".join(
+                f'{key % queue}:{{"brokerOffset":{high},"consumerOffset":10,'
+                f'"lastTimestamp":1,"pullOffset":10}}'
+                for queue, (_, high) in self.ends.items()
+            )
+            body = f'{{"consumeTps":0.0,"offsetTable":{{{told}}}}}'
+        elif command.code == RequestCode.GET_TOPIC_STATS_INFO and self.ends:
+            told = ",".join(
+                f'{key % queue}:{{"minOffset":{low},"maxOffset":{high},"lastUpdateTimestamp":1}}'
+                for queue, (low, high) in self.ends.items()
+                if low
+            )
+            body = f'{{"offsetTable":{{{told}}}}}'
+        else:
+            return super().reply(writer, command)
+        writer.write(answer(command, body=body.encode()))
+        return None
+
+
+async def test_a_stock_broker_is_asked_where_the_queues_begin_that_a_group_is_behind_in(context):
+    # Case B4: 290 of the 291 messages behind the offset have expired.
+    stock = StockWithOffsets()
+    await stock.start()
+
+    told = await context.brokers.progress(f"127.0.0.1:{stock.port}", "billing")
+    await stock.stop()
+
+    first, second = sorted(told, key=lambda one: one.queue_id)
+    assert (first.lag, first.expired_count) == (1, 290)
+    # Where it does not tell the begin nobody knows the lag.
+    assert second.lag is None

@@ -1,0 +1,22 @@
+"""What an agent tells of a group's progress."""
+
+from workers.broker.processors.groups import _lag, _queue_progress
+
+
+class Store:
+    """A queue of which all but the newest message has expired."""
+
+    def offsets(self, _topic, _queue_id):
+        return 300, 301
+
+    def store_timestamp(self, _topic, _queue_id, _offset):
+        return -1
+
+
+def test_an_agent_tells_where_a_queue_begins_and_counts_no_expired_message_as_lag():
+    # Case B4.
+    queue, told = _queue_progress(Store(), "broker-a", ("orders", 2, 10))
+
+    assert (queue.topic, queue.queue_id) == ("orders", 2)
+    assert (told.consumer_offset, told.min_offset, told.broker_offset) == (10, 300, 301)
+    assert _lag(told) == 1

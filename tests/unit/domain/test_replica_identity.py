@@ -1,0 +1,34 @@
+"""Who answers at a replica's address."""
+
+import pytest
+
+from backend.domain.replica_group import Replica, ReplicaGroup, SyncStateSet
+from backend.domain.replica_identity import Teller, find_other
+
+GROUP = ReplicaGroup(
+    "c",
+    "g",
+    replicas={i: Replica(i, f"10.0.0.{i}:10911", f"c{i}") for i in (1, 2, 3)},
+    master_id=1,
+    master_epoch=4,
+    sync_state_set=SyncStateSet(frozenset({1}), 7),
+)
+
+
+@pytest.mark.parametrize(
+    ("teller", "asked", "other"),
+    [
+        # Case B6: what another broker tells is never taken for the replica's own.
+        (Teller("c", "g", 3), 2, "broker 3 of the group has its address now"),
+        (Teller("c", "g", 0), 2, "a broker that acts as master has its address now"),
+        (Teller("c", "h", 2), 2, "a broker of h in cluster c has its address"),
+        (Teller("d", "g", 2), 2, "a broker of g in cluster d has its address"),
+        (Teller("c", "g", 2), 1, "broker 2 of the group has its address now"),
+        (Teller("c", "g", 2), 2, None),
+        (Teller("c", "g", 0), 1, None),
+        (Teller("c", "g", 1), 1, None),
+        (None, 2, None),
+    ],
+)
+def test_a_replica_is_known_by_what_the_broker_at_its_address_says(teller, asked, other):
+    assert find_other(teller, GROUP, asked) == other
