@@ -220,7 +220,19 @@ def elect_master(
         sync_state_set=group.sync_state_set.with_members([winner_id]),
         is_master_lost=False,
     )
-    return Change(ChangeKind.MASTER_ELECTED, group, after, awaits_lease)
+    warning = warn_of_no_writer(group.name, liveness, winner_id)
+    return Change(ChangeKind.MASTER_ELECTED, group, after, awaits_lease, warning)
+
+
+def warn_of_no_writer(group_name: str, liveness: Liveness, winner_id: int | None) -> str | None:
+    """Say that a group has no writer once a cordoned replica is its master; None where it has."""
+    told = None if winner_id is None else liveness.sightings.get(winner_id)
+    if told is None or not told.is_cordoned:
+        return None
+    return (
+        f"{group_name} has no writer: its master {group_name}-{winner_id} is cordoned; uncordon it:"
+        f" `regent broker uncordon {group_name} --broker 0`"
+    )
 
 
 def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:

@@ -114,6 +114,8 @@ class Change:
     after: ReplicaGroup | None
     # It may only be carried out once the lease of the master before it has run out.
     awaits_lease: bool = False
+    # What people have to know of it at once, as that nothing can be written from now on.
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

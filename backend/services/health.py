@@ -17,7 +17,6 @@ from backend.db.health import GroupRow, ReplicaRow, SightingRow
 from backend.domain.broker import MASTER_ID
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.election import Sighting
-from backend.domain.errors import BrokerGroupNotFound
 from backend.domain.health import (
     RETURNS_WITHIN,
     BrokerFacts,
@@ -29,7 +28,7 @@ from backend.domain.health import (
     judge_health,
     judge_presence,
 )
-from backend.domain.names import check_cluster_name, check_group_name
+from backend.domain.names import check_cluster_name
 from backend.services.group_changes import Witness
 from backend.services.samples.full_disks import DiskKey, read_full_disks
 
@@ -80,33 +79,18 @@ async def describe_health(
     )
 
 
-async def describe_group_health(
-    cluster_name: str,
-    group_name: str,
-    *,
-    listener: Listener,
-    database: Database,
-    redis: Redis,
-) -> GroupHealth:
-    """Judge one group.
-
-    Raises:
-        InvalidName: no cluster or group may be called so.
-        BrokerGroupNotFound: there is none.
-    """
-    check_cluster_name(cluster_name)
-    check_group_name(group_name)
+async def describe_groups_health(
+    names: Collection[tuple[str, str]], *, listener: Listener, database: Database, redis: Redis
+) -> dict[tuple[str, str], GroupHealth]:
+    """Judge some groups, by cluster and name; what holds no broker is left out."""
+    group_names = sorted({group_name for _, group_name in names})
     async with database.connect() as connection:
         rows = await health.list_groups(
-            connection,
-            cluster_name=cluster_name,
-            group_names=[group_name],
-            heard_by=listener.witness.id,
+            connection, group_names=group_names, heard_by=listener.witness.id
         )
     full_disks = await read_full_disks(redis)
-    for facts in read_facts(rows, full_disks=full_disks, listener=listener):
-        return judge_group(facts)
-    raise BrokerGroupNotFound(cluster_name, group_name)
+    judged = map(judge_group, read_facts(rows, full_disks=full_disks, listener=listener))
+    return {(one.cluster_name, one.group_name): one for one in judged}
 
 
 async def list_recorded_facts(connection: Connection) -> list[GroupFacts]:
