@@ -26,6 +26,7 @@ from backend.services.cluster_census import Censuses, CensusSource
 from backend.services.consumer_group_details import GroupDetailSource
 from backend.services.event_feed import EventFeed
 from backend.services.group_changes import Controller
+from backend.services.health import Listener
 from backend.services.log_histories import HistorySource
 from backend.services.message_deliveries import DeliverySource
 from backend.services.operations.kind import OperationContext
@@ -42,6 +43,11 @@ class NameServerView(Protocol):
     @property
     def controller(self) -> Controller:
         """Return what use cases of the controller work with, what this process hears included."""
+        ...
+
+    @property
+    def listened_ms(self) -> int:
+        """Say for how long, without a break, this process has heard replicas."""
         ...
 
     def describe(self) -> NameServerStatus:
@@ -106,6 +112,12 @@ class ApiContext:
 async def get_context(connection: HTTPConnection) -> ApiContext:
     """Return the context of the application that answers a connection."""
     return cast("ApiContext", connection.app.state.context)
+
+
+def listener_of(context: ApiContext) -> Listener:
+    """Return who hears replicas in the process that answers."""
+    server = context.name_server
+    return Listener(server.controller.witness, server.listened_ms)
 
 
 async def get_principal(connection: HTTPConnection) -> Principal:

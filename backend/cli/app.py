@@ -8,7 +8,7 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
-from backend.cli.errors import CommandError, ExitCode
+from backend.cli.errors import CommandEnded, CommandError, ExitCode
 from backend.cli.reader import new_output, print_note, reader
 from backend.cli.usage import usage_error
 
@@ -17,6 +17,7 @@ _HELP: Final = """Run a message-queue cluster and its control plane, and look in
 
 Start here:
     regent up                   run a whole local cluster
+    regent status               see whether all is well
     regent broker list          see its brokers
     regent replica list         see who is master, and who could be
     regent topic list           see its topics
@@ -56,6 +57,11 @@ COMMANDS: Final = (
         "context contexts",
         "contexts:context",
         "Keep servers by name, with what one signs in with and works on there.",
+    ),
+    (
+        "status",
+        "status:show_status",
+        "Say whether all is well, what is missing, and what one more failure would cost.",
     ),
     ("cluster clusters", "clusters:cluster", "Show clusters."),
     ("broker brokers", "nouns.broker:broker", "Show and change brokers."),
@@ -206,6 +212,8 @@ def _run(words: Sequence[str]) -> int:
     except CycloptsError as error:
         print_note(str(usage_error(error, app)))
         return ExitCode.USAGE
+    except CommandEnded as ended:
+        return ended.exit_code
     except CommandError as error:
         print_note(str(error))
         return error.exit_code

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter, validators
 from backend.cli.clusters import ClusterName, Limit, choose_cluster
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.orders import Ordering, find_group_cluster, ids_text, order_change
-from backend.cli.output import print_json, print_table, time_text
+from backend.cli.output import print_json, print_line, print_table, time_text
 from backend.cli.rest import connect, segment
 from backend.cli.target import Options
 
@@ -93,6 +93,12 @@ def show_sync_state(
         ("GROUP", "MASTER", "ALIVE", "EPOCH#", "SET", "SET EPOCH#", "OUTSIDE", "WOULD WIN"),
         [_row(item) for item in found],
     )
+    for item in found:
+        if item["health"] is not None and item["health"]["verdict"] != "healthy":
+            print_line(f"\n{item['health']['verdict']}: {item['health']['sentence']}")
+        warning = item["election"]["warning"]
+        if warning is not None and not item["election"]["is_unchanged"]:
+            print_line(f"\nwarning of the next election: {warning}")
 
 
 @controller.command(name="elect")

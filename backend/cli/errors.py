@@ -15,6 +15,9 @@ class ExitCode(IntEnum):
     PARTLY_DONE = 6
     OUTCOME_UNKNOWN = 7
     STILL_RUNNING = 8
+    DEGRADED = 10
+    CRITICAL = 11
+    HEALTH_UNKNOWN = 12
     INTERRUPTED = 130
     # As of who is ended by SIGPIPE, which is what most programs are.
     READER_GONE = 141
@@ -42,6 +45,14 @@ class CommandError(Exception):
         if self.next_step:
             lines.append(f"  next: {self.next_step}")
         return "\n".join(lines)
+
+
+class CommandEnded(Exception):  # noqa: N818 - says what happened
+    """End a command that has said all, with a code that is part of its answer."""
+
+    def __init__(self, exit_code: ExitCode) -> None:
+        super().__init__(exit_code.name)
+        self.exit_code = exit_code
 
 
 class ServerUnreachable(CommandError):  # noqa: N818 - says what happened

@@ -26,6 +26,8 @@ Code = Literal[
     "replica_lost_confirmed",
     "replica_keeps_confirmed",
     "registration_item_invalid",
+    "replica_down",
+    "group_without_writer",
 ]
 
 
@@ -40,8 +42,8 @@ def list_findings(
 ) -> None:
     """List broken invariants, the newest first, with what shows them and what to do.
 
-    A replica counts once it has been outside its SyncStateSet for a minute. A broker that is
-    offline and that no controller leads breaks none: `regent broker list` shows it.
+    A broker that is down is a finding within five seconds, and until it is back or forgotten. A
+    running replica is one once it has been outside its SyncStateSet for a minute.
 
     Examples:
         regent finding list
@@ -66,8 +68,8 @@ def list_findings(
     if not found:
         print_line("there is no finding" if all else "no finding is open")
         print_note(
-            "a finding is a broken invariant or a replica that its group lacks; for brokers"
-            " without a controller that are offline: regent broker list"
+            "a finding is a broken invariant, a broker that is down or a group without a writer; to"
+            " see whether all is well now: regent status"
         )
         return
     print_table(
@@ -88,7 +90,8 @@ def _by_code(found: Sequence[Mapping[str, Any]]) -> Iterable[list[Mapping[str, A
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    evidence = ", ".join(f"{name}={value}" for name, value in one["evidence"].items())
+    facts = ", ".join(f"{name}={value}" for name, value in one["evidence"].items())
+    evidence = facts if one["sentence"] is None else one["sentence"]
     return (
         one["severity"],
         one["code"],

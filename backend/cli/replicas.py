@@ -174,7 +174,7 @@ def show_history(
                 item["master_epoch"],
                 ids_text(item["sync_state_set"]),
                 item["sync_state_set_epoch"],
-                item["cause"],
+                item["cause"] if item["warning"] is None else f"{item['cause']}; {item['warning']}",
             )
             for item in found
         ],

@@ -5,12 +5,28 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    delete,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    true,
+    tuple_,
+    union_all,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
-from backend.db.tables import broker_groups, brokers, clusters
+from backend.db.tables import broker_groups, brokers, clusters, replica_sightings, replicas
 from backend.domain.broker import (
+    HEARTBEAT_TIMEOUT_DEFAULT_MS,
     MASTER_ID,
     NOTHING_LEFT_OUT,
     Broker,
@@ -21,6 +37,7 @@ from backend.domain.broker import (
 from backend.domain.operation_errors import BrokerUnknown
 
 _STATE_AT: Final = 7
+_IDS_OF_GROUP: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +182,7 @@ async def remove(
 async def list_of_groups(
     connection: Connection, group_ids: Collection[int]
 ) -> dict[int, list[Broker]]:
-    """List the brokers of each group by id, all groups in one statement."""
+    """List the registered brokers of each group by id, all groups in one statement."""
     statement = (
         _select()
         .where(brokers.c.broker_group_id.in_(group_ids))
@@ -177,28 +194,36 @@ async def list_of_groups(
     return found
 
 
+async def list_all_of_groups(
+    connection: Connection, group_ids: Collection[int]
+) -> dict[int, list[Broker]]:
+    """List the brokers of each group by id, those too that a controller alone still knows."""
+    known = _select_known(broker_groups.c.id.in_(group_ids))
+    statement = select(known).order_by(known.c.broker_group_id, known.c.broker_id)
+    found: dict[int, list[Broker]] = {group_id: [] for group_id in group_ids}
+    for row in await connection.execute(statement):
+        found[row.broker_group_id].append(_broker(row))
+    return found
+
+
 async def list_of_cluster(
     connection: Connection, cluster_id: int, *, after: tuple[str, int] | None, limit: int
 ) -> list[Broker]:
-    """List a cluster's brokers by group and id, from the first past `after`."""
-    statement = (
-        _select()
-        .where(broker_groups.c.cluster_id == cluster_id)
-        .order_by(broker_groups.c.name, brokers.c.broker_id)
-        .limit(limit)
-    )
+    """List a cluster's brokers by group and id, from the first past `after`.
+
+    Those are among them that a controller alone still knows.
+    """
+    known = _select_known(broker_groups.c.cluster_id == cluster_id)
+    statement = select(known).order_by(known.c.group_name, known.c.broker_id).limit(limit)
     if after is not None:
-        statement = statement.where(tuple_(broker_groups.c.name, brokers.c.broker_id) > after)
+        statement = statement.where(tuple_(known.c.group_name, known.c.broker_id) > after)
     return [_broker(row) for row in await connection.execute(statement)]
 
 
 async def count_of_cluster(connection: Connection, cluster_id: int) -> int:
-    """Count a cluster's brokers."""
-    statement = (
-        select(func.count())
-        .select_from(brokers.join(broker_groups))
-        .where(broker_groups.c.cluster_id == cluster_id)
-    )
+    """Count a cluster's brokers, with those that a controller alone still knows."""
+    known = _select_known(broker_groups.c.cluster_id == cluster_id)
+    statement = select(func.count()).select_from(known)
     return int(await connection.scalar(statement) or 0)
 
 
@@ -286,6 +311,56 @@ def _select() -> Select[Any]:
         brokers.c.last_registered_at,
         brokers.c.heartbeat_timeout_ms,
     ).select_from(brokers.join(broker_groups).join(clusters))
+
+
+def is_unregistered() -> ColumnElement[bool]:
+    """Choose the replicas that a controller knows and that no name server has a record of.
+
+    A killed master is one: its registered id has passed to its successor.
+    """
+    is_same = or_(
+        brokers.c.address == replicas.c.address, brokers.c.broker_id == replicas.c.broker_id
+    )
+    of_group = brokers.c.broker_group_id == replicas.c.broker_group_id
+    return and_(replicas.c.removed_at.is_(None), ~exists().where(of_group, is_same))
+
+
+def _select_known(where: ColumnElement[bool]) -> Any:
+    """Select registered brokers, and replicas that only a controller knows."""
+    heard_at = (
+        select(func.max(replica_sightings.c.heard_at))
+        .where(
+            replica_sightings.c.broker_group_id == replicas.c.broker_group_id,
+            replica_sightings.c.broker_id == replicas.c.broker_id,
+        )
+        .scalar_subquery()
+    )
+    registered = _select().add_columns(null().label("last_heard_at"), true().label("is_registered"))
+    unregistered = (
+        select(
+            # No row has an id below zero, so that pages can tell these from all others.
+            -(replicas.c.broker_group_id * _IDS_OF_GROUP + replicas.c.broker_id),
+            replicas.c.broker_group_id,
+            clusters.c.name,
+            broker_groups.c.name,
+            replicas.c.broker_id,
+            replicas.c.address,
+            null(),
+            literal(BrokerState.OFFLINE.value),
+            replicas.c.applied_at,
+            replicas.c.applied_at,
+            literal(HEARTBEAT_TIMEOUT_DEFAULT_MS),
+            func.greatest(replicas.c.last_heard_at, heard_at),
+            literal(value=False),
+        )
+        .select_from(
+            replicas.join(broker_groups, broker_groups.c.id == replicas.c.broker_group_id).join(
+                clusters
+            )
+        )
+        .where(is_unregistered(), where)
+    )
+    return union_all(registered.where(where), unregistered).subquery("known")
 
 
 def _broker(row: Sequence[Any]) -> Broker:

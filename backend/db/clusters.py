@@ -7,9 +7,10 @@ from typing import Any
 from sqlalchemy import FromClause, Select, Table, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from backend.db import brokers as broker_rows
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
-from backend.db.tables import broker_groups, brokers, clusters, route_versions, topics
+from backend.db.tables import broker_groups, brokers, clusters, replicas, route_versions, topics
 from backend.domain.broker import BrokerState
 from backend.domain.cluster import Census, Cluster
 from backend.domain.cluster_scope import ClusterScope
@@ -71,7 +72,10 @@ async def count(connection: Connection, *, within: ClusterScope) -> int:
 
 
 async def take_census(connection: Connection, *, within: ClusterScope) -> Census:
-    """Count what all clusters within reach hold, in one statement."""
+    """Count what all clusters within reach hold, in one statement.
+
+    A replica that only a controller knows is a broker that is not online.
+    """
     online = brokers.c.state == BrokerState.ONLINE
     of_groups, of_brokers = _counted(broker_groups, within), _counted(brokers, within)
     statement = select(
@@ -79,13 +83,17 @@ async def take_census(connection: Connection, *, within: ClusterScope) -> Census
         of_groups.scalar_subquery().label("group_count"),
         of_brokers.scalar_subquery().label("broker_count"),
         of_brokers.where(online).scalar_subquery().label("online"),
+        _counted(replicas, within)
+        .where(broker_rows.is_unregistered())
+        .scalar_subquery()
+        .label("missing_count"),
         _counted(topics, within).scalar_subquery().label("topic_count"),
     )
     row = (await connection.execute(statement)).one()
     return Census(
         cluster_count=row.cluster_count,
         broker_group_count=row.group_count,
-        broker_count=row.broker_count,
+        broker_count=row.broker_count + row.missing_count,
         online_broker_count=row.online,
         topic_count=row.topic_count,
     )
@@ -96,6 +104,8 @@ def _counted(table: Table, within: ClusterScope) -> Select[Any]:
     source: FromClause = table
     if within.is_limited and table is brokers:
         source = source.join(broker_groups)
+    if within.is_limited and table is replicas:
+        source = source.join(broker_groups, broker_groups.c.id == replicas.c.broker_group_id)
     if within.is_limited and table is not clusters:
         source = source.join(clusters)
     reach = reached(within, clusters.c.name)

@@ -62,11 +62,12 @@ _NOTE: Final = """
 noted AS (
     INSERT INTO replica_group_changes (
         cluster_name, group_name, kind, cause, changed_at, master_id, master_epoch,
-        sync_state_set, sync_state_set_epoch, replica_addresses)
+        sync_state_set, sync_state_set_epoch, replica_addresses, warning)
     SELECT CAST(:cluster_name AS text), CAST(:group_name AS text), CAST(:kind AS text),
            CAST(:cause AS text), CAST(:at AS timestamptz), CAST(:master_id AS bigint),
            CAST(:master_epoch AS integer), CAST(:sync_state_set AS bigint[]),
-           CAST(:sync_state_set_epoch AS integer), CAST(:replica_addresses AS jsonb)
+           CAST(:sync_state_set_epoch AS integer), CAST(:replica_addresses AS jsonb),
+           CAST(:warning AS text)
       FROM changed),
 staged AS (
     INSERT INTO staged_events (kind, cluster_name, subject, happened_at, details)
@@ -192,6 +193,7 @@ class PastChange:
     master_epoch: int
     sync_state_set: SyncStateSet
     replica_addresses: Mapping[int, str]
+    warning: str | None = None
 
 
 async def list_named(
@@ -348,11 +350,13 @@ def _values(change: Change) -> dict[str, Any]:
         "sync_state_set": sorted(group.sync_state_set.members),
         "sync_state_set_epoch": group.sync_state_set.epoch,
         "replica_addresses": _json({i: r.address for i, r in group.replicas.items()}),
+        "warning": change.warning,
     }
 
 
 def _details(change: Change, cause: str) -> str:
     group = change.before if change.after is None else change.after
+    warned = {} if change.warning is None else {"warning": change.warning}
     return _json(
         {
             "master_id": group.master_id,
@@ -360,6 +364,7 @@ def _details(change: Change, cause: str) -> str:
             "sync_state_set": sorted(group.sync_state_set.members),
             "sync_state_set_epoch": group.sync_state_set.epoch,
             "cause": cause,
+            **warned,
         }
     )
 
@@ -434,4 +439,5 @@ def _past(row: Mapping[Any, Any]) -> PastChange:
         master_epoch=row["master_epoch"],
         sync_state_set=SyncStateSet(frozenset(row["sync_state_set"]), row["sync_state_set_epoch"]),
         replica_addresses={int(i): a for i, a in row["replica_addresses"].items()},
+        warning=row["warning"],
     )

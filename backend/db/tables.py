@@ -192,6 +192,8 @@ replica_group_changes = Table(
     Column("sync_state_set", ARRAY(BigInteger), nullable=False),
     Column("sync_state_set_epoch", Integer, nullable=False),
     Column("replica_addresses", JSONB, nullable=False),
+    # What people have to know of the change, as that it left the group without a writer.
+    Column("warning", Text),
     Index(None, "cluster_name", "group_name", "id"),
 )
 

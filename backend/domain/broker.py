@@ -61,7 +61,11 @@ LEFT_OUT_NAMED_MAX: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Hold what is known of one broker."""
+    """Hold what is known of one broker.
+
+    One that is not registered is known to a controller alone: it is missing. When it was heard last
+    is the controller's knowledge then, and `broker_id` the id that it keeps for life.
+    """
 
     id: int
     broker_group_id: int
@@ -74,6 +78,8 @@ class Broker:
     registered_at: datetime
     last_registered_at: datetime
     heartbeat_timeout_ms: int
+    last_heard_at: datetime | None = None
+    is_registered: bool = True
 
     @property
     def is_master(self) -> bool:

@@ -281,6 +281,7 @@ def _elected(
         awaits_lease,
         winner_log=(epoch, end) if is_checked and not is_vouched_for else None,
         resets_confirmed=is_loss_taken,
+        warning=warn_of_no_writer(group.name, liveness, winner_id),
     )
 
 
@@ -307,6 +308,17 @@ def takes_loss(broker_id: int, group: ReplicaGroup, liveness: Liveness, ballot: 
     is_member = broker_id in group.sync_state_set.members
     is_whole = is_member and holds_confirmed(broker_id, group, liveness)
     return not is_whole or _is_confirmed_anew(broker_id, group, ballot)
+
+
+def warn_of_no_writer(group_name: str, liveness: Liveness, winner_id: int | None) -> str | None:
+    """Say that a group has no writer once a cordoned replica is its master; None where it has."""
+    told = None if winner_id is None else liveness.sightings.get(winner_id)
+    if told is None or not told.is_cordoned:
+        return None
+    return (
+        f"{group_name} has no writer: its master {group_name}-{winner_id} is cordoned; uncordon it:"
+        f" `regent broker uncordon {group_name} --broker 0`"
+    )
 
 
 def must_await_lease(group: ReplicaGroup, winner_id: int) -> bool:

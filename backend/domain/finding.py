@@ -12,6 +12,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 from backend.domain.election import Sighting
+from backend.domain.health import (
+    RETURNS_WITHIN,
+    GroupFacts,
+    GroupHealth,
+    Presence,
+    broker_name,
+    judge_group,
+)
 from backend.domain.replica_group import UNKNOWN_LIFE, UNKNOWN_POSITION, ConfirmedEnd
 
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
@@ -19,9 +27,6 @@ HOLDS_FOR: Final = timedelta(milliseconds=1_500)
 
 OUTSIDE_FOR: Final = timedelta(seconds=60)
 """So long a replica is outside its set before anybody is told: it is restarted, or catches up."""
-
-RETURNS_WITHIN: Final = timedelta(seconds=30)
-"""So long brokers may take to be back after all was stopped: each registers anew every 30 s."""
 
 Evidence = Mapping[str, Any]
 
@@ -39,6 +44,8 @@ class FindingCode(StrEnum):
     REPLICA_LOST_CONFIRMED = "replica_lost_confirmed"
     REPLICA_KEEPS_CONFIRMED = "replica_keeps_confirmed"
     REGISTRATION_ITEM_INVALID = "registration_item_invalid"
+    REPLICA_DOWN = "replica_down"
+    GROUP_WITHOUT_WRITER = "group_without_writer"
 
 
 ABSENCES: Final = frozenset(
@@ -47,6 +54,7 @@ ABSENCES: Final = frozenset(
         FindingCode.ROUTE_WITHOUT_BROKER,
         FindingCode.REPLICA_OUTSIDE_SET,
         FindingCode.CONFIRMED_MISSING,
+        FindingCode.REPLICA_DOWN,
     }
 )
 """Somebody is not there: what every group looks like while a whole cluster starts."""
@@ -106,10 +114,23 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
     ),
     FindingCode.REPLICA_OUTSIDE_SET: Runbook(
         Severity.WARNING,
-        "A replica has been outside its SyncStateSet for a minute or longer",
-        "Nobody elects it when the master is lost. If it is stopped, start it; if it runs, `regent"
-        " replica lag {group}` says how far behind it is, or why it does not follow. If it will not"
-        " come back: `regent controller forget {group} --broker {broker_id}`.",
+        "A running replica has been outside its SyncStateSet for a minute or longer",
+        "The controller does not elect it when the master is lost. `regent replica lag {group}`"
+        " says how far behind it is, or why it does not follow. To give the replica up, stop it,"
+        " then: `regent controller forget {group} --broker {broker_id}`.",
+    ),
+    FindingCode.REPLICA_DOWN: Runbook(
+        Severity.WARNING,
+        "A broker of a group is down",
+        "Start it again. If it will not come back, forget it: `regent controller forget {group}"
+        " --broker {broker_id}`, or without a controller `regent broker forget {group} --broker"
+        " {broker_id}`.",
+    ),
+    FindingCode.GROUP_WITHOUT_WRITER: Runbook(
+        Severity.CRITICAL,
+        "A broker group has no writer: producers can't send to it",
+        "If the master is cordoned, uncordon it: `regent broker uncordon {group} --broker 0`. If it"
+        " is down, start it. See who else could be master: `regent controller sync-state {group}`.",
     ),
     FindingCode.CONFIRMED_MISSING: Runbook(
         Severity.CRITICAL,
@@ -173,6 +194,12 @@ class Finding:
     def is_open(self) -> bool:
         """Tell whether it counts now."""
         return self.opened_at is not None and self.closed_at is None
+
+    @property
+    def sentence(self) -> str | None:
+        """Say what is wrong in the words of the health of the group, where health speaks of it."""
+        said = self.evidence.get("sentence")
+        return None if said is None else str(said)
 
     @property
     def advice(self) -> str:
@@ -253,6 +280,7 @@ def observe(
     groups: Sequence[ObservedGroup],
     forsaken: Sequence[ForsakenGroup],
     invalid: Sequence[InvalidItems] = (),
+    facts: Sequence[GroupFacts] = (),
     *,
     looked_for: timedelta,
 ) -> Observation:
@@ -270,8 +298,13 @@ def observe(
         key = FindingKey(FindingCode.REGISTRATION_ITEM_INVALID, one.cluster_name, subject)
         evidence = {"address": one.address, "count": one.count, "items": list(one.items)}
         found.append((key, evidence))
-    untold = ABSENCES if looked_for < RETURNS_WITHIN else frozenset()
-    unjudged = {key for key, evidence in found if evidence is None or key.code in untold}
+    found += [one for group in facts for one in _judge_facts(group)]
+    is_too_early = looked_for < RETURNS_WITHIN
+    unjudged = {
+        key
+        for key, evidence in found
+        if evidence is None or (is_too_early and _is_absence(key.code, evidence))
+    }
     return Observation(
         {key: evidence for key, evidence in found if evidence is not None and key not in unjudged},
         frozenset(unjudged),
@@ -369,13 +402,52 @@ def _judge_replica(
     told = group.sightings.get(broker_id)
     if told is not None and (ahead := _find_ahead(master, told)) is not _BEHIND:
         yield FindingCode.REPLICA_AHEAD, ahead
-    is_alive = told is not None and told.is_alive
-    # A learner never is a member; one that is gone is missed like any other replica.
-    is_learning = is_alive and told is not None and told.is_learner
-    if broker_id not in group.members and not is_learning:
-        members = sorted(group.members)
-        evidence = {"is_alive": is_alive, "master_id": group.master_id, "sync_state_set": members}
-        yield FindingCode.REPLICA_OUTSIDE_SET, evidence
+    # One that is gone is a finding of its own. A learner never is a member.
+    if told is None or not told.is_alive or told.is_learner or broker_id in group.members:
+        return
+    evidence = {"master_id": group.master_id, "sync_state_set": sorted(group.members)}
+    yield FindingCode.REPLICA_OUTSIDE_SET, evidence
+
+
+def _judge_facts(group: GroupFacts) -> Iterator[tuple[FindingKey, Evidence | None]]:
+    """Say which brokers are down and whether there is a writer, in the words of health."""
+    judged = judge_group(group)
+
+    def key(code: FindingCode, subject: str = group.group_name) -> FindingKey:
+        return FindingKey(code, group.cluster_name, subject)
+
+    if judged.writer_fault is not None:
+        yield key(FindingCode.GROUP_WITHOUT_WRITER), _writer_evidence(judged)
+    elif judged.has_writer is None:
+        yield key(FindingCode.GROUP_WITHOUT_WRITER), None
+    for broker in group.brokers:
+        if broker.presence is Presence.ALIVE:
+            continue
+        subject = f"{group.group_name}/{broker.broker_id}"
+        is_down = broker.presence is Presence.DOWN
+        heard_at = broker.last_heard_at
+        evidence = {
+            "sentence": judged.sentence,
+            "broker": broker_name(group.group_name, broker.broker_id),
+            "address": broker.address,
+            "last_heard_at": None if heard_at is None else heard_at.isoformat(timespec="seconds"),
+        }
+        yield key(FindingCode.REPLICA_DOWN, subject), evidence if is_down else None
+
+
+def _writer_evidence(judged: GroupHealth) -> Evidence:
+    assert judged.writer_fault is not None, "a group without a writer has a reason"
+    return {
+        "sentence": judged.sentence,
+        "cause": judged.writer_fault.value,
+        "is_absence": judged.writer_fault.is_absence,
+    }
+
+
+def _is_absence(code: FindingCode, evidence: Evidence) -> bool:
+    """Tell whether a broker is missing, which says nothing while a whole cluster starts."""
+    is_unled = code is FindingCode.GROUP_WITHOUT_WRITER and evidence["is_absence"]
+    return code in ABSENCES or is_unled
 
 
 def _judge_logs(

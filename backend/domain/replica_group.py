@@ -165,6 +165,8 @@ class Change:
     winner_log: tuple[int, int] | None = None
     # Whether what is confirmed becomes what `after` says: a loss is accepted, or a group returns.
     resets_confirmed: bool = False
+    # What people have to know of it at once, as that nothing can be written from now on.
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,4 +250,5 @@ def _log_change(view: GroupView, cause: str) -> None:
         master_id=view.group.master_id,
         epoch=view.group.master_epoch,
         cause=cause,
+        **({} if view.change.warning is None else {"warning": view.change.warning}),
     )

@@ -205,6 +205,11 @@ class NameServer:
         """Return what use cases of the controller work with in this process."""
         return self._controller
 
+    @property
+    def listened_ms(self) -> int:
+        """Say for how long, without a break, this process has heard replicas."""
+        return self._sightings.listened_ms
+
     def describe(self) -> NameServerStatus:
         """Say where the server listens and how much it holds."""
         return NameServerStatus(

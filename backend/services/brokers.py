@@ -12,7 +12,7 @@ from backend.domain.page import Page, check_page_size, cut_page
 async def list_brokers(
     cluster_name: str, *, size: int, after: tuple[str, int] | None, database: Database
 ) -> Page[Broker, tuple[str, int]]:
-    """List a cluster's brokers by group and id.
+    """List a cluster's brokers by group and id, those too that a controller misses.
 
     Raises:
         InvalidName: no cluster may be called so.
@@ -36,9 +36,9 @@ async def list_brokers(
 async def list_brokers_of_groups(
     group_ids: Collection[int], *, database: Database
 ) -> dict[int, list[Broker]]:
-    """List the brokers of many groups, each by id."""
+    """List the brokers of many groups, each by id, those too that a controller misses."""
     async with database.connect() as connection:
-        return await brokers.list_of_groups(connection, group_ids)
+        return await brokers.list_all_of_groups(connection, group_ids)
 
 
 async def list_online_brokers(*, database: Database) -> list[Broker]:

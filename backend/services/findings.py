@@ -11,6 +11,7 @@ from backend.db.findings import FindingFilter
 from backend.domain.event import FINDING_CLOSED, FINDING_OPENED, Happening
 from backend.domain.finding import RUNBOOKS, Finding, follow, observe
 from backend.domain.page import Page, check_page_size, cut_page
+from backend.services.health import list_recorded_facts
 
 __all__ = ["FindingFilter", "ScanOutcome", "list_findings", "scan_findings"]
 
@@ -39,6 +40,7 @@ async def scan_findings(
             await findings.list_observed(connection),
             await findings.list_forsaken(connection),
             await findings.list_invalid_items(connection),
+            await list_recorded_facts(connection),
             looked_for=now - looking_since,
         )
         changed, dropped = follow(held, seen, at=now)

@@ -13,6 +13,7 @@ from backend.domain.election import (
     Candidate,
     judge,
     must_await_lease,
+    warn_of_no_writer,
 )
 from backend.domain.page import Page, check_page_size, cut_page, search_text
 from backend.domain.replica_group import UNKNOWN_POSITION, ReplicaGroup
@@ -34,6 +35,7 @@ class ReplicaView:
     max_offset: int | None
     confirm_offset: int | None
     is_verified: bool | None
+    is_cordoned: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,16 @@ class ReplicaGroupView:
 
 @dataclass(frozen=True, slots=True)
 class ElectionView:
-    """Hold who would become master now, after what wait, and why not the others."""
+    """Hold who would become master now, after what wait, and why not the others.
+
+    `warning` says that the group would have no writer with that master.
+    """
 
     winner_id: int | None
     is_unchanged: bool
     awaits_lease_ms: int
     candidates: tuple[Candidate, ...]
+    warning: str | None
 
 
 async def list_replica_groups(
@@ -164,6 +170,7 @@ def explain_election(
         is_unchanged=election.is_unchanged,
         awaits_lease_ms=view.liveness.lease_left_ms if waits else 0,
         candidates=election.candidates,
+        warning=warn_of_no_writer(view.group.name, view.liveness, winner_id),
     )
 
 
@@ -183,6 +190,7 @@ def _view_replica(broker_id: int, view: GroupView, now: datetime) -> ReplicaView
         max_offset=None if told is None else _known(told.max_offset),
         confirm_offset=None if told is None else _known(told.confirm_offset),
         is_verified=None if told is None else told.is_verified,
+        is_cordoned=None if told is None else told.is_cordoned,
     )
 
 

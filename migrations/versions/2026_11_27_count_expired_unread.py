@@ -1,13 +1,13 @@
 """Keep how many messages expired before consumer groups read them, beside their recorded lags.
 
-Revision: 20261127_02
+Revision: 20261127_20
 Follows: 20261127_10
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "20261127_02"
+revision = "20261127_20"
 down_revision = "20261127_10"
 branch_labels = None
 depends_on = None

@@ -21,7 +21,10 @@ GroupMode = strawberry.enum(group_domain.GroupMode, description=None)
 
 @strawberry.type
 class Broker:
-    """Present one broker."""
+    """Present one broker.
+
+    One that is not registered is missing: a controller alone knows it, by the id that it keeps.
+    """
 
     model: strawberry.Private[domain.Broker]
     id: strawberry.ID
@@ -32,11 +35,14 @@ class Broker:
     address: str
     ha_address: str | None
     registered_at: datetime
+    is_registered: bool
 
     @strawberry.field
     async def last_heartbeat_at(self, info: Info) -> datetime | None:
         """Look up when the broker was last heard."""
         broker = self.model
+        if not broker.is_registered:
+            return broker.last_heard_at
         key = BrokerKey(broker.cluster_name, broker.group_name, broker.broker_id)
         heard_at_ms = await info.context.loaders.heartbeats.load(key)
         return None if heard_at_ms is None else instant(heard_at_ms)
@@ -70,6 +76,7 @@ class Broker:
             address=broker.address,
             ha_address=broker.ha_address,
             registered_at=broker.registered_at,
+            is_registered=broker.is_registered,
         )
 
 

@@ -12,11 +12,12 @@ from strawberry.dataloader import DataLoader
 from strawberry.extensions import SchemaExtension
 from strawberry.fastapi import BaseContext
 
-from backend.api.context import ApiContext, get_context, get_principal, name_author
+from backend.api.context import ApiContext, get_context, get_principal, listener_of, name_author
 from backend.domain.access import Principal
 from backend.domain.broker import Broker
 from backend.domain.broker_group import BrokerGroup
 from backend.domain.cluster_scope import ClusterScope
+from backend.domain.health import GroupHealth
 from backend.domain.operation import Author
 from backend.domain.page import Page
 from backend.domain.protection import Protection, Resource
@@ -26,6 +27,7 @@ from backend.services.brokers import list_brokers_of_groups
 from backend.services.capacity import CapacityReportRow
 from backend.services.capacity_rows import list_report_rows
 from backend.services.consumer_groups import Observation, observe_consumer_groups
+from backend.services.health import describe_groups_health
 from backend.services.heartbeats import BrokerKey, list_heartbeats
 from backend.services.protections import find_protections
 from backend.services.replica_views import ReplicaGroupView, list_replica_groups
@@ -101,6 +103,7 @@ class Loaders:
         self.observations: DataLoader[ObservationKey, Observation]
         self.observations = DataLoader(self._load_observations)
         self.samples: DataLoader[str, list[ObservedSample]] = DataLoader(self._load_samples)
+        self.health: DataLoader[tuple[str, str], GroupHealth | None] = DataLoader(self._load_health)
 
     async def _load_groups(self, keys: list[GroupPageKey]) -> list[Page[BrokerGroup, str]]:
         found: dict[GroupPageKey, Page[BrokerGroup, str]] = {}
@@ -159,6 +162,15 @@ class Loaders:
     async def _load_heartbeats(self, keys: list[BrokerKey]) -> list[int | None]:
         found = await list_heartbeats(self._api.redis, keys)
         return [found.get(key) for key in keys]
+
+    async def _load_health(self, names: list[tuple[str, str]]) -> list[GroupHealth | None]:
+        found = await describe_groups_health(
+            names,
+            listener=listener_of(self._api),
+            database=self._api.database,
+            redis=self._api.redis,
+        )
+        return [found.get(name) for name in names]
 
     async def _load_samples(self, cluster_names: list[str]) -> list[list[ObservedSample]]:
         return [await latest_samples(self._api.redis, name) for name in cluster_names]

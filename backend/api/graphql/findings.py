@@ -22,7 +22,7 @@ Severity = strawberry.enum(domain.Severity, description=None)
 class Finding:
     """Present an invariant that is or was broken, what shows it, and what to do about it.
 
-    The subject is a broker group, or a broker as `group/id`.
+    The subject is a broker group, or a broker as `group/id`. `sentence` is what health says of it.
     """
 
     id: Int64
@@ -31,6 +31,7 @@ class Finding:
     title: str
     cluster_name: str
     subject: str
+    sentence: str | None
     evidence: JSON
     advice: str
     since: datetime
@@ -50,6 +51,7 @@ class Finding:
             title=runbook.title,
             cluster_name=finding.key.cluster_name,
             subject=finding.key.subject,
+            sentence=finding.sentence,
             evidence=JSON(dict(finding.evidence)),
             advice=finding.advice,
             since=finding.suspected_at,

@@ -40,7 +40,8 @@ REACHES: Final[Mapping[str, Reach]] = {
     **dict.fromkeys(
         (
             *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports"),
-            *("clusters", "events", "findings", "holdingClusters", "locks", "operation"),
+            *("clusters", "events", "findings", "health", "holdingClusters", "locks"),
+            "operation",
             *("operations", "overview", "rates", "samples", "topologyChanged"),
             *("planOperation", "replanOperation"),
             *("confirmOperation", "approveOperation", "declineOperation"),

@@ -7,6 +7,7 @@ import strawberry
 
 from backend.api.cursors import decode_cursor
 from backend.api.graphql.context import Info
+from backend.api.graphql.health import GroupHealth
 from backend.api.graphql.pages import Connection, connect
 from backend.api.graphql.replica_lags import GroupLags
 from backend.api.graphql.scalars import Int64, int64
@@ -44,6 +45,7 @@ class Replica:
     max_offset: Int64 | None
     confirm_offset: Int64 | None
     is_verified: bool | None
+    is_cordoned: bool | None
 
     @classmethod
     def of(cls, replica: ReplicaView) -> Self:
@@ -59,6 +61,7 @@ class Replica:
             max_offset=int64(replica.max_offset),
             confirm_offset=int64(replica.confirm_offset),
             is_verified=replica.is_verified,
+            is_cordoned=replica.is_cordoned,
         )
 
 
@@ -73,12 +76,16 @@ class ElectionCandidate:
 
 @strawberry.type
 class Election:
-    """Present who would become master now; null is nobody."""
+    """Present who would become master now; null is nobody.
+
+    `warning` says that the group has no writer with that master; null where it has one.
+    """
 
     winner_id: Int64 | None
     is_unchanged: bool
     awaits_lease_ms: Int64
     candidates: list[ElectionCandidate]
+    warning: str | None
 
     @classmethod
     def of(cls, election: ElectionView) -> Self:
@@ -93,6 +100,7 @@ class Election:
                 )
                 for one in election.candidates
             ],
+            warning=election.warning,
         )
 
 
@@ -106,7 +114,7 @@ class ReplicaAddress:
 
 @strawberry.type
 class GroupChange:
-    """Present one change of a group, and the group as it was after it."""
+    """Present one change of a group, what it brought about, and the group as it was after it."""
 
     id: strawberry.ID
     kind: group_domain.ChangeKind
@@ -117,6 +125,7 @@ class GroupChange:
     sync_state_set: list[Int64]
     sync_state_set_epoch: int
     replica_addresses: list[ReplicaAddress]
+    warning: str | None
 
     @classmethod
     def of(cls, change: PastChange) -> Self:
@@ -134,6 +143,7 @@ class GroupChange:
                 ReplicaAddress(broker_id=Int64(i), address=address)
                 for i, address in sorted(change.replica_addresses.items())
             ],
+            warning=change.warning,
         )
 
 
@@ -209,6 +219,12 @@ class ReplicaGroup:
     sync_state_set_epoch: int
     retired_ids: list[Int64]
     replicas: list[Replica]
+
+    @strawberry.field
+    async def health(self, info: Info) -> GroupHealth | None:
+        """Judge how well the group can do its work; null is a group that holds no broker now."""
+        found = await info.context.loaders.health.load((self.cluster_name, self.name))
+        return None if found is None else GroupHealth.of(found)
 
     @strawberry.field
     def election(self, info: Info, broker_id: Int64 | None = None) -> Election:

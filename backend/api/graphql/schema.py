@@ -29,6 +29,7 @@ from backend.api.graphql.errors import TellErrors
 from backend.api.graphql.events import EventQuery, EventSubscription
 from backend.api.graphql.findings import FindingQuery
 from backend.api.graphql.guard import guard_fields
+from backend.api.graphql.health import HealthQuery
 from backend.api.graphql.limits import AcceptedDocuments, LimitDocuments
 from backend.api.graphql.locks import LockQuery
 from backend.api.graphql.maintenance import MaintenanceQuery
@@ -74,6 +75,7 @@ class Query(
     LockQuery,
     EventQuery,
     FindingQuery,
+    HealthQuery,
     MaintenanceQuery,
     RateQuery,
     RecordedLagQuery,

@@ -18,6 +18,7 @@ from backend.api.rest import (
     consumer_groups,
     events,
     findings,
+    health,
     locks,
     log_histories,
     maintenance,
@@ -43,6 +44,7 @@ def build_router() -> APIRouter:
         *(log_histories, replica_lags, adoptions, brokers, broker_configs, broker_statuses),
         *(topics, topic_figures, locks, capacity, operations),
         *(consumer_groups, recorded_lags, clients, messages, audit, events, findings, maintenance),
+        health,
     )
     for resource in resources:
         guarded.include_router(resource.router)

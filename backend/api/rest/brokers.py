@@ -22,7 +22,10 @@ router = APIRouter(tags=["brokers"])
 
 
 class BrokerOut(BaseModel):
-    """A broker; null is a heartbeat that is not known, or a protection that nobody has set."""
+    """A broker; null is a heartbeat that is not known, or a protection that nobody has set.
+
+    One that is not registered is missing: a controller alone knows it, by the id that it keeps.
+    """
 
     group_name: str
     broker_id: int
@@ -32,6 +35,7 @@ class BrokerOut(BaseModel):
     ha_address: str | None
     registered_at: datetime
     last_heartbeat_at: datetime | None
+    is_registered: bool
     protection: ProtectionOut | None
 
 
@@ -61,6 +65,7 @@ def _broker_out(
     broker: Broker, heartbeats: Mapping[BrokerKey, int], protection: Protection | None
 ) -> BrokerOut:
     heard_at_ms = heartbeats.get(_key(broker))
+    heard_at = None if heard_at_ms is None else datetime.fromtimestamp(heard_at_ms / 1000, UTC)
     return BrokerOut(
         group_name=broker.group_name,
         broker_id=broker.broker_id,
@@ -69,9 +74,8 @@ def _broker_out(
         address=broker.address,
         ha_address=broker.ha_address,
         registered_at=broker.registered_at,
-        last_heartbeat_at=(
-            None if heard_at_ms is None else datetime.fromtimestamp(heard_at_ms / 1000, UTC)
-        ),
+        last_heartbeat_at=heard_at if broker.is_registered else broker.last_heard_at,
+        is_registered=broker.is_registered,
         protection=ProtectionOut.of(protection),
     )
 

@@ -26,7 +26,7 @@ IsOpen = Annotated[
 class FindingOut(BaseModel):
     """An invariant that is or was broken, what shows it, and what to do about it.
 
-    The subject is a broker group, or a broker as `group/id`.
+    The subject is a broker group, or a broker as `group/id`. `sentence` is what health says of it.
     """
 
     id: int
@@ -35,6 +35,7 @@ class FindingOut(BaseModel):
     title: str
     cluster_name: str
     subject: str
+    sentence: str | None
     evidence: dict[str, Any]
     advice: str
     since: datetime
@@ -75,6 +76,7 @@ def _out(finding: Finding) -> FindingOut:
         title=runbook.title,
         cluster_name=finding.key.cluster_name,
         subject=finding.key.subject,
+        sentence=finding.sentence,
         evidence=dict(finding.evidence),
         advice=finding.advice,
         since=finding.suspected_at,

@@ -7,10 +7,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
-from backend.api.context import Context
+from backend.api.context import Context, listener_of
 from backend.api.cursors import decode_cursor
 from backend.api.permissions import reaches
 from backend.api.rest.errors import COMMON, NOT_FOUND
+from backend.api.rest.health import GroupHealthOut
 from backend.api.rest.pages import After, Limit, PageOut, Search, page_out
 from backend.db.replica_groups import PastChange
 from backend.domain.access import Reach
@@ -21,6 +22,7 @@ from backend.domain.replica_group import ChangeKind, LeasePolicy
 from backend.services.clusters import describe_cluster
 from backend.services.controllers import describe_controller
 from backend.services.group_changes import GroupName
+from backend.services.health import describe_groups_health
 from backend.services.replica_groups import describe_group, list_changes
 from backend.services.replica_views import (
     ReplicaGroupView,
@@ -53,6 +55,7 @@ class ReplicaOut(_Out):
     max_offset: int | None
     confirm_offset: int | None
     is_verified: bool | None
+    is_cordoned: bool | None
 
 
 class CandidateOut(_Out):
@@ -64,12 +67,16 @@ class CandidateOut(_Out):
 
 
 class ElectionOut(_Out):
-    """Who would become master now; null is nobody."""
+    """Who would become master now; null is nobody.
+
+    `warning` says that the group has no writer with that master; null where it has one.
+    """
 
     winner_id: int | None
     is_unchanged: bool
     awaits_lease_ms: int
     candidates: list[CandidateOut]
+    warning: str | None
 
 
 class ReplicaGroupOut(BaseModel):
@@ -93,13 +100,14 @@ class ReplicaGroupOut(BaseModel):
 
 
 class ReplicaGroupDetailOut(ReplicaGroupOut):
-    """A group with the election as it would be now."""
+    """A group with the election as it would be now, and how well it can do its work."""
 
     election: ElectionOut
+    health: GroupHealthOut | None
 
 
 class GroupChangeOut(BaseModel):
-    """One change of a group, and the group as it was after it."""
+    """One change of a group, what it brought about, and the group as it was after it."""
 
     id: int
     kind: ChangeKind
@@ -110,6 +118,7 @@ class GroupChangeOut(BaseModel):
     sync_state_set: list[int]
     sync_state_set_epoch: int
     replica_addresses: dict[int, str]
+    warning: str | None
 
 
 class ControllerPeerOut(_Out):
@@ -187,8 +196,18 @@ async def show_replica_group(
     controller = context.name_server.controller
     found = await describe_replica_group(named(cluster_name, group_name), controller)
     election = explain_election(found.view, controller)
+    key = (found.group.cluster_name, found.group.name)
+    judged = await describe_groups_health(
+        [key],
+        listener=listener_of(context),
+        database=context.database,
+        redis=context.redis,
+    )
+    health = judged.get(key)
     return ReplicaGroupDetailOut(
-        **group_out(found).model_dump(), election=ElectionOut.model_validate(election)
+        **group_out(found).model_dump(),
+        election=ElectionOut.model_validate(election),
+        health=None if health is None else GroupHealthOut.model_validate(health),
     )
 
 
@@ -257,4 +276,5 @@ def _change_out(change: PastChange) -> GroupChangeOut:
         sync_state_set=sorted(change.sync_state_set.members),
         sync_state_set_epoch=change.sync_state_set.epoch,
         replica_addresses=dict(change.replica_addresses),
+        warning=change.warning,
     )

@@ -25,8 +25,9 @@ from backend.domain.plan import (
     ReadBack,
     Risk,
 )
+from backend.domain.topic import Permission
 from backend.services.broker_configs import BrokerConfig, ask_properties, describe_config
-from backend.services.operations import broker_steps, groups, masters
+from backend.services.operations import broker_steps, groups, masters, writers
 from backend.services.operations.broker_permissions import BrokerOrder
 from backend.services.operations.kind import (
     Effect,
@@ -35,6 +36,8 @@ from backend.services.operations.kind import (
     StepRun,
     StepWork,
 )
+
+PERMISSION: Final = "brokerPermission"
 
 PropertyName = Annotated[str, msgspec.Meta(max_length=100)]
 PropertyValue = Annotated[str, msgspec.Meta(max_length=2_000)]
@@ -91,6 +94,7 @@ async def plan(order: ChangeBrokerConfig, context: OperationContext) -> Plan:
         checks=(
             _check_effect(changed),
             *_check_restart(effects),
+            *await _check_writer(order, broker.address, changed, context),
             await masters.check_fencing(
                 [masters.Master(order.group_name, broker.address)], context
             ),
@@ -214,6 +218,20 @@ def _impact(effects: Mapping[str, PropertyEffect]) -> tuple[str, ...]:
     if later:
         told.append(f"In force when the broker is started next: {masters.shortened(sorted(later))}")
     return tuple(told)
+
+
+async def _check_writer(
+    order: ChangeBrokerConfig, address: str, changed: Mapping[str, str], context: OperationContext
+) -> tuple[Check, ...]:
+    """Warn where the right to write is taken, as by a cordon."""
+    permission = changed.get(PERMISSION)
+    if permission is None or not permission.isdecimal() or int(permission) & Permission.WRITE:
+        return ()
+    return (
+        await writers.check_cordon(
+            order.cluster_name, order.group_name, address, database=context.database
+        ),
+    )
 
 
 def _check_effect(changed: Mapping[str, str]) -> Check:

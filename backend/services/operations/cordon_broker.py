@@ -8,7 +8,7 @@ from backend.domain.operation import Operation
 from backend.domain.operation_errors import NotUndoable
 from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack, Risk
 from backend.services.operations import broker_permissions as permissions
-from backend.services.operations import groups, masters
+from backend.services.operations import groups, masters, writers
 from backend.services.operations.broker_permissions import BrokerOrder, Present
 from backend.services.operations.groups import count_topics
 from backend.services.operations.kind import Kind, OperationContext, StepWork
@@ -45,6 +45,9 @@ async def plan(order: CordonBroker, context: OperationContext) -> Plan:
         checks=(
             present.check,
             await permissions.check_fencing(present, context),
+            await writers.check_cordon(
+                order.cluster_name, order.group_name, address, database=context.database
+            ),
             await permissions.check_other_queues(order, context),
             *check_effect(present, after),
         ),

@@ -14,7 +14,7 @@ from backend.domain.plan import Check, CheckVerdict, Plan, PlannedStep, ReadBack
 from backend.services.group_changes import GroupView, find_group
 from backend.services.leftovers import Leftovers, find_leftovers
 from backend.services.operations import broker_permissions as permissions
-from backend.services.operations import cordon_broker, elect_master, groups
+from backend.services.operations import cordon_broker, elect_master, groups, writers
 from backend.services.operations.broker_permissions import BrokerOrder, Present
 from backend.services.operations.cordon_broker import CORDON
 from backend.services.operations.elect_master import ElectMaster
@@ -83,6 +83,13 @@ async def plan(order: DrainBroker, context: OperationContext) -> Plan:
         checks=(
             present.check,
             await permissions.check_fencing(present, context),
+            await writers.check_cordon(
+                order.cluster_name,
+                order.group_name,
+                address,
+                database=context.database,
+                heir_id=None if election is None else election.facts["winner_id"],
+            ),
             *(() if election is None else election.checks),
             await permissions.check_other_queues(order, context),
             *(
@@ -172,8 +179,14 @@ async def _plan_election(
     if not heirs:
         return None
     sightings = view.liveness.sightings
-    # The one whose log is longest has the least to copy before it serves.
-    heir_id = max(heirs, key=lambda i: (sightings[i].max_offset, -i))
+
+    def rank(broker_id: int) -> tuple[bool, bool, int, int]:
+        # One that may write and has a verified log; among those, the longest log has the least to
+        # copy before it serves.
+        told = sightings[broker_id]
+        return (told.is_verified, not told.is_cordoned, told.max_offset, -broker_id)
+
+    heir_id = max(heirs, key=rank)
     return await elect_master.plan(_election(order, heir_id), context)
 
 

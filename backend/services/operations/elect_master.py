@@ -13,6 +13,7 @@ from backend.domain.election import (
     judge,
     must_await_lease,
     takes_loss,
+    warn_of_no_writer,
 )
 from backend.domain.errors import BrokerGroupNotControlled
 from backend.domain.operation import Operation, StepState, Value
@@ -34,6 +35,7 @@ from backend.services.group_changes import Controller, GroupName, GroupView, fin
 from backend.services.operations import groups
 from backend.services.operations.kind import Kind, OperationContext, StepRun, StepWork
 from backend.services.operations.master_clients import MasterClients, ask_clients
+from backend.services.operations.writers import WRITER
 
 FOLLOW_PATIENCE_S: Final = 15.0
 STOCK_NOBODY: Final = 2004
@@ -334,8 +336,13 @@ def _checks(
         return (Check("somebody may win", CheckVerdict.BLOCK, why, code),)
     if election.is_unchanged:
         why = f"broker {winner_id} is master and alive; nothing would change"
-        return (Check("something changes", CheckVerdict.WARN, why),)
+        same = Check("something changes", CheckVerdict.WARN, why)
+        unwritten = warn_of_no_writer(group.name, view.liveness, winner_id)
+        return (same,) if unwritten is None else (same, Check(WRITER, CheckVerdict.WARN, unwritten))
     checks = [Check("somebody may win", CheckVerdict.PASS, f"broker {winner_id} may")]
+    unwritten = warn_of_no_writer(group.name, view.liveness, winner_id)
+    if unwritten is not None:
+        checks.append(Check(WRITER, CheckVerdict.WARN, unwritten))
     left_ms = view.liveness.lease_left_ms
     if left_ms > 0 and must_await_lease(group, winner_id):
         is_alive = group.master_id in view.liveness.alive_ids

@@ -14,6 +14,7 @@ from backend.clients.remoting_client import BrokerUnreachable
 from backend.db import brokers
 from backend.db.engine import Database
 from backend.domain.broker import Broker
+from backend.services.samples.full_disks import note_full_disks
 from backend.services.samples.observed import (
     CHANNEL,
     LATEST_KEY,
@@ -72,6 +73,7 @@ async def collect_samples(
     samples = [with_rates(sample, previous.get(sample.field)) for sample in found]
     await _publish(redis, samples, previous)
     if samples:
+        await note_full_disks(redis, samples)
         await note_rates(redis, samples, at_ms=clock.now_ms())
     return CollectionOutcome(sampled_count=len(samples), silent_count=len(online) - len(samples))
 

@@ -1,4 +1,5 @@
-import { heardAtMs } from '@/lib/live/stream-state';
+import { staleAfterMs } from '@/lib/intervals';
+import { useStaleness } from '@/lib/staleness';
 import { Observed } from './observed';
 
 type AnsweredProps = {
@@ -11,8 +12,13 @@ type AnsweredProps = {
 };
 
 /** How old an answer is; when it came is told by this browser's clock, and so is its age. */
-export function Answered({ atMs, followed = false, ...rest }: AnsweredProps) {
-  if (atMs === 0) return null;
-  const knownAtMs = followed ? Math.max(atMs, heardAtMs()) : atMs;
-  return <Observed atMs={knownAtMs} clock={Date.now} {...rest} />;
+export function Answered({ followed = false, ...rest }: AnsweredProps) {
+  if (rest.atMs === 0) return null;
+  return followed ? <Followed {...rest} /> : <Observed clock={Date.now} {...rest} />;
+}
+
+/** Its age is asked for each second: nothing else draws a quiet page again. */
+function Followed({ atMs, staleMs = staleAfterMs, ...rest }: Omit<AnsweredProps, 'followed'>) {
+  const { isStale, ageMs } = useStaleness({ dataUpdatedAt: atMs, error: null }, staleMs);
+  return <Observed clock={Date.now} atMs={Date.now() - ageMs} stale={isStale} {...rest} />;
 }

@@ -10,6 +10,8 @@ type ObservedProps = {
   /** The age from which it is no longer called observed; reports, for one, do not go stale. */
   staleMs?: number;
   bare?: boolean;
+  /** Whether it is stale, where that is known from more than its age. */
+  stale?: boolean;
   /** Tells the time now by the clock that told `atMs`: the control plane's, if not this browser's. */
   clock?: () => number;
 };
@@ -20,7 +22,7 @@ export function Observed(props: ObservedProps) {
   const { t } = useTranslation();
   useNow();
   const ageMs = clock() - atMs;
-  const stale = ageMs > staleMs;
+  const stale = props.stale ?? ageMs > staleMs;
   const age = formatAge(ageMs);
   const fresh = bare ? t('observed.bare', { age }) : t('observed.ago', { age });
   return (

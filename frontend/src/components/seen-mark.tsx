@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { formatAge } from '@/lib/format';
 import type { Staleness } from '@/lib/staleness';
+import { Advice } from './advice';
 import { StateMark, type StateTone } from './state-mark';
 
 type SeenMarkProps = { tone: StateTone; sentence: string; staleness: Staleness };
@@ -9,11 +10,11 @@ type SeenMarkProps = { tone: StateTone; sentence: string; staleness: Staleness }
 export function SeenMark({ tone, sentence, staleness }: SeenMarkProps) {
   const { t } = useTranslation();
   const { isStale, ageMs } = staleness;
-  if (!isStale) return <StateMark tone={tone} label={sentence} wraps />;
+  if (!isStale) return <StateMark tone={tone} label={<Advice>{sentence}</Advice>} wraps />;
   return (
     <StateMark
       tone={tone === 'good' ? 'unknown' : tone}
-      label={t('state.lastSeen', { age: formatAge(ageMs), sentence })}
+      label={<Advice>{t('state.lastSeen', { age: formatAge(ageMs), sentence })}</Advice>}
       wraps
     />
   );

@@ -1,10 +1,11 @@
+import type { ReactNode } from 'react';
 import classes from './state-mark.module.css';
 
 export type StateTone = 'good' | 'warn' | 'bad' | 'idle' | 'busy' | 'unknown';
 
 type StateMarkProps = {
   tone: StateTone;
-  label: string;
+  label: ReactNode;
   /** A sentence breaks into lines, a word does not. */
   wraps?: boolean;
 };

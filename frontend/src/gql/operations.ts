@@ -197,6 +197,7 @@ export type FindingCode =
   | 'EPOCH_BACKWARDS'
   | 'REGISTRATION_ITEM_INVALID'
   | 'REPLICA_AHEAD'
+  | 'REPLICA_DOWN'
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
@@ -224,6 +225,12 @@ export type GroupMode =
   | 'ACTING_MASTER'
   | 'CONTROLLER'
   | 'STATIC';
+
+export type HealthVerdict =
+  | 'CRITICAL'
+  | 'DEGRADED'
+  | 'HEALTHY'
+  | 'UNKNOWN';
 
 export type LagQueueKind =
   | 'NORMAL'
@@ -427,6 +434,14 @@ export type TopicMessageType =
   | 'NORMAL'
   | 'TRANSACTION'
   | 'UNSPECIFIED';
+
+export type WriterFault =
+  | 'CORDONED'
+  | 'DISK_FULL'
+  | 'MASTER_DOWN'
+  | 'MASTER_LOST'
+  | 'NO_MASTER'
+  | 'READ_ONLY';
 
 export type UserFieldsFragment = { name: string, role: Role, clusterPatterns: Array<string>, createdAt: string, disabledAt: string | null, passwordExpiresAt: string | null, version: string };
 
@@ -650,7 +665,7 @@ export type FindingsQueryVariables = Exact<{
 }>;
 
 
-export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
+export type FindingsQuery = { findings: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, code: FindingCode, severity: Severity, title: string, clusterName: string, subject: string, sentence: string | null, evidence: unknown, advice: string, since: string, openedAt: string, closedAt: string | null }> } };
 
 export type OpenFindingsQueryVariables = Exact<{
   clusterName: string;
@@ -868,18 +883,27 @@ export type RatesQueryVariables = Exact<{
 
 export type RatesQuery = { rates: Array<{ observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null }> };
 
+export type GroupHealthFieldsFragment = { groupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null };
+
+export type HealthQueryVariables = Exact<{
+  clusterName: string;
+}>;
+
+
+export type HealthQuery = { health: { verdict: HealthVerdict, sentence: string, nextFailure: string | null, groupCount: number, replicaCount: number, aliveCount: number, observedAt: string, troubled: Array<{ groupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null }> } };
+
 export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type OverviewQuery = { overview: { clusterCount: number, brokerGroupCount: number, brokerCount: number, onlineBrokerCount: number, topicCount: number, soonestFullDisk: { clusterName: string, groupName: string, brokerId: string, diskTotalBytes: string | null, diskFreeBytes: string | null, bytesPerDay: number | null, daysUntilFull: number | null, note: string | null } | null }, capacityReports: { nodes: Array<{ id: string, status: string }> } };
 
-export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null };
+export type ReplicaFieldsFragment = { brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null };
 
-export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> };
+export type ReplicaGroupFieldsFragment = { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null }> };
 
-export type ElectionFieldsFragment = { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> };
+export type ElectionFieldsFragment = { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, warning: string | null, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> };
 
-export type GroupChangeFieldsFragment = { id: string, kind: GroupChangeKind, cause: string, changedAt: string, masterId: string | null, masterEpoch: number, syncStateSet: Array<string>, syncStateSetEpoch: number, replicaAddresses: Array<{ brokerId: string, address: string }> };
+export type GroupChangeFieldsFragment = { id: string, kind: GroupChangeKind, cause: string, warning: string | null, changedAt: string, masterId: string | null, masterEpoch: number, syncStateSet: Array<string>, syncStateSetEpoch: number, replicaAddresses: Array<{ brokerId: string, address: string }> };
 
 export type LogHistoryFieldsFragment = { brokerId: string, address: string, maxOffset: string | null, error: string | null, epochs: Array<{ epoch: number, startOffset: string, endOffset: string | null }> | null };
 
@@ -891,7 +915,7 @@ export type ReplicaGroupsQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> }> } } | null };
+export type ReplicaGroupsQuery = { cluster: { id: string, replicaGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null }> }> } } | null };
 
 export type ReplicaGroupQueryVariables = Exact<{
   clusterName: string;
@@ -899,7 +923,7 @@ export type ReplicaGroupQueryVariables = Exact<{
 }>;
 
 
-export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null }> } | null } | null };
+export type ReplicaGroupQuery = { cluster: { id: string, replicaGroup: { clusterName: string, name: string, leasePolicy: LeasePolicy, leaseLeftMs: string, preferredId: string | null, masterId: string | null, masterEpoch: number, isMasterAlive: boolean, syncStateSet: Array<string>, syncStateSetEpoch: number, health: { groupName: string, verdict: HealthVerdict, sentence: string, nextFailure: string, hasWriter: boolean | null, writerFault: WriterFault | null } | null, election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, warning: string | null, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> }, replicas: Array<{ brokerId: string, address: string, isMaster: boolean, isInSync: boolean, isAlive: boolean, lastHeartbeatAt: string | null, epoch: number | null, maxOffset: string | null, confirmOffset: string | null, isVerified: boolean | null, isCordoned: boolean | null }> } | null } | null };
 
 export type DesignatedElectionQueryVariables = Exact<{
   clusterName: string;
@@ -908,7 +932,7 @@ export type DesignatedElectionQueryVariables = Exact<{
 }>;
 
 
-export type DesignatedElectionQuery = { cluster: { id: string, replicaGroup: { election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> } } | null } | null };
+export type DesignatedElectionQuery = { cluster: { id: string, replicaGroup: { election: { winnerId: string | null, isUnchanged: boolean, awaitsLeaseMs: string, warning: string | null, candidates: Array<{ brokerId: string, verdict: ElectionVerdict, reason: string }> } } | null } | null };
 
 export type GroupChangesQueryVariables = Exact<{
   clusterName: string;
@@ -918,7 +942,7 @@ export type GroupChangesQueryVariables = Exact<{
 }>;
 
 
-export type GroupChangesQuery = { cluster: { id: string, replicaGroup: { changes: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, kind: GroupChangeKind, cause: string, changedAt: string, masterId: string | null, masterEpoch: number, syncStateSet: Array<string>, syncStateSetEpoch: number, replicaAddresses: Array<{ brokerId: string, address: string }> }> } } | null } | null };
+export type GroupChangesQuery = { cluster: { id: string, replicaGroup: { changes: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, kind: GroupChangeKind, cause: string, warning: string | null, changedAt: string, masterId: string | null, masterEpoch: number, syncStateSet: Array<string>, syncStateSetEpoch: number, replicaAddresses: Array<{ brokerId: string, address: string }> }> } } | null } | null };
 
 export type GroupEpochsQueryVariables = Exact<{
   clusterName: string;
@@ -1263,6 +1287,16 @@ export const OperationFieldsFragmentDoc = new TypedDocumentString(`
   beganAt
   endedAt
 }`, {"fragmentName":"OperationFields"}) as unknown as TypedDocumentString<OperationFieldsFragment, unknown>;
+export const GroupHealthFieldsFragmentDoc = new TypedDocumentString(`
+    fragment GroupHealthFields on GroupHealth {
+  groupName
+  verdict
+  sentence
+  nextFailure
+  hasWriter
+  writerFault
+}
+    `, {"fragmentName":"GroupHealthFields"}) as unknown as TypedDocumentString<GroupHealthFieldsFragment, unknown>;
 export const ReplicaFieldsFragmentDoc = new TypedDocumentString(`
     fragment ReplicaFields on Replica {
   brokerId
@@ -1275,6 +1309,7 @@ export const ReplicaFieldsFragmentDoc = new TypedDocumentString(`
   maxOffset
   confirmOffset
   isVerified
+  isCordoned
 }
     `, {"fragmentName":"ReplicaFields"}) as unknown as TypedDocumentString<ReplicaFieldsFragment, unknown>;
 export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
@@ -1304,12 +1339,14 @@ export const ReplicaGroupFieldsFragmentDoc = new TypedDocumentString(`
   maxOffset
   confirmOffset
   isVerified
+  isCordoned
 }`, {"fragmentName":"ReplicaGroupFields"}) as unknown as TypedDocumentString<ReplicaGroupFieldsFragment, unknown>;
 export const ElectionFieldsFragmentDoc = new TypedDocumentString(`
     fragment ElectionFields on Election {
   winnerId
   isUnchanged
   awaitsLeaseMs
+  warning
   candidates {
     brokerId
     verdict
@@ -1322,6 +1359,7 @@ export const GroupChangeFieldsFragmentDoc = new TypedDocumentString(`
   id
   kind
   cause
+  warning
   changedAt
   masterId
   masterEpoch
@@ -2063,6 +2101,7 @@ export const FindingsDocument = new TypedDocumentString(`
       title
       clusterName
       subject
+      sentence
       evidence
       advice
       since
@@ -3244,6 +3283,29 @@ export const RatesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RatesQuery, RatesQueryVariables>;
+export const HealthDocument = new TypedDocumentString(`
+    query Health($clusterName: String!) {
+  health(clusterName: $clusterName) {
+    verdict
+    sentence
+    nextFailure
+    groupCount
+    replicaCount
+    aliveCount
+    observedAt
+    troubled {
+      ...GroupHealthFields
+    }
+  }
+}
+    fragment GroupHealthFields on GroupHealth {
+  groupName
+  verdict
+  sentence
+  nextFailure
+  hasWriter
+  writerFault
+}`) as unknown as TypedDocumentString<HealthQuery, HealthQueryVariables>;
 export const OverviewDocument = new TypedDocumentString(`
     query Overview {
   overview {
@@ -3298,6 +3360,7 @@ export const ReplicaGroupsDocument = new TypedDocumentString(`
   maxOffset
   confirmOffset
   isVerified
+  isCordoned
 }
 fragment ReplicaGroupFields on ReplicaGroup {
   clusterName
@@ -3320,13 +3383,24 @@ export const ReplicaGroupDocument = new TypedDocumentString(`
     id
     replicaGroup(name: $groupName) {
       ...ReplicaGroupFields
+      health {
+        ...GroupHealthFields
+      }
       election {
         ...ElectionFields
       }
     }
   }
 }
-    fragment ReplicaFields on Replica {
+    fragment GroupHealthFields on GroupHealth {
+  groupName
+  verdict
+  sentence
+  nextFailure
+  hasWriter
+  writerFault
+}
+fragment ReplicaFields on Replica {
   brokerId
   address
   isMaster
@@ -3337,6 +3411,7 @@ export const ReplicaGroupDocument = new TypedDocumentString(`
   maxOffset
   confirmOffset
   isVerified
+  isCordoned
 }
 fragment ReplicaGroupFields on ReplicaGroup {
   clusterName
@@ -3357,6 +3432,7 @@ fragment ElectionFields on Election {
   winnerId
   isUnchanged
   awaitsLeaseMs
+  warning
   candidates {
     brokerId
     verdict
@@ -3378,6 +3454,7 @@ export const DesignatedElectionDocument = new TypedDocumentString(`
   winnerId
   isUnchanged
   awaitsLeaseMs
+  warning
   candidates {
     brokerId
     verdict
@@ -3406,6 +3483,7 @@ export const GroupChangesDocument = new TypedDocumentString(`
   id
   kind
   cause
+  warning
   changedAt
   masterId
   masterEpoch

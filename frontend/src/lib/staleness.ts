@@ -1,4 +1,4 @@
-import { heardAtMs } from './live/stream-state';
+import { type StreamNews, streamNews, useStreamState } from './live/stream-state';
 import { useNow } from './use-now';
 
 /** How old an answer is, and whether what it says may have changed since without our knowing. */
@@ -6,18 +6,32 @@ export type Staleness = { isStale: boolean; ageMs: number };
 
 type Asked = { dataUpdatedAt: number; error: Error | null };
 
-/** An answer that heeds the stream is so for as long as that was heard and told nothing else. */
-function knownAtMs({ dataUpdatedAt, error }: Asked, heardMs: number): number {
-  return error === null ? Math.max(dataUpdatedAt, heardMs) : dataUpdatedAt;
-}
+/** The control plane says every two seconds that it is there: after this long it may be frozen. */
+const silenceMaxMs = 5_000;
+const unheard: StreamNews = { isLive: false, heardMs: 0, cutMs: 0 };
 
-export function stalenessOf(asked: Asked, limitMs: number, nowMs: number, heardMs = 0): Staleness {
-  const ageMs = Math.max(0, nowMs - knownAtMs(asked, heardMs));
-  return { isStale: asked.error !== null || ageMs > limitMs, ageMs };
+/**
+ * An answer that heeds the stream is so for as long as that was heard and told nothing else. While
+ * the stream is cut an answer from before the cut is stale at once, and one from behind it is as
+ * old as it is; the limit is for that.
+ */
+export function stalenessOf(
+  { dataUpdatedAt, error }: Asked,
+  limitMs: number,
+  nowMs: number,
+  { isLive, heardMs, cutMs }: StreamNews = unheard,
+): Staleness {
+  const knownMs = error === null ? Math.max(dataUpdatedAt, heardMs) : dataUpdatedAt;
+  const ageMs = Math.max(0, nowMs - knownMs);
+  if (error !== null) return { isStale: true, ageMs };
+  if (isLive) return { isStale: ageMs > Math.min(limitMs, silenceMaxMs), ageMs };
+  const isCutOff = cutMs > 0 && dataUpdatedAt < cutMs;
+  return { isStale: isCutOff || ageMs > limitMs, ageMs };
 }
 
 /** Watches an answer that heeds the stream grow old; all times are this browser's. */
 export function useStaleness(asked: Asked, limitMs: number): Staleness {
   useNow();
-  return stalenessOf(asked, limitMs, Date.now(), heardAtMs());
+  useStreamState();
+  return stalenessOf(asked, limitMs, Date.now(), streamNews());
 }

@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
-import { aBroker, anOverview, aSample, aTopology, ratesOf } from '@/testing/builders';
+import { aBroker, aHealth, anOverview, aSample, aTopology, ratesOf } from '@/testing/builders';
 import { graphqlError } from '@/testing/control-plane';
 import { FakeSocket } from '@/testing/fake-socket';
 import { openFindingsOf } from '@/testing/finding-builders';
@@ -101,25 +101,74 @@ test('figures older than three intervals are called stale', async () => {
   expect(within(table).getByText(/stale since/)).toBeVisible();
 });
 
-test('a group without an online master is the first thing said', async () => {
-  renderConsole('/', {
-    answers: {
-      Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b', state: 'OFFLINE' })]),
-    },
-  });
+test('a dead replica is named in the sentence of the control plane', async () => {
+  // Case B1: the overview said that every broker was online.
+  const sentence = 'broker-b: 1 of 2 replicas is alive. One more failure stops writes and reads.';
+  renderConsole('/', { answers: { Health: () => aHealth({ verdict: 'DEGRADED', sentence }) } });
 
-  const sentence = await screen.findByText('1 of 2 broker groups have no online master: broker-b.');
+  const shown = await screen.findByText(sentence);
 
-  expect(sentence).toBeVisible();
+  expect(shown.closest('[data-tone]')).toHaveAttribute('data-tone', 'warn');
 });
 
-/** A cluster of so many groups that each answer holds one of them; the last has no master. */
+test('a group without a writer is bad, and what to enter stands apart', async () => {
+  // Case A16: a drained broker in command was green.
+  const sentence = 'broker-b has no writer. Uncordon it: `regent broker uncordon broker-b`.';
+  renderConsole('/', { answers: { Health: () => aHealth({ verdict: 'CRITICAL', sentence }) } });
+
+  const command = await screen.findByText('regent broker uncordon broker-b');
+
+  expect(command.tagName).toBe('CODE');
+  expect(command.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
+});
+
+test('health that is not known is not good', async () => {
+  renderConsole('/', {
+    answers: { Health: () => aHealth({ verdict: 'UNKNOWN', sentence: 'It is not known.' }) },
+  });
+
+  const shown = await screen.findByText('It is not known.');
+
+  expect(shown.closest('[data-tone]')).toHaveAttribute('data-tone', 'unknown');
+});
+
+test('health is asked for again when a broker is lost', async () => {
+  // Case B1: within a second.
+  const { calls } = renderConsole('/');
+  const socket = await openStream();
+  await waitFor(() => expect(socket.isSubscribedTo('Events')).toBe(true));
+  const asked = () => calls.filter((call) => call.operation === 'Health').length;
+  const before = asked();
+
+  const lost = { number: '101', kind: 'broker.lost', clusterName: 'regent', subject: 'broker-b/0' };
+  act(() => socket.publish('Events', { events: { ...lost, operationId: null, details: {} } }));
+
+  await waitFor(() => expect(asked()).toBeGreaterThan(before));
+});
+
+test('the sentence is old news as soon as the connection is gone', async () => {
+  // Case B12: it stayed green for 13 s.
+  const healthy = 'All 2 broker groups are healthy: 4 of 4 brokers are alive.';
+  let isAway = false;
+  renderConsole('/', {
+    answers: { Health: () => (isAway ? new Promise(() => undefined) : aHealth()) },
+  });
+  const socket = await openStream();
+  expect(await screen.findByText(new RegExp(`^${healthy}`))).toBeVisible();
+
+  isAway = true;
+  act(() => socket.close());
+
+  const shown = await screen.findByText(new RegExp(`^Last seen \\d+ s ago: ${healthy}`));
+  expect(shown.closest('[data-tone]')).toHaveAttribute('data-tone', 'unknown');
+});
+
+/** A cluster of so many groups that each answer holds one of them. */
 function groupByGroup(groupCount: number) {
   return ({ after }: Record<string, unknown>) => {
     const index = after === null ? 0 : Number(after);
     const isLast = index === groupCount - 1;
-    const state = isLast ? 'OFFLINE' : 'ONLINE';
-    const topology = aTopology([aBroker({ groupName: `broker-${index}`, state })]);
+    const topology = aTopology([aBroker({ groupName: `broker-${index}` })]);
     if (topology.cluster) {
       topology.cluster.brokerGroups.totalCount = groupCount;
       const endCursor = String(index + 1);
@@ -129,32 +178,22 @@ function groupByGroup(groupCount: number) {
   };
 }
 
-test('a cluster is judged by all of its groups, on whatever page of them they stand', async () => {
-  renderConsole('/', { answers: { Topology: groupByGroup(3) } });
-
-  expect(
-    await screen.findByText('1 of 3 broker groups have no online master: broker-2.'),
-  ).toBeVisible();
-  expect(screen.queryByText(/^Only the first/)).toBeNull();
-});
-
-test('a cluster too big to be read whole is not called healthy, nor its table complete', async () => {
+test('a table of a cluster too big to be read whole is not called complete', async () => {
   renderConsole('/', { answers: { Topology: groupByGroup(25) } });
 
-  expect(await screen.findByText(/^20 of 25 broker groups were read/)).toBeVisible();
   expect(await screen.findByText('Only the first 20 of 25 broker groups are shown')).toBeVisible();
-  expect(screen.queryByText(/every broker is online/)).toBeNull();
 });
 
 test('a cluster that can not be asked any more is not called healthy, but what it was', async () => {
   let isAway = false;
   const { queryClient } = renderConsole('/', {
     answers: {
-      Topology: () => (isAway ? graphqlError('unavailable', 'away') : aTopology([aBroker()])),
+      Health: () => (isAway ? graphqlError('unavailable', 'away') : aHealth()),
       OpenFindings: () => (isAway ? graphqlError('unavailable', 'away') : openFindingsOf()),
     },
   });
-  const healthy = 'The broker group has its master and every broker is online.';
+  const healthy =
+    'All 2 broker groups are healthy: 4 of 4 brokers are alive. One more failure stops no group.';
   expect(await screen.findByText(healthy)).toBeVisible();
   expect(await screen.findByText('No finding is open.')).toBeVisible();
 
@@ -216,7 +255,8 @@ test('an answer with holes shows what there is and names the rest', async () => 
 
 test('groups that could not be read are not taken for none', async () => {
   const unread = graphqlError('internal', 'It broke.', { ...aTopology([]), cluster: null });
-  renderConsole('/', { answers: { Topology: () => unread } });
+  const away = graphqlError('internal', 'It broke.');
+  renderConsole('/', { answers: { Topology: () => unread, Health: () => away } });
 
   expect(await screen.findByText('The state of the cluster is unknown.')).toBeVisible();
   expect(await screen.findByRole('alert')).toHaveTextContent('It broke.');

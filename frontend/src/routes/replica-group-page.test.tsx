@@ -263,3 +263,32 @@ test('a group that could not be read says why', async () => {
   expect(await screen.findByRole('alert')).toHaveTextContent('The database is away.');
   expect(screen.queryByText(/There is no replica group/)).not.toBeInTheDocument();
 });
+
+test('a group without a writer says so first, and no green mark contradicts it', async () => {
+  // Case A16.
+  const sentence = 'broker-a has no writer: its master broker-a-1 is cordoned.';
+  const health = { verdict: 'CRITICAL', sentence, hasWriter: false } as const;
+  const group = aGroup({ replicas: [aReplica({ isCordoned: true })] });
+  renderConsole('/replica-groups/broker-a', {
+    answers: { ReplicaGroup: () => groupDetail(group, anElection(), health) },
+  });
+
+  const said = await screen.findByText(sentence);
+  const decision = screen.getByText(/^Replica 1 leads/);
+
+  expect(said.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
+  expect(decision.closest('[data-tone]')).toHaveAttribute('data-tone', 'idle');
+  expect(screen.getByText('Cordoned: takes no messages')).toBeVisible();
+});
+
+test('an election that left a group without a writer says so in the history', async () => {
+  // Case A16.
+  const warning = 'broker-a has no writer: its master broker-a-2 is cordoned';
+  renderConsole('/replica-groups/broker-a', {
+    answers: { GroupChanges: () => changePage([aChange({ masterId: '2', warning })]) },
+  });
+
+  const told = await screen.findByText(warning);
+
+  expect(told.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
+});

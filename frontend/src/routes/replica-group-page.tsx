@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { EmptyState } from '@/components/empty-state';
 import { Page } from '@/components/page';
 import { QueryView } from '@/components/query-view';
-import { Decision } from '@/features/replica-groups/decision';
+import { GroupHealth } from '@/features/replica-groups/group-health';
 import { HowToReplicate } from '@/features/replica-groups/how-to-replicate';
 import { replicaGroupOf } from '@/features/replica-groups/replica-group-queries';
 import { AdoptionPanel } from './adoption-panel';
@@ -31,7 +31,7 @@ export function ReplicaGroupPage() {
       title={groupName}
       crumb={back}
       actions={known ? <GroupActions group={known} /> : null}
-      summary={known ? <Decision group={known} election={known.election} /> : null}
+      summary={known ? <GroupHealth group={known} asked={query} /> : null}
     >
       <WithCluster>
         {() => (

@@ -2,6 +2,7 @@ import type {
   BrokerFieldsFragment,
   CapacityReportSummaryFragment,
   CapacityRowFieldsFragment,
+  HealthQuery,
   OverviewQuery,
   RatesQuery,
   SampleFieldsFragment,
@@ -97,6 +98,22 @@ export function anOverview(change: Partial<OverviewQuery['overview']> = {}): Ove
       ...change,
     },
     capacityReports: { nodes: [] },
+  };
+}
+
+export function aHealth(change: Partial<HealthQuery['health']> = {}): HealthQuery {
+  return {
+    health: {
+      verdict: 'HEALTHY',
+      sentence: 'All 2 broker groups are healthy: 4 of 4 brokers are alive.',
+      nextFailure: 'One more failure stops no group.',
+      groupCount: 2,
+      replicaCount: 4,
+      aliveCount: 4,
+      observedAt: new Date().toISOString(),
+      troubled: [],
+      ...change,
+    },
   };
 }
 
@@ -254,6 +271,7 @@ export function clusterAnswers(): Answers {
   return {
     Clusters: () => ({ clusters: { totalCount: 1, nodes: [{ id: 'c1', name: 'regent' }] } }),
     Overview: () => anOverview(),
+    Health: () => aHealth(),
     Rates: () => ratesOf([]),
     Topology: () => aTopology([aBroker(), aBroker({ groupName: 'broker-b' })]),
     Topics: () => topicPage([aTopic()]),

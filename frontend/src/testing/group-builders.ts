@@ -2,6 +2,7 @@ import type {
   ElectionFieldsFragment,
   ElectionVerdict,
   GroupChangeFieldsFragment,
+  GroupHealthFieldsFragment,
   LogHistoryFieldsFragment,
   ReplicaFieldsFragment,
   ReplicaGroupFieldsFragment,
@@ -21,6 +22,22 @@ export function aReplica(change: Partial<ReplicaFieldsFragment> = {}): ReplicaFi
     maxOffset: '15262930112',
     confirmOffset: '15262930112',
     isVerified: true,
+    isCordoned: false,
+    ...change,
+  };
+}
+
+/** What the control plane says of one group; healthy by default. */
+export function aGroupHealth(
+  change: Partial<GroupHealthFieldsFragment> = {},
+): GroupHealthFieldsFragment {
+  return {
+    groupName: 'broker-a',
+    verdict: 'HEALTHY',
+    sentence: 'broker-a: 3 of 3 replicas are alive.',
+    nextFailure: 'One more failure stops nothing: another replica takes over.',
+    hasWriter: true,
+    writerFault: null,
     ...change,
   };
 }
@@ -60,6 +77,7 @@ export function anElection(
     winnerId: winner?.[0] ?? null,
     isUnchanged: winner?.[1] === 'STAYS',
     awaitsLeaseMs: '0',
+    warning: null,
     candidates: verdicts.map(([brokerId, verdict, reason]) => ({ brokerId, verdict, reason })),
     ...change,
   };
@@ -72,6 +90,7 @@ export function aChange(
     id: '1',
     kind: 'MASTER_ELECTED',
     cause: 'broker 1 asked',
+    warning: null,
     changedAt: '2026-03-01T12:00:00Z',
     masterId: '1',
     masterEpoch: 1,
@@ -116,8 +135,12 @@ export function groupPage(
   return { cluster: { id: 'c1', replicaGroups: page(groups, endCursor, totalCount) } };
 }
 
-export function groupDetail(group: ReplicaGroupFieldsFragment | null, election = anElection()) {
-  return inCluster(group && { ...group, election });
+export function groupDetail(
+  group: ReplicaGroupFieldsFragment | null,
+  election = anElection(),
+  health: Partial<GroupHealthFieldsFragment> = {},
+) {
+  return inCluster(group && { ...group, election, health: aGroupHealth(health) });
 }
 
 export function electionAnswer(election: ElectionFieldsFragment) {

@@ -64,6 +64,7 @@ class HandNameServer:
 
     def __init__(self, controller):
         self.controller = controller
+        self.listened_ms = 3_600_000
         self.routes = {}
         self.status = NameServerStatus(
             address="127.0.0.1:9876",

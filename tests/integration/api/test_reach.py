@@ -32,13 +32,13 @@ TOKEN = {"name": "ci", "role": "viewer", "lifetime_days": 1}
 TOKEN |= {"cluster_patterns": ["*-1", "hidden-*"]}
 TELLING = {
     *("adoption-candidates", "audit", "audit/export", "capacity/reports/{report_id}", "clusters"),
-    *("events", "findings", "locks", "operations", "operations/{operation_id}"),
+    *("events", "findings", "health", "locks", "operations", "operations/{operation_id}"),
     "topics/{topic_name}/clusters",
 }
 """Routes that keep to clusters and must tell of the one that is reached, or nothing was shown."""
 SHOWING = {
     *("adoptionCandidates", "auditEntries", "capacityReport", "capacityReports", "cluster"),
-    *("clusters", "events", "findings", "holdingClusters", "locks", "operation"),
+    *("clusters", "events", "findings", "health", "holdingClusters", "locks", "operation"),
     *("operations", "overview"),
 }
 NEEDED = {"key": "k", "consumer_group": "g", "client": "c"}
@@ -146,8 +146,9 @@ async def test_counts_are_of_what_is_within_reach(anybody, credentials, world): 
     def counts(data):
         return [count for part in data.values() for count in part.values()]
 
-    assert counts(limited) == [1] * 10
-    assert counts(whole) == [2] * 10
+    # Two replicas of each cluster are known to its controller alone, and count as brokers.
+    assert counts(limited) == [1, 1, 3, *[1] * 7]
+    assert counts(whole) == [2, 2, 6, *[2] * 7]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,8 +17,10 @@ GROUP_FIELDS = """
   clusterName name mode leasePolicy leaseLeftMs masterId masterEpoch isMasterAlive preferredId
   syncStateSet syncStateSetEpoch retiredIds
   replicas { brokerId address isMaster isInSync isAlive lastHeartbeatAt epoch maxOffset
-             confirmOffset isVerified }
-  election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } }
+             confirmOffset isVerified isCordoned }
+  election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } warning }
+  health { clusterName groupName verdict sentence nextFailure replicaCount aliveCount hasWriter
+           writerFault missing { brokerId name address lastHeardAt } }
 """
 
 

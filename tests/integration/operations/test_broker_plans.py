@@ -371,3 +371,29 @@ async def test_a_deletion_with_its_offsets_is_undone_without_them(agents):
     assert [step.name for step in done.steps] == ["delete-broker-a", "delete-broker-b"]
     assert agents.agent().offsets.of_topic("billing", "orders") == {}
     assert agents.agent().groups.find("billing") is not None
+
+
+async def test_a_plan_that_leaves_a_group_without_a_writer_warns_first(agents):
+    # Case A16: a group without a controller has nobody to take over.
+    for kind in ("cordon_broker", "drain_broker"):
+        planned = await agents.plan(kind, group_name="broker-a", broker_id=0)
+
+        verdict, why = checks(planned)["a writer stays"]
+        assert verdict == "warn"
+        assert why.startswith("broker-a has no writer then: its master broker-a-0 is cordoned")
+
+
+async def test_a_setting_that_takes_the_right_to_write_warns_like_a_cordon(agents):
+    # Case A16, by another way.
+    async def plan(value):
+        changes = [{"name": "brokerPermission", "value": value}]
+        return checks(
+            await agents.plan(
+                "change_broker_config", group_name="broker-a", broker_id=0, changes=changes
+            )
+        )
+
+    taken, given = await plan("4"), await plan("6")
+
+    assert taken["a writer stays"][0] == "warn"
+    assert "a writer stays" not in given

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text, update
@@ -11,7 +12,8 @@ from backend.db.brokers import BrokerRegistration
 from backend.db.tables import brokers, replica_groups
 from backend.domain.broker import NOTHING_LEFT_OUT, DataVersion, LeftOutItem, LeftOutItems
 from backend.domain.event import EventFilter
-from backend.domain.finding import OUTSIDE_FOR, RETURNS_WITHIN, FindingCode
+from backend.domain.finding import OUTSIDE_FOR, RUNBOOKS, FindingCode, Severity
+from backend.domain.health import RETURNS_WITHIN
 from backend.domain.topic import QueueSettings
 from backend.services.events import number_events
 from backend.services.findings import FindingFilter, list_findings, scan_findings
@@ -138,7 +140,10 @@ async def test_a_group_made_anew_may_begin_at_epoch_zero(look, database):
 async def test_a_set_without_its_master_is_found(look, database, values):
     await execute(database, update(replica_groups).values(**values))
 
-    assert await look() == [(FindingCode.SET_WITHOUT_MASTER, "g")]
+    assert set(await look()) == {
+        (FindingCode.SET_WITHOUT_MASTER, "g"),
+        (FindingCode.GROUP_WITHOUT_WRITER, "g"),
+    }
 
 
 @pytest.mark.usefixtures("sound")
@@ -160,9 +165,14 @@ async def test_topics_of_a_group_without_a_broker_are_found(look, register, data
     found = await look()
     await register(0, "10.0.0.8:10911", group="h")
 
-    assert found == [(FindingCode.ROUTE_WITHOUT_BROKER, "h")]
+    assert set(found) == {
+        (FindingCode.ROUTE_WITHOUT_BROKER, "h"),
+        (FindingCode.GROUP_WITHOUT_WRITER, "h"),
+        (FindingCode.REPLICA_DOWN, "h/0"),
+    }
     assert await look() == []
-    [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    routed = FindingFilter(code=FindingCode.ROUTE_WITHOUT_BROKER)
+    [past] = (await list_findings(size=9, before=None, chosen=routed, database=database)).items
     assert past.evidence == {"topic_count": 2, "topic_names": ["orders", "payments"]}
 
 
@@ -173,9 +183,9 @@ async def test_who_is_not_back_yet_after_a_restart_is_no_finding(look, register,
     restarted_at = clock.now()
 
     assert await look(looking_since=restarted_at) == []
-    assert len(await look()) == 2
+    assert len(await look()) == 3
     # What was open before a restart stays so.
-    assert len(await look(looking_since=clock.now())) == 2
+    assert len(await look(looking_since=clock.now())) == 3
     await register(0, "10.0.0.1:10911")
     await execute(database, update(replica_groups).values(is_master_lost=False))
 
@@ -233,7 +243,7 @@ async def test_a_replica_is_missed_once_it_was_outside_its_set_for_a_minute(look
     assert (soon, later) == ([], [(FindingCode.REPLICA_OUTSIDE_SET, "g/3")])
     assert await look() == []
     [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
-    assert past.evidence == {"is_alive": True, "master_id": 1, "sync_state_set": [1, 2]}
+    assert past.evidence == {"master_id": 1, "sync_state_set": [1, 2]}
     assert "`regent replica lag g`" in past.advice
     assert "`regent controller forget g --broker 3`" in past.advice
 
@@ -276,10 +286,101 @@ async def test_a_learner_is_missed_only_when_it_is_gone(sound, look, clock, data
 
     living = await look()
     await execute(database, text("DELETE FROM replica_sightings WHERE broker_id = 3"))
-    await look()
-    clock.advance(seconds=OUTSIDE_FOR.total_seconds())
 
-    assert (living, await look()) == ([], [(FindingCode.REPLICA_OUTSIDE_SET, "g/3")])
+    assert (living, await look()) == ([], [(FindingCode.REPLICA_DOWN, "g/3")])
+
+
+async def lose(database, broker_id):
+    """Note that the process which heard a replica hears it no longer."""
+    forget = text("""
+        WITH gone AS (DELETE FROM replica_sightings WHERE broker_id = :id RETURNING *)
+        UPDATE replicas SET last_heard_at = gone.heard_at FROM gone
+         WHERE replicas.broker_group_id = gone.broker_group_id AND replicas.broker_id = :id""")
+    async with database.begin() as connection:
+        await connection.execute(forget, {"id": broker_id})
+
+
+@pytest.mark.usefixtures("sound")
+async def test_a_dead_replica_is_found_within_five_seconds_in_the_words_of_health(look, database):
+    # Case B1: the first finding came after 62.7 s.
+    await lose(database, 3)
+
+    found = await look(times=2)
+    await database_tells_again(database)
+    afterwards = await look(times=3)
+
+    assert found == [(FindingCode.REPLICA_DOWN, "g/3")]
+    assert afterwards == []
+    [past] = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    assert past.sentence is not None
+    assert past.sentence.startswith("g: 2 of 3 replicas are alive; g-3 (10.0.0.3:10911) was last")
+    assert past.evidence["broker"] == "g-3"
+
+
+async def database_tells_again(database):
+    again = text("""
+        INSERT INTO replica_sightings SELECT broker_group_id, 3, heard_by, heard_at, timeout_ms,
+               epoch, max_offset, confirm_offset, priority, is_verified, is_cordoned, is_learner
+          FROM replica_sightings WHERE broker_id = 2""")
+    await execute(database, again)
+
+
+async def test_a_dead_former_master_is_found_although_its_registered_id_is_its_successors(
+    sound, look, register, database
+):
+    # Case B1: id 0 passes to the winner, and the dead one was in no row.
+    await lose(database, 1)
+    sound.hear(2, 3, epoch=1, max_offset=900)
+    await sound.replace_lost()
+    await register(0, (await sound.group()).master.address)
+
+    assert await look() == [(FindingCode.REPLICA_DOWN, "g/1")]
+
+
+async def test_a_group_whose_master_is_cordoned_has_no_writer_and_that_is_critical(
+    sound, look, clock
+):
+    # Case A16. Nobody is missing, so that a scan which has just begun finds it as well.
+    await sound.record(
+        sound.controller.database, KEYS[0], epoch=1, max_offset=900, is_cordoned=True
+    )
+
+    found = await look(looking_since=clock.now())
+
+    assert found == [(FindingCode.GROUP_WITHOUT_WRITER, "g")]
+    assert RUNBOOKS[FindingCode.GROUP_WITHOUT_WRITER].severity is Severity.CRITICAL
+    page = await list_findings(size=9, before=None, chosen=OPEN, database=sound.controller.database)
+    assert "has no writer: its master g-1 is cordoned" in page.items[0].sentence
+
+
+@pytest.mark.usefixtures("sound")
+async def test_replicas_that_a_stopped_process_heard_last_are_not_taken_for_dead(look, database):
+    # Case B1, the reverse: the control plane is away, so that no replica can be judged.
+    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'")
+    await execute(database, silent)
+
+    assert await look() == []
+
+
+async def test_replicas_that_have_not_come_to_a_new_process_yet_are_not_taken_for_dead(
+    sound, look, database
+):
+    # A process was replaced by another, which hears the master already and the others not yet.
+    silent = text("UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'")
+    await execute(database, silent)
+    sound.witness.id = uuid4()
+    await sound.record(database, KEYS[0], epoch=1, max_offset=900)
+
+    found = await look()
+    later = text("""UPDATE replica_sightings SET heard_at = heard_at - interval '20 seconds'
+                     WHERE heard_at < now() - interval '15 seconds'""")
+    await execute(database, later)
+
+    assert found == []
+    assert set(await look()) == {
+        (FindingCode.REPLICA_DOWN, "g/2"),
+        (FindingCode.REPLICA_DOWN, "g/3"),
+    }
 
 
 @pytest.mark.usefixtures("sound")

@@ -18,6 +18,7 @@ FINDING = {
     "title": "Two brokers of a group act as master",
     "cluster_name": "east",
     "subject": "broker-a",
+    "sentence": None,
     "evidence": {"elected_id": 1, "registered_address": "10.0.0.9:10911"},
     "advice": "Stop the other.",
     "since": "2026-03-02T12:00:00Z",
@@ -105,7 +106,7 @@ def test_no_finding_is_not_said_to_be_all_well(told, capsys, options, words, ask
 
     printed = capsys.readouterr()
     assert printed.out == words
-    assert "that are offline: regent broker list" in printed.err
+    assert "to see whether all is well now: regent status" in printed.err
     assert dict(told.requests[-1].url.params) == {"limit": "50", **asked}
 
 
@@ -131,6 +132,9 @@ def test_the_exit_codes_are_those_that_are_promised():
         "PARTLY_DONE": 6,
         "OUTCOME_UNKNOWN": 7,
         "STILL_RUNNING": 8,
+        "DEGRADED": 10,
+        "CRITICAL": 11,
+        "HEALTH_UNKNOWN": 12,
         "INTERRUPTED": 130,
         "READER_GONE": 141,
     }

@@ -14,6 +14,7 @@ ELECTION = {
     "is_unchanged": False,
     "awaits_lease_ms": 0,
     "candidates": CANDIDATES,
+    "warning": None,
 }
 
 
@@ -51,6 +52,7 @@ def group(**values):
         "retired_ids": [],
         "replicas": [replica(1), lost],
         "election": ELECTION,
+        "health": None,
         **values,
     }
 
@@ -173,6 +175,7 @@ def test_a_history_is_shown_newest_first(east, capsys):
         "id": 9,
         "kind": "master_elected",
         "cause": "operator admin",
+        "warning": None,
         "changed_at": "2026-03-02T12:00:00Z",
         "master_id": 1,
         "master_epoch": 3,

@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next';
+import { Advice } from '@/components/advice';
 import { ReplicaGroupLink } from '@/components/replica-group-link';
 import { StateMark } from '@/components/state-mark';
 import { formatDateTime } from '@/lib/format';
-import { Advice } from './advice';
 import { evidenceOf, type Finding, groupOf, toneOf } from './finding';
 import classes from './finding-list.module.css';
 
@@ -23,6 +23,11 @@ export function FindingList({ findings }: { findings: Finding[] }) {
               <strong>{one.title}</strong>
               <ReplicaGroupLink groupName={groupOf(one)}>{one.subject}</ReplicaGroupLink>
             </div>
+            {one.sentence ? (
+              <p>
+                <Advice>{one.sentence}</Advice>
+              </p>
+            ) : null}
             {evidence ? <p className={classes.evidence}>{evidence}</p> : null}
             <p>
               <Advice>{one.advice}</Advice>

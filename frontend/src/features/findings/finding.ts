@@ -30,9 +30,11 @@ export function groupOf({ subject }: Finding): string {
   return subject.replace(/\/\d+$/, '');
 }
 
-/** Evidence in a line: whatever the finding names, in its own words. */
+/** Evidence in a line: whatever the finding names, in its own words, but its sentence. */
 export function evidenceOf({ evidence }: Finding): string {
-  const entries = Object.entries((evidence ?? {}) as Record<string, unknown>);
+  const entries = Object.entries((evidence ?? {}) as Record<string, unknown>).filter(
+    ([name]) => name !== 'sentence',
+  );
   return entries.map(([name, value]) => `${name}: ${shown(value)}`).join(' · ');
 }
 

@@ -1,35 +1,25 @@
 import { useTranslation } from 'react-i18next';
 import { SeenMark } from '@/components/seen-mark';
 import type { StateTone } from '@/components/state-mark';
+import type { HealthQuery, HealthVerdict } from '@/gql/operations';
 import type { Staleness } from '@/lib/staleness';
 
-type HealthSentenceProps = {
-  groupCount: number;
-  /** How many groups the cluster has; more than were read, where it has very many. */
-  groupTotal: number;
-  groupsWithoutMaster: string[];
-  offlineCount: number;
-  staleness: Staleness;
+type HealthSentenceProps = { health: HealthQuery['health']; staleness: Staleness };
+
+const tones: Record<HealthVerdict, StateTone> = {
+  HEALTHY: 'good',
+  DEGRADED: 'warn',
+  CRITICAL: 'bad',
+  UNKNOWN: 'unknown',
 };
 
-/** The state of the cluster in one sentence, the worst thing first. */
-export function HealthSentence(props: HealthSentenceProps) {
-  const { groupCount, groupTotal, groupsWithoutMaster, offlineCount, staleness } = props;
+/** The state of the cluster in the control plane's own sentence, and what a failure would cost. */
+export function HealthSentence({ health, staleness }: HealthSentenceProps) {
   const { t } = useTranslation();
-  const mark = (tone: StateTone, sentence: string) => (
-    <SeenMark tone={tone} sentence={sentence} staleness={staleness} />
-  );
-  if (groupCount === 0) return mark('unknown', t('health.empty'));
-  if (groupsWithoutMaster.length > 0) {
-    const names = groupsWithoutMaster.slice(0, 3).join(', ');
-    return mark(
-      'bad',
-      t('health.masterless', { lost: groupsWithoutMaster.length, groupCount, names }),
-    );
+  const { verdict, sentence, nextFailure, groupCount } = health;
+  if (groupCount === 0) {
+    return <SeenMark tone="unknown" sentence={t('health.empty')} staleness={staleness} />;
   }
-  if (groupCount < groupTotal) {
-    return mark('unknown', t('health.unread', { seen: groupCount, total: groupTotal }));
-  }
-  if (offlineCount > 0) return mark('warn', t('health.offline', { count: offlineCount }));
-  return mark('good', t('health.good', { count: groupCount }));
+  const told = verdict === 'HEALTHY' && nextFailure ? `${sentence} ${nextFailure}` : sentence;
+  return <SeenMark tone={tones[verdict]} sentence={told} staleness={staleness} />;
 }

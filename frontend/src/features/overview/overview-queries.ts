@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { OverviewDocument, RatesDocument } from '@/gql/operations';
+import { HealthDocument, OverviewDocument, RatesDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
 import { sampleIntervalMs } from '@/lib/intervals';
@@ -11,6 +11,7 @@ const restIntervalMs = 60_000;
 
 export const overviewKeys = {
   counts: [clusterScope, 'overview'] as const,
+  health: (clusterName: string) => [clusterScope, 'health', clusterName] as const,
   rates: (span: RateSpan) => [clusterScope, 'rates', span] as const,
 };
 
@@ -20,6 +21,15 @@ export const keptRates = (span: RateSpan) =>
     queryKey: overviewKeys.rates(span),
     queryFn: ({ signal }) => ask(RatesDocument, { minutes: rateSpans[span].minutes }, signal),
     refetchInterval: restIntervalMs,
+  });
+
+/** A replica that is lost or found, cordoned or elected is an event; asking also now and then is cheap. */
+export const healthOf = (clusterName: string) =>
+  queryOptions({
+    queryKey: overviewKeys.health(clusterName),
+    queryFn: ({ signal }) => ask(HealthDocument, { clusterName }, signal),
+    refetchInterval: paced(sampleIntervalMs, 2 * sampleIntervalMs),
+    meta: heeding(['broker', 'group', 'route', 'finding'], { clusterName }),
   });
 
 export const overviewCounts = queryOptions({

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Advice } from '@/components/advice';
 import { DataTable } from '@/components/data-table';
 import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
@@ -38,7 +39,17 @@ export function ChangeTable({ changes, earlier }: ChangeTableProps) {
           cell: ({ row }) => {
             const { word, values } = changeWords(row.original.change, row.original.before);
             const told = t(`change.${word}`, values);
-            const { kind } = row.original.change;
+            const { kind, warning } = row.original.change;
+            if (warning !== null) {
+              return (
+                <>
+                  <strong>{told}</strong>
+                  <div>
+                    <StateMark tone="bad" label={<Advice>{warning}</Advice>} wraps />
+                  </div>
+                </>
+              );
+            }
             if (kind === 'MASTER_LOST') return <StateMark tone="bad" label={told} />;
             return kind === 'MASTER_ELECTED' ? <strong>{told}</strong> : told;
           },

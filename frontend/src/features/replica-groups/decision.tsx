@@ -9,7 +9,7 @@ import {
   reasonsOf,
 } from './replica-group';
 
-type DecisionProps = { group: ReplicaGroup; election: Election };
+type DecisionProps = { group: ReplicaGroup; election: Election; isHealthy: boolean };
 
 const tones: Record<Outcome['kind'], StateTone> = {
   stays: 'good',
@@ -19,8 +19,8 @@ const tones: Record<Outcome['kind'], StateTone> = {
   nobody: 'bad',
 };
 
-/** What the controller would do if it were asked now, in a sentence. */
-export function Decision({ group, election }: DecisionProps) {
+/** What the controller would do if it were asked now; that alone makes no group a good one. */
+export function Decision({ group, election, isHealthy }: DecisionProps) {
   const { t } = useTranslation();
   const { kind, winnerId } = outcomeOf(election, group);
   const label = t(`decision.${kind}`, {
@@ -29,5 +29,6 @@ export function Decision({ group, election }: DecisionProps) {
     span: formatSeconds(Number(election.awaitsLeaseMs)),
     reasons: reasonsOf(election),
   });
-  return <StateMark tone={tones[kind]} label={label} wraps />;
+  const tone = kind === 'stays' && !isHealthy ? 'idle' : tones[kind];
+  return <StateMark tone={tone} label={label} wraps />;
 }

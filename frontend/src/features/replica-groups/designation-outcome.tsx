@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next';
+import { Advice } from '@/components/advice';
 import { StateMark, type StateTone } from '@/components/state-mark';
 import { formatCount, formatSeconds } from '@/lib/format';
 import { type Election, type Outcome, outcomeOf, type ReplicaGroup } from './replica-group';
@@ -25,5 +26,15 @@ export function DesignationOutcome({ brokerId, group, election }: DesignationOut
     span: formatSeconds(Number(election.awaitsLeaseMs)),
     reason,
   });
-  return <StateMark tone={tones[kind]} label={label} wraps />;
+  const { warning } = election;
+  return (
+    <>
+      <StateMark tone={tones[kind]} label={label} wraps />
+      {warning === null ? null : (
+        <div>
+          <StateMark tone="warn" label={<Advice>{warning}</Advice>} wraps />
+        </div>
+      )}
+    </>
+  );
 }

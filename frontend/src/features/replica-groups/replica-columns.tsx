@@ -42,10 +42,17 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
       id: 'isAlive',
       header: t('replicas.isAlive'),
       cell: ({ row: { original } }) => (
-        <StateMark
-          tone={original.isAlive ? 'good' : 'bad'}
-          label={t(original.isAlive ? 'replicas.alive' : 'replicas.dead')}
-        />
+        <>
+          <StateMark
+            tone={original.isAlive ? 'good' : 'bad'}
+            label={t(original.isAlive ? 'replicas.alive' : 'replicas.dead')}
+          />
+          {original.isCordoned ? (
+            <div>
+              <StateMark tone="warn" label={t('replicas.cordoned')} />
+            </div>
+          ) : null}
+        </>
       ),
     }),
     column.display({

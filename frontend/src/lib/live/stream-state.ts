@@ -6,13 +6,19 @@ export type StreamState =
   | { kind: 'live' }
   | { kind: 'reconnecting'; sinceMs: number };
 
+/** What the stream says of answers that heed it; all times are this browser's, 0 is never. */
+export type StreamNews = { isLive: boolean; heardMs: number; cutMs: number };
+
 let state: StreamState = { kind: 'connecting' };
-let lastHeardMs = 0;
+let heardMs = 0;
+let cutMs = 0;
 const listeners = new Set<() => void>();
 
 export function setStreamState(next: StreamState): void {
   if (state.kind === 'reconnecting' && next.kind === 'reconnecting') return;
   state = next;
+  if (next.kind === 'live') heardMs = Date.now();
+  if (next.kind === 'reconnecting') cutMs = Date.now();
   for (const listener of listeners) listener();
 }
 
@@ -22,12 +28,12 @@ export function isStreamLive(): boolean {
 
 /** Notes that the control plane was there just now, and had nothing more to tell. */
 export function noteHeard(): void {
-  if (state.kind === 'live') lastHeardMs = Date.now();
+  if (state.kind === 'live') heardMs = Date.now();
 }
 
-/** When the stream was heard last, by this browser's clock: what heeds it was so until then. */
-export function heardAtMs(): number {
-  return lastHeardMs;
+/** When the stream was heard last, and when it was cut: what heeds it was so until then. */
+export function streamNews(): StreamNews {
+  return { isLive: state.kind === 'live', heardMs, cutMs };
 }
 
 function subscribe(listener: () => void): () => void {

@@ -1,0 +1,120 @@
+"""The command `regent status`: one sentence about the health of all broker groups, and its code."""
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter, validators
+
+from backend.cli.clusters import ClusterName
+from backend.cli.errors import CommandEnded, CommandError, ExitCode
+from backend.cli.output import (
+    print_json,
+    print_json_line,
+    print_line,
+    print_table,
+    time_text,
+)
+from backend.cli.rest import RestClient, connect
+from backend.cli.target import Options
+
+Seconds = Annotated[float, Parameter(validator=validators.Number(gt=0))]
+
+_CODES: Final[Mapping[str, ExitCode]] = {
+    "healthy": ExitCode.DONE,
+    "degraded": ExitCode.DEGRADED,
+    "critical": ExitCode.CRITICAL,
+    "unknown": ExitCode.HEALTH_UNKNOWN,
+}
+
+
+def show_status(
+    *,
+    watch: Annotated[bool, Parameter(negative="")] = False,
+    interval: Seconds = 2.0,
+    cluster: ClusterName = None,
+    options: Options = Options(),
+) -> None:
+    """Say whether all is well, what is missing, and what one more failure would cost.
+
+    A group under a controller counts by its replicas, so that a dead one is named until it is back
+    or forgotten. The exit code tells scripts: 0 healthy; 10 degraded, as a replica is down; 11
+    critical, as a group has no writer; 12 unknown, also where the control plane does not answer.
+
+    Examples:
+        regent status
+        regent status --watch
+        regent status --cluster DefaultCluster -o json
+
+    Args:
+        watch: Show it again and again, until interrupted.
+        interval: How many seconds between, with --watch.
+        cluster: Only the groups of this cluster.
+        options: Which server, and how to print.
+    """
+    with connect(options) as client:
+        while True:
+            found = _read(client, cluster)
+            if options.output == "json":
+                print_json_line(found) if watch else print_json(found)
+            else:
+                _print(found)
+            if not watch:
+                break
+            time.sleep(interval)
+    if found["verdict"] != "healthy":
+        raise CommandEnded(_CODES[found["verdict"]])
+
+
+def _read(client: RestClient, cluster: str | None) -> Mapping[str, Any]:
+    """Ask for the health; a control plane that does not answer leaves it unknown."""
+    try:
+        found: Mapping[str, Any] = client.get("/health", cluster_name=cluster)
+    except CommandError as error:
+        # Who may not ask, or names no cluster, has made a mistake; all else is not known.
+        if error.exit_code is not ExitCode.FAILED:
+            raise
+        sentence = f"The health is not known: {error.what}."
+    else:
+        return found
+    return {
+        "verdict": "unknown",
+        "sentence": sentence,
+        "next_failure": None,
+        "replica_count": None,
+        "alive_count": None,
+        "observed_at": None,
+        "groups": [],
+    }
+
+
+def _print(found: Mapping[str, Any]) -> None:
+    print_line(f"{found['verdict']}: {found['sentence']}")
+    if found["verdict"] == "healthy" and found["next_failure"] is not None:
+        print_line(found["next_failure"])
+    groups = found["groups"]
+    if not groups:
+        return
+    print_table(
+        ("CLUSTER", "GROUP", "HEALTH", "ALIVE", "WRITER", "MISSING"),
+        [_row(group) for group in groups],
+        title="",
+    )
+    troubled = [group for group in groups[1:] if group["verdict"] != "healthy"]
+    for group in troubled:
+        print_line(f"\n{group['verdict']}: {group['sentence']}")
+
+
+def _row(group: Mapping[str, Any]) -> tuple[object, ...]:
+    missing = [
+        f"{one['name']} ({one['address']}, last heard {time_text(one['last_heard_at'])})"
+        for one in group["missing"]
+    ]
+    return (
+        group["cluster_name"],
+        group["group_name"],
+        group["verdict"],
+        f"{group['alive_count']} of {group['replica_count']}",
+        {True: "yes", False: "no", None: "unknown"}[group["has_writer"]],
+        ", ".join(missing) or "none",
+    )

@@ -1,0 +1,48 @@
+"""Note which brokers have no room for messages, so that health need not read whole samples."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import msgspec
+from redis.asyncio import Redis
+
+from backend.clients.losable import read_losable
+from backend.services.samples.observed import ObservedSample
+
+KEY: Final = "regent:samples:full-disks"
+KEPT_S: Final = 30
+"""So long the note counts: samples come every 5 s, and old ones say nothing about now."""
+
+WARNING_RATIO: Final = 0.9
+"""From here on brokers refuse messages, unless their `diskSpaceWarningLevelRatio` differs."""
+
+DiskKey = tuple[str, str, int]
+"""(cluster, broker group, the id that the broker keeps, or its registered id if it told none)."""
+
+
+async def note_full_disks(redis: Redis, samples: Sequence[ObservedSample]) -> None:
+    """Note the brokers of a round of samples whose disks are past the warning level."""
+    full = [_key_of(sample) for sample in samples if _is_full(sample)]
+    await redis.set(KEY, msgspec.json.encode(full), ex=KEPT_S)
+
+
+async def read_full_disks(redis: Redis) -> Collection[DiskKey]:
+    """Return the brokers whose disks are full; none where no fresh samples tell."""
+    return await read_losable(_read(redis), unknown=frozenset())
+
+
+async def _read(redis: Redis) -> frozenset[DiskKey]:
+    noted = await redis.get(KEY)
+    if noted is None:
+        return frozenset()
+    return frozenset(msgspec.json.decode(noted, type=list[DiskKey]))
+
+
+def _is_full(sample: ObservedSample) -> bool:
+    used = sample.disk_total_bytes - sample.disk_free_bytes
+    return 0 < sample.disk_total_bytes * WARNING_RATIO <= used
+
+
+def _key_of(sample: ObservedSample) -> DiskKey:
+    broker_id = sample.broker_id if sample.own_id is None else sample.own_id
+    return (sample.cluster_name, sample.broker_name, broker_id)
