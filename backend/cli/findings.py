@@ -22,6 +22,8 @@ Code = Literal[
     "route_without_broker",
     "replica_ahead",
     "replica_outside_set",
+    "subscriptions_differ",
+    "client_id_shared",
 ]
 
 

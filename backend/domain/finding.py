@@ -16,6 +16,10 @@ from backend.domain.election import UNKNOWN_POSITION, Sighting
 HOLDS_FOR: Final = timedelta(milliseconds=1_500)
 """So long a suspicion stands before it is a finding, and a finding is gone before it ends."""
 
+CONTRADICTS_FOR: Final = timedelta(seconds=45)
+"""So long members contradict each other before it is a finding: they are asked every 30 s, and a
+rolling restart changes them one by one."""
+
 OUTSIDE_FOR: Final = timedelta(seconds=60)
 """So long a replica is outside its set before anybody is told: it is restarted, or catches up."""
 
@@ -34,6 +38,8 @@ class FindingCode(StrEnum):
     ROUTE_WITHOUT_BROKER = "route_without_broker"
     REPLICA_AHEAD = "replica_ahead"
     REPLICA_OUTSIDE_SET = "replica_outside_set"
+    SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
+    CLIENT_ID_SHARED = "client_id_shared"
 
 
 ABSENCES: Final = frozenset(
@@ -44,6 +50,14 @@ ABSENCES: Final = frozenset(
     }
 )
 """Somebody is not there: what every group looks like while a whole cluster starts."""
+
+
+PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
+    FindingCode.REPLICA_OUTSIDE_SET: OUTSIDE_FOR,
+    FindingCode.SUBSCRIPTIONS_DIFFER: CONTRADICTS_FOR,
+    FindingCode.CLIENT_ID_SHARED: CONTRADICTS_FOR,
+}
+"""How long a suspicion stands before it is a finding, of kinds that need more than `HOLDS_FOR`."""
 
 
 class Severity(StrEnum):
@@ -104,12 +118,26 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         " replica lag {group}` says how far behind it is, or why it does not follow. If it will not"
         " come back: `regent controller forget {group} --broker {broker_id}`.",
     ),
+    FindingCode.SUBSCRIPTIONS_DIFFER: Runbook(
+        Severity.WARNING,
+        "Members of a consumer group contradict each other",
+        "Brokers serve a group by what one of its members said last, so others miss messages."
+        " `regent group members {group}` shows what each member subscribes to. Give all members the"
+        " same subscriptions, or give those that differ a group of their own.",
+    ),
+    FindingCode.CLIENT_ID_SHARED: Runbook(
+        Severity.WARNING,
+        "Two connections of a consumer group use one client id",
+        "Members share queues by client id, so some queues are read twice and others by nobody."
+        " `regent group members {group}` names the addresses. Give each client an instance name of"
+        " its own, then restart it.",
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """Name what is wrong with what: a broker group, or a broker as `group/id`."""
+    """Name what is wrong with what: a broker group, a broker as `group/id`, or a consumer group."""
 
     code: FindingCode
     cluster_name: str
@@ -189,7 +217,11 @@ class Observation:
 
 
 def observe(
-    groups: Sequence[ObservedGroup], forsaken: Sequence[ForsakenGroup], *, looked_for: timedelta
+    groups: Sequence[ObservedGroup],
+    forsaken: Sequence[ForsakenGroup],
+    contradictions: Mapping[FindingKey, Evidence] | None = None,
+    *,
+    looked_for: timedelta,
 ) -> Observation:
     """Look for broken invariants; None as evidence is what nobody can tell now.
 
@@ -200,6 +232,7 @@ def observe(
         key = FindingKey(FindingCode.ROUTE_WITHOUT_BROKER, left.cluster_name, left.group_name)
         evidence = {"topic_count": left.topic_count, "topic_names": list(left.topic_names)}
         found.append((key, evidence))
+    found += (contradictions or {}).items()
     untold = ABSENCES if looked_for < RETURNS_WITHIN else frozenset()
     unjudged = {key for key, evidence in found if evidence is None or key.code in untold}
     return Observation(
@@ -237,8 +270,7 @@ def _stand(finding: Finding, evidence: Evidence, at: datetime) -> Finding:
         return seen
     if not _is_confirmed(finding, evidence):
         return replace(seen, first_evidence=evidence, suspected_at=at)
-    is_patient = finding.key.code is FindingCode.REPLICA_OUTSIDE_SET
-    if at - finding.suspected_at >= (OUTSIDE_FOR if is_patient else HOLDS_FOR):
+    if at - finding.suspected_at >= PATIENCE.get(finding.key.code, HOLDS_FOR):
         return replace(seen, opened_at=at)
     return seen
 

@@ -1,7 +1,7 @@
 """Describe what brokers tell of a group at the queues of a topic."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class OnlineGroup:
     is_broadcasting: bool
     consume_type: str = ""
     starts_from: str = ""
+    expression_types: Mapping[str, str] = field(default_factory=dict)
+    """Of each topic; not told is by tags."""
 
     @property
     def topics(self) -> frozenset[str]:

@@ -64,6 +64,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.GET_PRODUCER_CONNECTION_LIST: clients.on_get_producer_connections,
     RequestCode.GET_ALL_PRODUCER_INFO: clients.on_get_all_producers,
     RequestCode.GET_CLIENTS: clients.on_get_clients,
+    RequestCode.GET_MEMBERSHIPS: clients.on_get_memberships,
     RequestCode.LOCK_BATCH_MQ: locks.on_lock_queues,
     RequestCode.UNLOCK_BATCH_MQ: locks.on_unlock_queues,
     RequestCode.GET_QUEUE_LOCKS: locks.on_get_locks,
