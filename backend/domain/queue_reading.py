@@ -50,7 +50,7 @@ def count_unread(committed: int | None, *, begin: int | None, end: int | None) -
     """Count what a group has not read; None where an offset is not known.
 
     The one place of the control plane where offsets are subtracted for a lag. A negative offset is
-    a broker's way to say that it does not know. A queue whose begin is beyond its end holds nothing.
+    a broker's way to say that it does not know. A queue that begins beyond its end holds nothing.
     """
     if end is None or end < 0 or committed is None or committed < 0:
         return None
